@@ -1,0 +1,68 @@
+# Everything runs in .venv and is made from nothing: `make demo`, `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SHARED := $(abspath ../shared)
+
+# Real data and golden streams are used where they lie beside the checkout.
+ifneq ($(wildcard $(SHARED)/data),)
+export HINGED_DATA ?= $(SHARED)/data
+endif
+ifneq ($(wildcard $(SHARED)/checks/vectors.py),)
+export HINGED_CHECKS ?= $(SHARED)/checks
+endif
+
+# Numba's cache sees edits of a loop's own file only, so the folder is named after all sources.
+SOURCES := $(shell find src -name '*.py' | LC_ALL=C sort)
+CACHE := $(CURDIR)/.numba-$(shell cat $(SOURCES) | cksum | cut -d' ' -f1)
+export NUMBA_CACHE_DIR := $(CACHE)
+
+.PHONY: help install demo test test-long lint docs bench clean
+
+help: ## show this list
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/.installed: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable ".[all,test,lint]"
+	@touch $@
+
+$(CACHE)/.warm: $(VENV)/.installed $(SOURCES)
+	@rm -rf .numba-*
+	@mkdir -p $(CACHE)
+	$(BIN)/hinged warm-up
+	@touch $@
+
+install: $(CACHE)/.warm ## make .venv, install everything, compile the loops
+
+demo: install ## learn a generated mail stream by several rules; table, picture, report
+	$(BIN)/hinged demo
+
+lint: $(VENV)/.installed ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: install lint ## the whole suite: compiled, bounds-checked, uncompiled, golden streams
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)-bounds $(BIN)/python -m pytest tests/loops tests/test_theorems.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/loops tests/rules tests/sharing
+ifdef HINGED_CHECKS
+	$(BIN)/python $(HINGED_CHECKS)/vectors.py core > $(CACHE)/vectors.txt || { grep -v '^ok' $(CACHE)/vectors.txt; exit 1; }
+	@tail -n 1 $(CACHE)/vectors.txt
+endif
+
+test-long: install ## more random streams, more examples for each property
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 tests
+
+docs: install ## make the pictures of the documentation and check that every name in it exists
+	$(BIN)/python docs/make_figures.py
+	$(BIN)/python -m pytest tests/test_docs.py
+
+bench: install ## time and mistakes beside scikit-learn, River and Vowpal Wabbit
+	$(BIN)/pip install --quiet --editable ".[bench]"
+	$(BIN)/python -m benchmarks
+
+clean: ## remove everything that was made
+	rm -rf $(VENV) .numba-* .pytest_cache .mypy_cache .ruff_cache .hypothesis hinged-demo build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,7 @@
+"""Timings and memory of `hinged` beside its peers; run with ``python -m benchmarks`` from the checkout."""
+
+import os
+
+# One core for everyone. The libraries read these when they are first imported, so this must stay the first thing done.
+for _variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ[_variable] = "1"

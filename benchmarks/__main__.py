@@ -1,0 +1,40 @@
+"""Command line of the benchmarks."""
+
+import argparse
+import importlib
+import json
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks import machine
+from benchmarks.report import show, to_json
+
+NAMES = ("imports", "label_stream", "memory", "one_by_one", "scaling")
+
+
+def main() -> int:
+    """Run the chosen benchmarks, print them, and write JSON where asked; return 1 if a bar was missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Time hinged beside its peers.")
+    parser.add_argument("--only", choices=NAMES, action="append", metavar="NAME", help=f"one of {', '.join(NAMES)}")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures here")
+    parser.add_argument("--quick", action="store_true", help="small sizes: a check that all runs, not a measurement")
+    options = parser.parse_args()
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=120)
+    here = machine.describe()
+    console.print_json(data=here)
+    reports = []
+    for name in options.only or NAMES:
+        report = importlib.import_module(f"benchmarks.{name}").run(options.quick)
+        show(report, console)
+        reports.append(report)
+    if options.json:
+        figures = {"machine": here, "quick": options.quick, "benchmarks": [to_json(report) for report in reports]}
+        options.json.write_text(json.dumps(figures, indent=2, ensure_ascii=False) + "\n")
+    return 0 if options.quick or all(bar.met for report in reports for bar in report.bars) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

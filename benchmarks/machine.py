@@ -1,0 +1,44 @@
+"""What a figure was measured on."""
+
+import os
+import platform
+from importlib import metadata
+from pathlib import Path
+
+PACKAGES = ("hinged", "numpy", "scipy", "numba", "scikit-learn", "river", "vowpalwabbit")
+
+
+def cpu_model() -> str:
+    """Name the processor as the kernel reports it, or as Python does where there is no ``/proc``."""
+    listing = Path("/proc/cpuinfo")
+    if listing.exists():
+        for line in listing.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def version_of(package: str) -> str:
+    """Installed version of `package`, or ``"absent"``."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "absent"
+
+
+def describe() -> dict[str, str | int | dict[str, str]]:
+    """Processor, cores, system and the versions of everything that is timed.
+
+    Returns
+    -------
+    dict
+        Ready for JSON; printed once at the top of a run.
+    """
+    return {
+        "cpu": cpu_model(),
+        "cores": os.cpu_count() or 1,
+        "threads_used": 1,
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "versions": {package: version_of(package) for package in PACKAGES},
+    }

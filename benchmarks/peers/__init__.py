@@ -1,0 +1,1 @@
+"""How each peer is run at its best."""

@@ -1,0 +1,104 @@
+"""What a benchmark hands back, as a table for people and as JSON for programs."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+Cell = str | int | float | None
+
+
+@dataclass
+class Bar:
+    """One promise beside its measurement.
+
+    Attributes
+    ----------
+    promise : str
+        The promise in words.
+    measured : str
+        The figure it is judged by.
+    met : bool
+        Whether the figure keeps the promise.
+    """
+
+    promise: str
+    measured: str
+    met: bool
+
+
+@dataclass
+class Sheet:
+    """A titled table; each row has one cell per column."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[Cell]] = field(default_factory=list)
+
+
+@dataclass
+class Report:
+    """Everything one benchmark has to say.
+
+    Attributes
+    ----------
+    name : str
+        The benchmark, as `--only` knows it.
+    data : str
+        The stream, in words, with its seed.
+    method : str
+        What was timed, how often, and how mistakes were counted.
+    sheets : list of Sheet
+        Figures.
+    bars : list of Bar
+        Promises and whether they hold.
+    """
+
+    name: str
+    data: str
+    method: str
+    sheets: list[Sheet] = field(default_factory=list)
+    bars: list[Bar] = field(default_factory=list)
+
+
+def at_least(promise: str, measured: float, floor: float) -> Bar:
+    """Judge a ratio that must reach `floor`."""
+    return Bar(f"{promise} ≥ {floor:g}×", f"{measured:.1f}×", measured >= floor)
+
+
+def at_most(promise: str, measured: float, ceiling: float, unit: str) -> Bar:
+    """Judge a figure that must not pass `ceiling`."""
+    return Bar(f"{promise} ≤ {ceiling:.3g} {unit}", f"{measured:.3g} {unit}", measured <= ceiling)
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """Plain containers of `report`, each row a mapping from column to cell."""
+    plain = asdict(report)
+    for sheet in plain["sheets"]:
+        sheet["rows"] = [dict(zip(sheet["columns"], row, strict=True)) for row in sheet["rows"]]
+    return plain
+
+
+def show(report: Report, console: Console) -> None:
+    """Print `report` to `console`."""
+    console.rule(f"[bold]{report.name}")
+    console.print(f"[dim]Data:[/] {report.data}\n[dim]Method:[/] {report.method}", highlight=False)
+    for sheet in report.sheets:
+        table = Table(title=sheet.title, title_justify="left")
+        for index, column in enumerate(sheet.columns):
+            table.add_column(column, justify="left" if index == 0 else "right", overflow="fold")
+        for row in sheet.rows:
+            table.add_row(*map(_format, row))
+        console.print(table)
+    for bar in report.bars:
+        verdict = "[green]met    [/]" if bar.met else "[red]NOT met[/]"
+        console.print(f"{verdict} {bar.promise}: {bar.measured}", highlight=False)
+
+
+def _format(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, float):
+        return f"{cell:,.0f}" if abs(cell) >= 1000 else f"{cell:.3g}"
+    return f"{cell:,}" if isinstance(cell, int) else cell

@@ -1,0 +1,50 @@
+"""Online learning of predictions that hang together."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hinged import evaluate, experiments, geometry, rules, sharing
+    from hinged.estimators import Classifier, Ranker
+    from hinged.experiments import datasets
+    from hinged.io import load
+    from hinged.sharing import features
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Classifier",
+    "Ranker",
+    "__version__",
+    "datasets",
+    "evaluate",
+    "experiments",
+    "features",
+    "geometry",
+    "load",
+    "rules",
+    "sharing",
+]
+
+#: Where each public name lives; nothing is imported before it is asked for.
+_HOMES = {
+    "Classifier": "hinged.estimators",
+    "Ranker": "hinged.estimators",
+    "datasets": "hinged.experiments",
+    "features": "hinged.sharing",
+    "load": "hinged.io",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:
+        return import_module(f"hinged.{name}")
+    raise AttributeError(f"module 'hinged' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,146 @@
+"""`hinged demo`: a mailbox is made up and filed, one message at a time, by six learners side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from hinged.evaluate.report import Run
+    from hinged.experiments import MailStream
+
+__all__ = ["LEARNERS", "demo"]
+
+TEXT = {"scaling": "idf", "normalize": True}
+LEARNERS: dict[str, dict[str, Any]] = {
+    "perceptron": {"rule": "perceptron"},
+    "pa1": {"rule": "pa1"},
+    "simproj + idf": {"rule": "simproj", **TEXT},
+    "pa1 + idf": {"rule": "pa1", **TEXT},
+    "hybrid pa1 + idf": {"rule": "pa1", "sharing": "hybrid", "features": "frequency", **TEXT},
+    "optimal + idf": {"rule": "optimal", **TEXT},
+}
+COLUMNS = ("learner", "mistakes", "%", "top 3 %", "updates", "seconds", "certificate")
+NEXT = """\
+import hinged
+mail, model = hinged.datasets.mail_stream(), hinged.Classifier("optimal", scaling="idf", normalize=True)
+print(hinged.evaluate.progressive(model, mail.X, mail.y).rate)"""
+
+
+def demo(
+    messages: Annotated[int, typer.Option(help="How many messages arrive.")] = 3000,
+    folders: Annotated[int, typer.Option(help="How many folders appear over time.")] = 25,
+    seed: Annotated[int, typer.Option(help="Another seed makes up another mailbox.")] = 0,
+    out: Annotated[Path, typer.Option(help="The folder for mistakes.png and report.html.")] = Path("hinged-demo"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+) -> None:
+    """File a made-up mailbox, one message at a time, by six learners side by side.
+
+    Ends with a table, a picture of the mistakes and a report that opens offline.
+
+    Example: hinged demo --messages 2000 --seed 1 --out my-demo
+    """
+    from hinged import Classifier
+    from hinged.cli.progress import bar
+    from hinged.evaluate.plots import plot_mistakes, require_matplotlib
+    from hinged.evaluate.report import summarize, write_report
+    from hinged.experiments import mail_stream, side_by_side
+
+    require_matplotlib()
+    mail = mail_stream(messages, folders, seed)
+    out.mkdir(parents=True, exist_ok=True)
+    models = {name: Classifier(**settings) for name, settings in LEARNERS.items()}
+    with bar() as show:
+
+        def advance(done: int, total: int) -> None:
+            show(f"message {done // len(models):,} of {messages:,}", done, total)
+
+        runs = side_by_side(models, mail.X, mail.y, progress=advance)
+    title = f"Six learners file {messages:,} messages"
+    curves = {run.name: run.progress for run in runs}
+    picture = plot_mistakes(curves, out / "mistakes.png", title=title, unit="messages")
+    report = write_report(
+        out / "report.html",
+        runs,
+        title=title,
+        unit="messages",
+        settings=_settings(mail, messages, folders, seed),
+        excerpt=_excerpt(mail, runs),
+    )
+    rows = summarize(runs)
+    if as_json:
+        stream = {"messages": messages, "folders": folders, "seed": seed, "mislabelled": int(mail.mislabelled.sum())}
+        files = {"picture": str(picture), "report": str(report)}
+        typer.echo(json.dumps({"stream": stream, "learners": rows, "files": files}, indent=2))
+        return
+    _print(rows, mail, picture, report)
+
+
+def _settings(mail: MailStream, messages: int, folders: int, seed: int) -> dict[str, str]:
+    return {
+        "Stream": f"{messages:,} generated messages in {folders} folders, {int(mail.mislabelled.sum()):,} of them "
+        f"mislabelled; {len(mail.words):,} features, {mail.X.nnz / messages:.0f} in a message",
+        "Repeat by": f"hinged demo --messages {messages} --folders {folders} --seed {seed}",
+    }
+
+
+def _excerpt(mail: MailStream, runs: list[Run]) -> list[dict[str, str]]:
+    """Show eight messages of the second half, and where the best learner ranked their folder."""
+    best = min(runs, key=lambda run: run.progress.rate)
+    middle = len(mail) // 2
+    return [
+        {
+            "Message": f"{i + 1:,}",
+            "Subject": mail.subjects[i],
+            "From": mail.senders[i],
+            "Filed in": str(mail.y[i]) + (" (mislabelled)" if mail.mislabelled[i] else ""),
+            f"Rank by {best.name}": str(int(best.progress.ranks[i]) or "new"),
+        }
+        for i in range(middle, min(middle + 8, len(mail)))
+    ]
+
+
+def _print(rows: list[dict[str, Any]], mail: MailStream, picture: Path, report: Path) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(
+        f"\n{len(mail):,} messages, {len(set(mail.y.tolist()))} folders that appear over time, "
+        f"{int(mail.mislabelled.sum()):,} mislabelled\n"
+    )
+    n_columns, unbounded = len(COLUMNS), console.options.update_width(1000)
+    while n_columns > 2 and console.measure(_table(rows, n_columns), options=unbounded).maximum > console.width:
+        n_columns -= 1
+    console.print(_table(rows, n_columns))
+    if n_columns < len(COLUMNS):
+        console.print(f"\nThis terminal is too narrow for {', '.join(COLUMNS[n_columns:])}; the report has them.")
+    console.print(f"\nPicture  {picture}\nReport   {report}\n\nNext, in Python:\n", soft_wrap=True)
+    console.print("\n".join(f"    {line}" for line in NEXT.splitlines()), soft_wrap=True, markup=False)
+
+
+def _table(rows: list[dict[str, Any]], n_columns: int) -> Table:
+    """Lay out the first `n_columns` columns, the best learner in bold."""
+    from rich import box
+    from rich.table import Table
+
+    best = min(rows, key=lambda row: row["rate"])
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
+    for heading in COLUMNS[:n_columns]:
+        table.add_column(heading, justify="left" if heading == "learner" else "right", no_wrap=True)
+    for row in rows:
+        cells = (
+            row["learner"],
+            f"{row['mistakes']:,}",
+            f"{100 * row['rate']:.1f}",
+            f"{100 * row['top3']:.1f}",
+            f"{row['updates']:,}",
+            f"{row['seconds']:.3f}",
+            "–" if row["certificate"] is None else f"{row['certificate']:,.1f}",
+        )
+        table.add_row(*cells[:n_columns], style="bold" if row is best else None)
+    return table

@@ -1,0 +1,74 @@
+"""The `hinged` command: parses, calls a command, and turns what went wrong into one sentence."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from hinged.cli.demo import demo
+from hinged.cli.warm_up import warm_up
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="hinged",
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+app.command()(demo)
+app.command("warm-up")(warm_up)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from hinged import __version__
+
+        typer.echo(f"hinged {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    """Online learning for predictions that hang together.
+
+    Example: hinged demo --seed 1
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 when all went well, 2 for a wrong option, 1 for anything else.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What follows the name of the program; by default what it was started with.
+    """
+    try:
+        code = app(None if arguments is None else list(arguments), prog_name="hinged", standalone_mode=False)
+    except typer.Abort:
+        code = 130
+    except OSError as error:
+        code = _complain(f"{error.filename}: {error.strerror}." if error.strerror and error.filename else str(error))
+    except (ImportError, TypeError, ValueError) as error:
+        code = _complain(str(error))
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # only the parser's own errors have it; a bug keeps its traceback
+            raise
+        code = _complain(f"{error.format_message().rstrip('.')}; see hinged --help.", getattr(error, "exit_code", 2))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _complain(sentence: str, code: int = 1) -> int:
+    typer.echo(f"hinged: {' '.join(sentence.split())}", err=True)
+    return code

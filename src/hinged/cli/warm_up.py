@@ -1,0 +1,37 @@
+"""`hinged warm-up`: compile everything once, so that nothing waits later."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Annotated
+
+import typer
+
+__all__ = ["warm_up"]
+
+
+def warm_up(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Compile every loop for this machine and keep the result; run it once after installing.
+
+    Example: hinged warm-up
+    """
+    from hinged.cli.progress import bar
+    from hinged.loops.warm_up import warm_up as compile_loops
+
+    names: list[str] = []
+    start = time.perf_counter()
+    with bar() as show:
+
+        def advance(name: str, done: int, total: int) -> None:
+            names.append(name)
+            show(f"compiling {name}", done, total)
+
+        compile_loops(progress=advance)
+    seconds = time.perf_counter() - start
+    if as_json:
+        typer.echo(json.dumps({"loops": len(set(names)), "seconds": seconds}))
+    else:
+        typer.echo(f"{len(set(names))} loops are compiled and stored ({seconds:.1f} s); later runs start at once.")

@@ -1,0 +1,123 @@
+"""One right label out of many."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from hinged.estimators.base import LabelEstimator, _one
+from hinged.estimators.labels import as_labels, in_order
+
+__all__ = ["Classifier"]
+
+
+class Classifier(ClassifierMixin, LabelEstimator):
+    """Online multiclass learner: predicts one label, is told the right one, learns in microseconds.
+
+    Labels are any hashable and may appear at any time; so may features. See docs/which_rule.md for choosing.
+
+    Parameters
+    ----------
+    rule : str, hinged.rules.Mira, hinged.rules.Optimal or a compiled function, default "pa1"
+        How far to move: "perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira",
+        "uniform", or your own (docs/adding_a_rule.md).
+    C : float, default 1.0
+        Longest step, positive. Small for noisy labels; inf for the plain step.
+    sharing : "multi", "single", "hybrid" or hinged.sharing.Groups, default "multi"
+        Whose weights move: one vector per label, one shared by all, both, or one per set of labels.
+    features : str, object of hinged.features or callable, default None
+        Label features φ(x, r) for "single" and "hybrid": "first", "frequency", "distance", "tfidf", or a function
+        of (dict of feature → value, label) that returns a dict.
+    margin : float, default 1.0
+        By how much the right label must win.
+    scaling : None or "idf", default None
+        "idf" multiplies every value by how rare its feature has been so far.
+    normalize : bool, default False
+        Divide each row by its L2 norm.
+    average : bool, default False
+        Answer with the mean of the weights after each round.
+    bias : float, default 0.0
+        Value of a constant feature; 0 for none, which is right for normalised text.
+    class_weight : dict of label → weight, "balanced" (fit only) or None
+        Multiplies the sample weights.
+    n_features : int, optional
+        Width of the input, where it is known in advance.
+    epochs : int, default 1
+        Passes over the rows in `fit`.
+    shuffle : bool, default False
+        Another order in each epoch of `fit`.
+    random_state : int, RandomState or None
+        For `shuffle`.
+    dtype : float32, float64 or None
+        Type of the weights; None takes the first input's (float32 stays, all else becomes float64).
+
+    Attributes
+    ----------
+    classes_ : array
+        The known labels.
+    coef_ : array (labels, features)
+        Weights of each label, for "multi" and "hybrid".
+    shared_coef_ : array (features,)
+        The shared vector of "single" and "hybrid".
+    n_rounds_, n_mistakes_, n_updates_, n_novel_ : int
+        Rounds, mistakes, rounds with a step, rounds with a label seen for the first time.
+    dual_ : float or None
+        The dual certificate.
+
+    References
+    ----------
+    Crammer et al. (2006), sections 3 and 7; Amit, Shalev-Shwartz and Singer (2006), section 4; Fink et al. (2006).
+
+    Examples
+    --------
+    >>> import hinged
+    >>> model = hinged.Classifier()
+    >>> for x, y in [({"tax": 1, "form": 1}, "work"), ({"cake": 1}, "home"), ({"tax": 1}, "work"), ({"cake": 1}, "home")]:
+    ...     model.learn_one(x, y)
+    >>> model.predict_one({"tax": 1}), model.rank_one({"cake": 2})
+    ('work', ['home', 'work'])
+    """
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The best label of each row; ties go to the earlier one."""
+        return self.classes_[np.argmax(self._scores(X), axis=1)]
+
+    def predict_one(self, x: Any) -> Hashable | None:
+        """The best label of one row; None before any is known."""
+        if getattr(self, "_model", None) is None or not len(self._labels):
+            return None
+        return self._labels.labels[int(np.argmax(self._scores(_one(x))[0]))]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores (rows, labels) in the order of `classes_`; with two labels (rows,), the second minus the first."""
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def _answers(self, y: Any, n: int) -> list:
+        return as_labels(y, n)
+
+    def _flat(self, answers: list) -> tuple[np.ndarray, list]:
+        return np.arange(len(answers) + 1), answers
+
+    def _declared_by(self, answers: list) -> list:
+        return in_order(answers)
+
+    def _columns_as_labels(self) -> None:
+        return None
+
+    @staticmethod
+    def _as_declared(labels: Iterable[Hashable]) -> list:
+        labels = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+        return as_labels(labels, len(labels))
+
+    @staticmethod
+    def _label_weights(answers: list) -> dict:
+        labels, counts = np.unique(np.array([answers.index(a) for a in answers]), return_counts=True)
+        return {answers[i]: len(answers) / (len(labels) * n) for i, n in zip(labels, counts, strict=True)}
+
+    @staticmethod
+    def _factor(answer: Hashable, by_label: dict) -> float:
+        return by_label.get(answer, 1.0)

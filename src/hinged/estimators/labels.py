@@ -1,0 +1,132 @@
+"""Labels: any hashable value, in a fixed order, new ones at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["LabelIndex", "as_labels", "as_label_sets", "in_order"]
+
+
+def in_order(labels: Iterable[Hashable]) -> list[Hashable]:
+    """Distinct labels, sorted where they can be compared, else as they came.
+
+    Examples
+    --------
+    >>> in_order(["b", "a", "b"]), in_order([2, "a"])
+    (['a', 'b'], [2, 'a'])
+    """
+    distinct = list(dict.fromkeys(labels))
+    try:
+        return sorted(distinct)  # type: ignore[type-var]
+    except TypeError:
+        return distinct
+
+
+def as_labels(y: Any, n_rows: int) -> list[Hashable]:
+    """One label per row, as plain Python values."""
+    if isinstance(y, str | bytes) or not hasattr(y, "__len__") and not hasattr(y, "__iter__"):
+        raise ValueError(f"y must hold one label per row; got {y!r}. Put the labels in a list.")
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        from sklearn.utils.validation import column_or_1d
+
+        y = column_or_1d(y, warn=True)
+    if getattr(y, "ndim", 1) != 1:
+        raise ValueError(f"y should be a 1d array, one label per row; got an array of shape {y.shape} instead.")
+    labels = y.tolist() if hasattr(y, "tolist") else y.to_list() if hasattr(y, "to_list") else list(y)
+    if len(labels) != n_rows:
+        raise ValueError(f"X and y must have as many rows; got {n_rows} rows and {len(labels)} labels.")
+    for label in set(map(type, labels)):
+        if label.__hash__ is None:
+            raise TypeError(f"a label must be hashable (str, int, tuple, ...); got a {label.__name__}. Use a tuple.")
+    if any(label != label for label in labels if isinstance(label, float)):
+        raise ValueError("Input y contains NaN. A label must equal itself; drop those rows or name the label.")
+    return labels
+
+
+def as_label_sets(y: Any, n_rows: int) -> tuple[list[list[Hashable]], int | None]:
+    """The right labels of each row, and the number of columns where y is an indicator matrix."""
+    if hasattr(y, "tocsr"):
+        y = y.tocsr()
+        if y.shape[0] != n_rows:
+            raise ValueError(f"X and y must have as many rows; got {n_rows} and {y.shape[0]}.")
+        if not np.isin(y.data, (0, 1)).all():
+            raise ValueError("an indicator matrix y holds 0 and 1 only; got other values.")
+        return [y.indices[a:b][y.data[a:b] != 0].tolist() for a, b in zip(y.indptr, y.indptr[1:], strict=False)], y.shape[1]
+    if getattr(y, "ndim", 1) == 2:
+        y = np.asarray(y)
+        if y.shape[0] != n_rows:
+            raise ValueError(f"X and y must have as many rows; got {n_rows} and {y.shape[0]}.")
+        if not np.isin(y, (0, 1)).all():
+            raise ValueError("an indicator matrix y holds 0 and 1 only; got other values.")
+        return [np.flatnonzero(row).tolist() for row in y], y.shape[1]
+    if isinstance(y, str | bytes) or not hasattr(y, "__iter__"):
+        raise ValueError(f"y must hold a collection of labels per row; got {y!r}.")
+    sets = []
+    for labels in y:
+        if isinstance(labels, str | bytes) or not hasattr(labels, "__iter__"):
+            raise ValueError(
+                f"each y must be a collection of labels, such as a set or a list; got {labels!r}. "
+                "For one label per row use hinged.Classifier."
+            )
+        sets.append(in_order(labels))
+    if len(sets) != n_rows:
+        raise ValueError(f"X and y must have as many rows; got {n_rows} rows and {len(sets)} label sets.")
+    return sets, None
+
+
+class LabelIndex:
+    """The known labels and their positions.
+
+    Examples
+    --------
+    >>> index = LabelIndex(["a", "b"])
+    >>> ids, new = index.encode(["b", "c", "a", "c"], [1, 1, 1, 1])
+    >>> ids.tolist(), new
+    ([1, 2, 0, 2], ['c'])
+    """
+
+    def __init__(self, labels: Iterable[Hashable] = ()) -> None:
+        self.labels: list[Hashable] = list(labels)
+        self.position = {label: i for i, label in enumerate(self.labels)}
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def encode(self, labels: Sequence[Hashable], weights: Sequence[float] | None) -> tuple[np.ndarray, list[Hashable]]:
+        """Positions of labels, and the new ones among them in order of appearance; a row of weight 0 adds none."""
+        try:
+            return np.array(list(map(self.position.__getitem__, labels)), np.int64), []
+        except KeyError:
+            pass
+        position, new = dict(self.position), []
+        ids = np.empty(len(labels), np.int64)
+        for i, label in enumerate(labels):
+            at = position.get(label, -1)
+            if at < 0 and (weights is None or weights[i] > 0):
+                at = position[label] = len(position)
+                new.append(label)
+            ids[i] = at
+        return ids, new
+
+    def extend(self, labels: Iterable[Hashable]) -> None:
+        """Add labels at the end."""
+        for label in labels:
+            self.position[label] = len(self.labels)
+            self.labels.append(label)
+
+    def array(self) -> np.ndarray:
+        """The labels as an array: of their own type where they share one, else of objects."""
+        kinds = {type(label) for label in self.labels}
+        if len(kinds) == 1 and kinds <= {str, int, float, bool, bytes}:
+            try:
+                array = np.array(self.labels)
+                if array.dtype != object and array.tolist() == self.labels:
+                    return array
+            except OverflowError:
+                pass
+        array = np.empty(len(self.labels), object)
+        array[:] = self.labels
+        return array

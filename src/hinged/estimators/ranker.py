@@ -1,0 +1,95 @@
+"""Several right labels out of many: rank them above the others."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from hinged.estimators.base import LabelEstimator, _one
+from hinged.estimators.labels import as_label_sets, as_labels, in_order
+from hinged.loops.ledger import THRESHOLD
+
+__all__ = ["Ranker"]
+
+
+class Ranker(LabelEstimator):
+    """Online multilabel ranker: every right label of a row should score above every other one.
+
+    Takes the parameters of `Classifier`; `y` holds a collection of labels per row, or is an indicator matrix.
+    A row without right labels, or with all of them, asks for nothing and counts as correct.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> model = hinged.Ranker(rule="simproj")
+    >>> rows = [{"goal": 1, "vote": 1}, {"goal": 1}, {"vote": 1}]
+    >>> for x, y in zip(rows * 2, [{"sport", "politics"}, {"sport"}, {"politics"}] * 2):
+    ...     model.learn_one(x, y)
+    >>> model.rank_one({"goal": 1}), model.predict_one({"goal": 1})
+    (['sport', 'politics'], {'sport'})
+    """
+
+    _indicator: int | None = None
+
+    def predict(self, X: Any) -> Any:
+        """The labels above the threshold learnt so far: an indicator matrix where y was one, else sets."""
+        above = self._scores(X) > self._fitted().ledger.sums[THRESHOLD]
+        if self._indicator is not None:
+            return above.astype(np.int64)
+        labels = self._labels.labels
+        return [{labels[r] for r in np.flatnonzero(row)} for row in above]
+
+    def predict_one(self, x: Any) -> set[Hashable]:
+        """The labels of one row above the threshold; empty before any is known."""
+        if getattr(self, "_model", None) is None:
+            return set()
+        above = self._scores(_one(x))[0] > self._fitted().ledger.sums[THRESHOLD]
+        return {self._labels.labels[r] for r in np.flatnonzero(above)}
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Mean average precision of the ranking (label ranking average precision)."""
+        from sklearn.metrics import label_ranking_average_precision_score
+
+        scores = self._scores(X)
+        sets, _ = as_label_sets(y, len(scores))
+        truth = np.array([[label in s for label in self._labels.labels] for s in map(set, sets)], np.int64)
+        return float(label_ranking_average_precision_score(truth, scores, sample_weight=sample_weight))
+
+    def _answers(self, y: Any, n: int) -> list:
+        sets, width = as_label_sets(y, n)
+        if width is not None:
+            if self._indicator is not None and width != self._indicator:
+                raise ValueError(f"y has {width} columns, but earlier ones had {self._indicator}.")
+            self._indicator = width
+        return sets
+
+    def _flat(self, answers: list) -> tuple[np.ndarray, list]:
+        indptr = np.concatenate([[0], np.cumsum([len(s) for s in answers], dtype=np.int64)]).astype(np.int64)
+        return indptr, [label for s in answers for label in s]
+
+    def _declared_by(self, answers: list) -> list:
+        return self._columns_as_labels() or in_order(label for s in answers for label in s)
+
+    def _columns_as_labels(self) -> list | None:
+        return None if self._indicator is None else list(range(self._indicator))
+
+    @staticmethod
+    def _as_declared(labels: Iterable[Hashable]) -> list:
+        labels = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+        return as_labels(labels, len(labels))
+
+    @staticmethod
+    def _label_weights(answers: list) -> dict:
+        raise ValueError("class_weight='balanced' is for one label per row; give a dict of label → weight.")
+
+    @staticmethod
+    def _factor(answer: list, by_label: dict) -> float:
+        return max((by_label.get(label, 1.0) for label in answer), default=1.0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        return tags

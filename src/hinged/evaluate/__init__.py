@@ -1,0 +1,5 @@
+"""Progressive validation, reports and plots."""
+
+from hinged.evaluate.progressive import Progress, progressive
+
+__all__ = ["Progress", "progressive"]

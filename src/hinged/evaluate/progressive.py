@@ -1,0 +1,137 @@
+"""Progressive validation: predict, count, then learn, in one compiled pass."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+__all__ = ["Progress", "progressive"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What happened, round by round.
+
+    Attributes
+    ----------
+    flags : int8 array
+        1 mistake, 0 correct, -1 not counted (a label seen for the first time).
+    ranks : int32 array
+        Rank, from 1, of the best right label; 0 where not counted.
+    updates : int
+        Rounds that took a step.
+    cost : float
+        Total cost; the number of mistakes where no cost was set.
+    seconds : float
+        Wall time of the pass.
+    """
+
+    flags: np.ndarray
+    ranks: np.ndarray
+    updates: int
+    cost: float
+    seconds: float
+
+    @property
+    def mistakes(self) -> int:
+        """Rounds predicted wrongly."""
+        return int((self.flags == 1).sum())
+
+    @property
+    def novel(self) -> int:
+        """Rounds with a label seen for the first time."""
+        return int((self.flags == -1).sum())
+
+    @property
+    def rate(self) -> float:
+        """Mistakes per counted round; 0 where none was counted."""
+        return self.mistakes / max(1, len(self.flags) - self.novel)
+
+    @property
+    def curve(self) -> np.ndarray:
+        """Mistakes so far, after each round."""
+        return np.cumsum(self.flags == 1)
+
+    def top(self, k: int) -> float:
+        """Share of counted rounds whose right label was among the best `k`.
+
+        Examples
+        --------
+        >>> p = Progress(np.array([-1, 1, 0, 1], np.int8), np.array([0, 2, 1, 9], np.int32), 2, 2.0, 0.0)
+        >>> p.mistakes, p.novel, round(p.top(3), 2)
+        (2, 1, 0.67)
+        """
+        return float((self.ranks[self.flags >= 0] <= k).mean()) if (self.flags >= 0).any() else 0.0
+
+    @classmethod
+    def join(cls, parts: Sequence[Self]) -> Self:
+        """One progress of consecutive ones."""
+        return cls(
+            np.concatenate([p.flags for p in parts]),
+            np.concatenate([p.ranks for p in parts]),
+            sum(p.updates for p in parts),
+            sum(p.cost for p in parts),
+            sum(p.seconds for p in parts),
+        )
+
+    def __repr__(self) -> str:
+        counted = len(self.flags) - self.novel
+        return (
+            f"Progress({self.mistakes} mistakes in {counted} counted rounds ({100 * self.rate:.1f} %), "
+            f"{self.novel} novel, {self.updates} updates, {self.seconds:.3f} s)"
+        )
+
+
+def progressive(
+    model: Any,
+    X: Any,
+    y: Any,
+    classes: Any = None,
+    sample_weight: Any = None,
+    delay: int = 0,
+    show: bool = False,
+) -> Progress:
+    """Predict each row, count, then learn it; the model ends as after `partial_fit`.
+
+    Parameters
+    ----------
+    model : Classifier or Ranker
+    X, y : rows and right answers, in order
+    classes : labels known from the start, optional
+        With them every round counts; without, a label's first round does not.
+    sample_weight : array (rows,), optional
+    delay : int, default 0
+        The answer to a row comes that many rows later: its flag is fixed when it is predicted, and at feedback it is
+        scored again by the model of that moment before it is learnt.
+    show : bool, default False
+        A progress bar on stderr.
+
+    Examples
+    --------
+    >>> import hinged, numpy as np
+    >>> X = np.eye(4)[[0, 1, 0, 1, 2, 2]]
+    >>> hinged.evaluate.progressive(hinged.Classifier(), X, list("abababab"[:4]) + ["c", "c"]).flags.tolist()
+    [-1, -1, 1, 0, -1, 1]
+    """
+    if isinstance(delay, bool) or not isinstance(delay, int | np.integer) or delay < 0:
+        raise ValueError(f"delay must be a whole number of at least 0; got delay={delay!r}.")
+    before = model.n_updates_ if hasattr(model, "n_updates_") else 0
+    start = time.perf_counter()
+    if show:
+        from rich.console import Console
+        from rich.progress import Progress as Bar
+
+        with Bar(console=Console(stderr=True), transient=True) as bar:
+            total = X.shape[0] if hasattr(X, "shape") else len(X)
+            task = bar.add_task(type(model).__name__, total=total)
+            flags, ranks = model._learn_batch(
+                X, y, classes, sample_weight, int(delay), lambda n: bar.update(task, advance=n)
+            )
+    else:
+        flags, ranks = model._learn_batch(X, y, classes, sample_weight, int(delay))
+    seconds = time.perf_counter() - start
+    return Progress(flags, ranks, model.n_updates_ - before, float((flags == 1).sum()), seconds)

@@ -1,0 +1,278 @@
+"""A generated stream of mail, made to be filed one message at a time."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+__all__ = ["MailStream", "mail_stream"]
+
+FOLDERS = (
+    "inbox/people family projects/aurora finance/invoices travel projects/borealis newsletters team/weekly "
+    "finance/taxes hiring projects/cascade support house clients/northwind lists/orchestra receipts projects/delta "
+    "clients/harbour school lists/astronomy legal garden conferences health team/retreat clients/meridian lists/chess "
+    "projects/ember photos finance/pension cycling library projects/fathom clients/tidewater volunteering lists/baking"
+).split()
+COMMON = (
+    "the to and of you for is it in on that we this be have with at are not will can please thanks hello regards "
+    "meeting time week today tomorrow monday friday call send sent see know think need work new update about from our "
+    "if would could let best question attached file draft notes plan date next last still also when they just list "
+    "agree idea change first sorry good great soon back after before more some any there their what which read reply"
+).split()
+ONSETS = "b c d f g h k l m n p r s t v b d l m n r s t br cl dr gr pl st tr".split()
+VOWELS = "a e i o u".split()
+CODAS = ["", "", "", "", "n", "r", "l", "s", "m"]
+
+
+@dataclass(frozen=True)
+class MailStream:
+    """A stream of messages in the order of their arrival.
+
+    Attributes
+    ----------
+    X : csr_array of float64, (messages, features)
+        How often each feature occurs: words of the body, and words tagged by their field
+        (`from:`, `list:`, `subject:`).
+    y : ndarray of str, (messages,)
+        The folder each message was filed in. Folders appear over time.
+    words : list of str
+        The name of each column of `X`.
+    subjects, senders : list of str
+        What a mail program would show.
+    mislabelled : ndarray of bool, (messages,)
+        Where `y` is not the folder that the message was written for.
+    """
+
+    X: csr_array
+    y: NDArray[np.str_]
+    words: list[str]
+    subjects: list[str]
+    senders: list[str]
+    mislabelled: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.subjects)
+
+    def dicts(self) -> Iterator[tuple[dict[str, float], str]]:
+        """Yield each message as a dict of feature to count, with its folder.
+
+        Examples
+        --------
+        >>> features, folder = next(mail_stream(50, 5).dicts())
+        >>> folder, max(features, key=features.get)
+        ('inbox/people', 'the')
+        """
+        for i, folder in enumerate(self.y.tolist()):
+            row = slice(self.X.indptr[i], self.X.indptr[i + 1])
+            names = [self.words[j] for j in self.X.indices[row]]
+            yield dict(zip(names, self.X.data[row].tolist(), strict=True)), folder
+
+
+class _Folder:
+    """Who writes to one folder and about what, as it moves through time."""
+
+    def __init__(self, rng: np.random.Generator, words: NDArray[np.intp], people: NDArray[np.intp], mailing_list: int):
+        self.words = words  # a topic is a window that slides along this list
+        self.people = people
+        self.mailing_list = mailing_list
+        self.start = rng.uniform(0.0, 0.6) * len(words)
+        self.speed = rng.uniform(0.2, 1.0) * len(words)
+        self.period, self.phase = rng.uniform(0.1, 0.4), rng.uniform(0.0, 2 * np.pi)
+        self.end = rng.uniform(0.35, 0.85) if rng.random() < 0.25 else np.inf
+        self.topic = np.empty(0)
+
+    def move(self, now: float) -> None:
+        """Slide the topic to the time `now`, a share of the stream."""
+        n = len(self.words)
+        gap = np.abs(np.arange(n) - (self.start + self.speed * now) % n)
+        gap = np.minimum(gap, n - gap)  # the list is a ring: a topic may return
+        self.topic = np.cumsum(1.0 / (1.0 + (gap / 3.0) ** 1.5))
+
+    def activity(self, now: float) -> float:
+        """How lively the folder is at the time `now`: it has seasons, and may fall silent."""
+        return 0.01 if now > self.end else 1.0 + 0.8 * float(np.sin(2 * np.pi * now / self.period + self.phase))
+
+    def draw_words(self, rng: np.random.Generator, n: int) -> NDArray[np.intp]:
+        return self.words[_draw(rng, self.topic, n)]
+
+    def draw_person(self, rng: np.random.Generator) -> int:
+        return int(self.people[min(int(rng.exponential(4.0)), len(self.people) - 1)])
+
+
+@dataclass(frozen=True)
+class _Thread:
+    """What the messages of one conversation have in common."""
+
+    folder: int
+    subject: NDArray[np.intp]
+    words: NDArray[np.intp]
+    people: list[int]
+
+
+def mail_stream(n_messages: int = 3000, n_folders: int = 25, seed: int = 0, noise: float = 0.03) -> MailStream:
+    """Generate a stream of mail to be filed, the same for the same arguments.
+
+    Folders appear over time, and their sizes follow a power law; some fall silent. The words of a folder
+    drift, and neighbours such as ``projects/aurora`` and ``projects/borealis`` share some of theirs. Replies
+    share the subject of their thread, mailing lists leave a tag, busy people write to several folders.
+
+    Parameters
+    ----------
+    n_messages : int, default 3000
+        Length of the stream; at least `n_folders`.
+    n_folders : int, default 25
+        How many folders appear, each with at least one message; at least 2.
+    seed : int, default 0
+        0 or more; another seed gives another mailbox.
+    noise : float in [0, 1), default 0.03
+        The chance that a message is filed in some other folder already in use. The message that opens a
+        folder is always right.
+
+    Returns
+    -------
+    MailStream
+
+    Examples
+    --------
+    >>> mail = mail_stream(n_messages=500, n_folders=8)
+    >>> mail.X.shape[0], len(mail.words) == mail.X.shape[1], len(set(mail.y.tolist()))
+    (500, True, 8)
+    """
+    if n_folders < 2:
+        raise ValueError(f"n_folders must be at least 2; got {n_folders}. Try 25.")
+    if n_messages < n_folders:
+        raise ValueError(f"n_messages must be at least n_folders={n_folders}; got {n_messages}. Try 3000.")
+    if not 0.0 <= noise < 1.0:
+        raise ValueError(f"noise must be in [0, 1); got {noise}. Try 0.03, or 0 for no mislabelled message.")
+    if seed < 0:
+        raise ValueError(f"seed must be 0 or more; got {seed}. Try 0.")
+    rng = np.random.default_rng(seed)
+    names, words, people = _vocabulary(rng, n_folders)
+    folders = _make_folders(rng, names, len(words), len(people))
+    # The first message of folder i arrives at births[i]: a few at once, the others along the way.
+    spread = np.sort(rng.random(n_folders) ** 2) * (n_messages - n_folders) * 0.85
+    spread[:3] = 0.0
+    births = np.arange(n_folders) + spread.astype(int)
+    truth, tokens, senders, subjects = _write(rng, folders, births, n_messages, words, people)
+
+    known = np.searchsorted(births, np.arange(n_messages), side="right")
+    mislabelled = (rng.random(n_messages) < noise) & (known > 1) & ~np.isin(np.arange(n_messages), births)
+    shift = 1 + (rng.random(n_messages) * (known - 1)).astype(int)
+    filed = np.where(mislabelled, (truth + shift) % known, truth)
+
+    used, columns = np.unique(np.concatenate(tokens), return_inverse=True)
+    indptr = np.concatenate([[0], np.cumsum([len(t) for t in tokens])])
+    X = csr_array((np.ones(len(columns)), columns, indptr), shape=(n_messages, len(used)))
+    X.sum_duplicates()
+    fields = [*words, *(f"subject:{w}" for w in words), *(f"from:{p}" for p in people), *(f"list:{n}" for n in names)]
+    return MailStream(X, np.array(names)[filed], [fields[j] for j in used], subjects, senders, mislabelled)
+
+
+def _write(
+    rng: np.random.Generator,
+    folders: list[_Folder],
+    births: NDArray[np.intp],
+    n_messages: int,
+    words: list[str],
+    people: list[str],
+) -> tuple[NDArray[np.intp], list[NDArray[np.intp]], list[str], list[str]]:
+    """Write every message: its folder, its features as numbers, its sender and its subject."""
+    n_words, n_people = len(words), len(people)
+    ranks = np.arange(1, n_words // 2 + 1)
+    background = np.cumsum(1.0 / (ranks + 2.0))  # Zipf over the first half of the vocabulary
+    size = 1.0 / np.arange(1, len(folders) + 1) ** 0.6
+    opened = set(births.tolist())
+    truth = np.empty(n_messages, dtype=np.intp)
+    threads: list[_Thread] = []
+    tokens, senders, subjects = [], [], []
+    share = np.empty(0)
+    n_known = 0
+    for i in range(n_messages):
+        is_first = i in opened
+        n_known += is_first
+        if is_first or i % 20 == 0:
+            for folder in folders[:n_known]:
+                folder.move(i / n_messages)
+            share = np.cumsum([size[r] * folders[r].activity(i / n_messages) for r in range(n_known)])
+        is_reply = bool(threads) and not is_first and rng.random() < 0.4
+        if is_reply:
+            thread = threads[-1 - min(int(rng.exponential(12.0)), len(threads) - 1)]
+        else:
+            thread = _open_thread(rng, folders, n_known - 1 if is_first else int(_draw(rng, share, 1)[0]), background)
+            threads.append(thread)
+        folder = folders[thread.folder]
+        if is_reply and rng.random() < 0.6:
+            sender = thread.people[int(rng.integers(len(thread.people)))]
+        else:
+            sender = folder.draw_person(rng)
+            thread.people.append(sender)
+        length = 8 + int(rng.lognormal(3.0, 0.6))
+        n_topic, n_thread = rng.binomial(length, [0.10, 0.04])
+        body = [
+            _draw(rng, background, length),
+            folder.draw_words(rng, n_topic),
+            thread.words[rng.integers(len(thread.words), size=n_thread)],
+        ]
+        tags = [2 * n_words + sender]
+        if folder.mailing_list >= 0 and rng.random() < 0.6:
+            tags.append(2 * n_words + n_people + folder.mailing_list)
+        tokens.append(np.concatenate([*body, n_words + thread.subject, tags]))
+        truth[i] = thread.folder
+        senders.append(people[sender])
+        subjects.append(("Re: " if is_reply else "") + " ".join(words[w] for w in thread.subject).capitalize())
+    return truth, tokens, senders, subjects
+
+
+def _open_thread(
+    rng: np.random.Generator, folders: list[_Folder], folder: int, background: NDArray[np.float64]
+) -> _Thread:
+    topical = folders[folder].draw_words(rng, 1 + int(rng.random() < 0.4))
+    subject = np.concatenate([topical, _draw(rng, background, int(rng.integers(1, 4)))])
+    words = np.concatenate([folders[folder].draw_words(rng, 2), _draw(rng, background, 4)])
+    return _Thread(folder, rng.permutation(subject), words, [folders[folder].draw_person(rng)])
+
+
+def _make_folders(rng: np.random.Generator, names: list[str], n_words: int, n_people: int) -> list[_Folder]:
+    """Give each folder its words, its writers and perhaps a mailing list (its number, or -1)."""
+    topical = np.arange(len(COMMON), n_words)
+    parents = {name.split("/")[0]: rng.choice(topical, 40, replace=False) for name in names}
+    busy = 1.0 / np.arange(1, n_people + 1) ** 0.7
+    folders = []
+    for r, name in enumerate(names):
+        shared = rng.choice(parents[name.split("/")[0]], 30, replace=False)
+        words = rng.permutation(np.concatenate([rng.choice(topical, 60, replace=False), shared]))
+        writers = rng.choice(n_people, 20, replace=False, p=busy / busy.sum())
+        is_list = name.startswith(("lists/", "newsletters", "team/"))
+        folders.append(_Folder(rng, words, writers, r - r % 2 if is_list else -1))
+    return folders
+
+
+def _vocabulary(rng: np.random.Generator, n_folders: int) -> tuple[list[str], list[str], list[str]]:
+    """Return the names of folders, the words (common ones first) and the people."""
+    invented = _invent(rng)
+    words = COMMON + list(itertools.islice(invented, 1200))
+    people = [f"{next(invented)}.{next(invented)}" for _ in range(120)]
+    names = [*FOLDERS, *(f"projects/{next(invented)}" for _ in range(n_folders - len(FOLDERS)))][:n_folders]
+    return names, words, people
+
+
+def _invent(rng: np.random.Generator) -> Iterator[str]:
+    """Yield pronounceable words, each once."""
+    seen = set(COMMON)
+    while True:
+        onsets, vowels = rng.integers(len(ONSETS), size=3), rng.integers(len(VOWELS), size=3)
+        syllables = [ONSETS[i] + VOWELS[j] for i, j in zip(onsets, vowels, strict=True)]
+        word = "".join(syllables[: rng.integers(2, 4)]) + CODAS[rng.integers(len(CODAS))]
+        if word not in seen:
+            seen.add(word)
+            yield word
+
+
+def _draw(rng: np.random.Generator, cumulative: NDArray[np.float64], n: int) -> NDArray[np.intp]:
+    """Draw `n` positions with chances given by their cumulative sums."""
+    return np.asarray(np.searchsorted(cumulative, rng.random(n) * cumulative[-1], side="right"))

@@ -1,0 +1,48 @@
+"""What is counted while learning: rounds and mistakes, the certificate's terms, hits by lead over the runner-up."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+__all__ = ["BINS", "Ledger", "lead_bin", "new_ledger", "note_lead"]
+
+ROUNDS, LEARNT, MISTAKES, UPDATES, NOVEL, LABELS = range(6)
+GAIN, SQ_NORM, PENALTY, THRESHOLD, RANKED = range(5)
+BINS = 96
+FULL_BIN = 1000.0  # counts of a bin are halved here, so that it follows a drifting stream
+
+
+class Ledger(NamedTuple):
+    """Counts and sums, changed in place by the loops."""
+
+    counts: np.ndarray  # int64 (6,): ROUNDS ... LABELS
+    sums: np.ndarray  # float64 (5,): GAIN Σλm, SQ_NORM ‖ω‖², PENALTY Σλ²/4C, THRESHOLD between right and wrong, RANKED
+    leads: np.ndarray  # float64 (2, BINS): rounds and hits by the winner's lead
+
+
+def new_ledger() -> Ledger:
+    """A ledger of nothing yet."""
+    return Ledger(np.zeros(6, np.int64), np.zeros(5), np.zeros((2, BINS)))
+
+
+@njit(cache=True)
+def lead_bin(lead: float) -> int:
+    """Bin of a lead: 0 for a tie, then four to each doubling from 2⁻¹⁰ on."""
+    if lead <= 0.0:
+        return 0
+    return min(BINS - 1, max(1, int(4.0 * (math.log2(lead) + 10.0))))
+
+
+@njit(cache=True)
+def note_lead(leads: Any, lead: float, hit: bool) -> None:
+    """Count one prediction in its bin."""
+    b = lead_bin(lead)
+    leads[0, b] += 1.0
+    leads[1, b] += 1.0 if hit else 0.0
+    if leads[0, b] >= FULL_BIN:
+        leads[0, b] *= 0.5
+        leads[1, b] *= 0.5

@@ -1,0 +1,200 @@
+"""The Python side of a store: it makes pages, widens them one at a time, and hands them to readers safely."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from hinged.loops.pages import PAGE, SEGMENT, Store, gather, put
+
+__all__ = ["Paged"]
+
+
+class Paged:
+    """Paged storage that grows with the features and columns that are learnt.
+
+    `view` is one tuple (store, pages), replaced whole when anything grows: a reader that took it keeps valid memory,
+    whatever the writer does next.
+
+    Parameters
+    ----------
+    dtype : dtype of the values
+    depth : 1, or 2 to keep the sums of the average beside the weights
+    least : narrowest page, in columns
+    """
+
+    def __init__(self, dtype: Any, depth: int = 1, least: int = 8) -> None:
+        self.least = least
+        empty = Store(
+            slots=np.zeros(1, np.int32),
+            owners=np.zeros(1, np.int32),
+            table=np.zeros((1, 1), np.int32),
+            address=np.zeros(0, np.int64),
+            stride=np.zeros(0, np.int64),
+            used=np.array([0, 0, SEGMENT], np.int64),
+            like=np.empty(0, dtype),
+            depth=depth,
+        )
+        self.view: tuple[Store, tuple[np.ndarray, ...]] = (empty, ())
+
+    @property
+    def store(self) -> Store:
+        """What the loops see."""
+        return self.view[0]
+
+    def fit_to(self, features: int, columns: int) -> None:
+        """Make the tables wide enough for so many features and columns; no page is made yet."""
+        store, pages = self.view
+        if features > store.slots.shape[0]:
+            store = store._replace(slots=_longer(store.slots, features))
+        segments = -(-columns // SEGMENT)
+        if segments > store.table.shape[1]:
+            table = np.zeros((store.table.shape[0], segments), np.int32)
+            table[:, : store.table.shape[1]] = store.table
+            store = store._replace(table=table)
+        self.view = (store, pages)
+
+    def make_room(self, slots: int, blocks: int, columns: int) -> None:
+        """Make sure that so many new slots and blocks can be claimed."""
+        store, pages = self.view
+        need = int(store.used[0]) + slots + 1
+        if need > store.table.shape[0]:
+            capacity = max(need, 2 * store.table.shape[0], 64)
+            table = np.zeros((capacity, store.table.shape[1]), np.int32)
+            table[: store.table.shape[0]] = store.table
+            store = store._replace(table=table, owners=_longer(store.owners, capacity))
+        need = int(store.used[1]) + blocks + 1
+        missing = -(-need // PAGE) - len(pages)
+        if missing > 0:
+            stride = self._stride(columns)
+            new = [self._page(stride) for _ in range(max(missing, len(pages) // 16))]
+            self._publish(store, (*pages, *new), np.concatenate([store.stride, np.full(len(new), stride)]))
+        else:
+            self.view = (store, pages)
+
+    def widen(self, page: int, columns: int) -> None:
+        """Give one page more columns, keeping what it holds."""
+        store, pages = self.view
+        old, before = int(store.stride[page]), pages[page]
+        stride = self._stride(columns)
+        after = self._page(stride)
+        after.reshape(PAGE, store.depth, stride)[:, :, :old] = before.reshape(PAGE, store.depth, old)
+        strides = store.stride.copy()
+        strides[page] = stride
+        self._publish(store, (*pages[:page], after, *pages[page + 1 :]), strides)
+
+    def rows(self, columns: int, rounds: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """The learnt features and their values, (features,) and (features, columns); after `rounds`, the mean ones."""
+        store, _pages = self.view
+        n = int(store.used[0])
+        owners = store.owners[1 : n + 1].copy()
+        out = np.zeros((n, columns), store.like.dtype)
+        _gather_all(store, owners, columns, 0, out)
+        if rounds > 0:
+            sums = np.zeros_like(out)
+            _gather_all(store, owners, columns, 1, sums)
+            out -= sums / out.dtype.type(rounds)
+        return owners, out
+
+    def moved(self, onto: np.ndarray, columns: int) -> Paged:
+        """A new store in which column c is added to column onto[c] (dropped where that is -1)."""
+        store, _pages = self.view
+        new = Paged(store.like.dtype, store.depth, self.least)
+        new.fit_to(store.slots.shape[0], max(columns, 1))
+        n = int(store.used[0])
+        for first in range(0, n, PAGE):  # a page's worth at a time: the copy never needs much more than itself
+            chunk = store.owners[first + 1 : min(first + PAGE, n) + 1]
+            new.make_room(len(chunk), len(chunk) * new.store.table.shape[1], columns)
+            _move_columns(store, new.store, chunk, onto)
+        return new
+
+    def copy(self) -> Paged:
+        """An independent copy."""
+        return Paged.from_arrays(self.arrays(), self.store.depth, self.least)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything that has to be kept, as plain arrays; pages are not copied."""
+        store, pages = self.view
+        n = int(store.used[0])
+        arrays = {
+            "features": np.array([store.slots.shape[0]], np.int64),
+            "owners": store.owners[1 : n + 1].copy(),
+            "table": store.table[1 : n + 1].copy(),
+            "blocks": store.used[1:2].copy(),
+            "like": store.like,
+        }
+        for i, page in enumerate(pages[: int(store.used[1]) // PAGE + 1]):
+            arrays[f"page{i}"] = page.reshape(PAGE, -1)
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray], depth: int, least: int) -> Paged:
+        """The store that `arrays` described; the arrays are copied."""
+        paged = cls(arrays["like"].dtype, depth, least)
+        paged.fit_to(int(arrays["features"][0]), arrays["table"].shape[1] * SEGMENT)
+        n = len(arrays["owners"])
+        paged.make_room(n, 0, 1)
+        store, _ = paged.view
+        store.owners[1 : n + 1] = arrays["owners"]
+        store.slots[arrays["owners"]] = np.arange(1, n + 1)
+        store.table[1 : n + 1] = arrays["table"]
+        store.used[:2] = n, arrays["blocks"][0]
+        pages, strides = [], []
+        while f"page{len(pages)}" in arrays:
+            values = arrays[f"page{len(pages)}"]
+            strides.append(values.shape[1] // depth)
+            page = paged._page(strides[-1])
+            page[:] = values.ravel()
+            pages.append(page)
+        paged._publish(store, tuple(pages), np.array(strides, np.int64))
+        return paged
+
+    def nbytes(self) -> int:
+        """Bytes held by the pages and the tables that find them."""
+        store, pages = self.view
+        return sum(p.nbytes for p in pages) + store.slots.nbytes + store.owners.nbytes + store.table.nbytes
+
+    def _stride(self, columns: int) -> int:
+        stride = self.least
+        while stride < min(columns, SEGMENT):
+            stride *= 2
+        return min(stride, SEGMENT)
+
+    def _page(self, stride: int) -> np.ndarray:
+        """Zeros for a page, starting on a cache line so that a row never straddles one more than it must."""
+        store = self.store
+        n = PAGE * store.depth * stride
+        raw = np.zeros(n * store.like.itemsize + 64, np.uint8)
+        start = -raw.ctypes.data % 64
+        return raw[start : start + n * store.like.itemsize].view(store.like.dtype)
+
+    def _publish(self, store: Store, pages: tuple[np.ndarray, ...], stride: np.ndarray) -> None:
+        used = store.used.copy()
+        used[2] = stride.min(initial=SEGMENT)
+        address = np.array([p.ctypes.data for p in pages], np.int64)
+        self.view = (store._replace(address=address, stride=stride.astype(np.int64), used=used), pages)
+
+
+def _longer(array: np.ndarray, n: int) -> np.ndarray:
+    longer = np.zeros(n, array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+@njit(cache=True)
+def _gather_all(store: Any, owners: Any, columns: int, layer: int, out: Any) -> None:
+    for i in range(owners.shape[0]):
+        gather(store, owners[i], columns, layer, out[i])
+
+
+@njit(cache=True)
+def _move_columns(old: Any, new: Any, owners: Any, onto: Any) -> None:
+    row = np.zeros(onto.shape[0], old.like.dtype)
+    for i in range(owners.shape[0]):
+        for layer in range(old.depth):
+            gather(old, owners[i], onto.shape[0], layer, row)
+            for c in range(onto.shape[0]):
+                if onto[c] >= 0 and row[c] != 0:
+                    put(new, owners[i], onto[c], layer, row[c])

@@ -1,0 +1,317 @@
+"""A label learner's memory and the calls into its loops: what grows, who may read meanwhile, what is kept.
+
+One writer at a time (a lock sees to it); any number of readers beside it, each on the memory it took hold of. A reader
+may see an update half written, never memory that is gone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hinged.loops.labels import (
+    FIRSTS,
+    FULL,
+    NARROW,
+    NO_ROW_VECTORS,
+    PER_LABEL,
+    PER_SET,
+    SUMS,
+    VECTORS,
+    WEIGHTS,
+    Columns,
+    Setting,
+    Targets,
+    learn,
+    score,
+)
+from hinged.loops.ledger import GAIN, LABELS, LEARNT, PENALTY, ROUNDS, SQ_NORM, new_ledger
+from hinged.loops.memory import Paged
+from hinged.loops.rows import Rows, Scaling, read_row
+from hinged.loops.shared import Parts
+from hinged.sharing.features import DISTANCE, FIRST, FREQUENCY, TFIDF
+from hinged.sharing.plan import Plan
+
+__all__ = ["LabelModel"]
+
+#: A row's features and values as the user's own label features should see them.
+Describe = Callable[[np.ndarray, np.ndarray], Any]
+
+LONGEST_LOG_TABLE = 1 << 20
+
+
+class LabelModel:
+    """Weights, statistics and counts of one learner on labels.
+
+    Parameters
+    ----------
+    dtype : float32 or float64
+    plan : Plan
+        The sharing scheme.
+    setting : Setting
+        The rule.
+    own : compiled function or None
+        A user's rule.
+    idf, unit, bias, average
+        What happens to rows before they are scored, and whether mean weights are kept.
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        plan: Plan,
+        setting: Setting,
+        own: Any = None,
+        *,
+        idf: bool = False,
+        unit: bool = False,
+        bias: float = 0.0,
+        average: bool = False,
+    ) -> None:
+        self.dtype = np.dtype(dtype)
+        self.plan, self.setting, self.own = plan, setting, own
+        self.idf, self.unit, self.bias = idf, unit, bias
+        depth = 2 if average else 1
+        codes = {part.code for part in plan.parts}
+        self.keeps = np.array([bool(codes & {FREQUENCY, TFIDF}), FIRST in codes, DISTANCE in codes])
+        self.counts_features = idf or TFIDF in codes
+        self.stores = [
+            Paged(self.dtype, depth),
+            Paged(self.dtype, depth, least=1),
+            Paged(np.int32),
+            Paged(np.float64),
+            Paged(np.float64),
+        ]
+        self.ledger = new_ledger()
+        self.label_rows = np.zeros(1, np.int64)
+        self.df = np.zeros(1, np.int32)
+        self.n_features = 0
+        self.names: dict[Hashable, int] = {}  # features of the user's own label features
+        self.lock = threading.RLock()
+        self._logs = np.zeros(0)
+        self._columns: tuple[int, Columns] | None = None
+
+    # ------------------------------------------------------------------ learning
+    def learn(
+        self,
+        rows: Rows,
+        targets: Targets,
+        labels: Sequence[Hashable],
+        delay: int = 0,
+        describe: Describe | None = None,
+        advance: Callable[[int], None] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Learn rows in order; return each round's flag and the rank of its best right label.
+
+        `labels` are all labels after these rows; `advance(n)` is told of rounds done.
+        """
+        n = len(rows.indptr) - 1
+        flags, ranks = np.zeros(n, np.int8), np.zeros(n, np.int32)
+        cursor = np.zeros(5, np.int64)
+        with self.lock:
+            longest = int(np.diff(rows.indptr).max(initial=0))
+            self._fit_to(len(labels), n)
+            if not self.plan.functions and advance is None:
+                self._run(rows, targets, labels, delay, longest, flags, ranks, cursor, None)
+                return flags, ranks
+            # a part of the rows at a time: one where the user's own label features must be asked, many to show progress
+            step = 1 if self.plan.functions else max(1, n // 200)
+            if delay:
+                step = n
+            for first in range(0, n, step):
+                stop = min(n, first + step)
+                some = Rows(rows.indptr[first : stop + 1], rows.indices, rows.data)
+                theirs = targets._replace(
+                    indptr=targets.indptr[first : stop + 1], weights=targets.weights[first:stop]
+                )
+                explicit = None
+                if self.plan.functions:
+                    known = labels[: int(self.ledger.counts[LABELS])]
+                    explicit = self._explicit(some, known, describe, grow=True)
+                cursor[:] = 0
+                self._run(some, theirs, labels, delay, longest, flags[first:stop], ranks[first:stop], cursor, explicit)
+                if advance is not None:
+                    advance(stop - first)
+        return flags, ranks
+
+    def _run(
+        self,
+        rows: Rows,
+        targets: Targets,
+        labels: Sequence[Hashable],
+        delay: int,
+        longest: int,
+        flags: np.ndarray,
+        ranks: np.ndarray,
+        cursor: np.ndarray,
+        explicit: tuple[np.ndarray, np.ndarray] | None,
+    ) -> None:
+        columns = self._columns_of(labels)
+        while True:
+            learn(
+                rows,
+                targets,
+                delay,
+                self.setting,
+                self.own,
+                columns,
+                self._scaling(),
+                self.stores[WEIGHTS].store,
+                self._parts(labels, explicit),
+                self.ledger,
+                longest,
+                len(labels),
+                flags,
+                ranks,
+                cursor,
+            )
+            if cursor[1] == FULL:
+                which, slots, blocks = int(cursor[2]), int(cursor[3]), int(cursor[4])
+                self.stores[which].make_room(slots, blocks, self._width(which, len(labels)))
+            elif cursor[1] == NARROW:
+                which = int(cursor[2])
+                self.stores[which].widen(int(cursor[3]), self._width(which, len(labels)))
+            else:
+                return
+            cursor[1] = 0
+
+    def declare(self, n_labels: int) -> None:
+        """Make labels known before any of their rows came."""
+        with self.lock:
+            self._fit_to(n_labels, 0)
+            self.ledger.counts[LABELS] = n_labels
+
+    def widen(self, n_features: int) -> None:
+        """Admit columns up to `n_features`."""
+        if n_features > self.n_features:
+            self.n_features = n_features
+
+    # ------------------------------------------------------------------ reading
+    def score(self, rows: Rows, labels: Sequence[Hashable], describe: Describe | None = None) -> np.ndarray:
+        """Scores (rows, labels) by the weights learnt so far, the mean ones where an average is kept."""
+        n = len(rows.indptr) - 1
+        out = np.zeros((n, len(labels)))
+        if not len(labels) or not n:
+            return out
+        held = [paged.view for paged in self.stores]  # keeps the pages alive while they are read
+        longest = int(np.diff(rows.indptr).max(initial=0))
+        columns, scaling, counts = self._columns_of(labels), self._scaling(), self.ledger.counts
+        if not self.plan.functions:
+            score(rows, columns, scaling, held[0][0], self._parts(labels, None, held), counts, longest, out)
+            return out
+        for i in range(n):
+            one = Rows(rows.indptr[i : i + 2], rows.indices, rows.data)
+            explicit = self._explicit(one, labels, describe, grow=False)
+            score(one, columns, scaling, held[0][0], self._parts(labels, explicit, held), counts, longest, out[i : i + 1])
+        return out
+
+    def read(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Features and scaled values of one row; feature 0 is the bias, column c is feature c + 1."""
+        longest = int(rows.indptr[1] - rows.indptr[0])
+        f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
+        n, _q = read_row(rows, 0, self._scaling(), int(self.ledger.counts[LEARNT]), f, v)
+        return f[:n], v[:n]
+
+    @property
+    def dual(self) -> float:
+        """The dual certificate, Σ λ m - ½‖ω‖² (less Σ λ²/4C for pa2)."""
+        sums = self.ledger.sums
+        return float(sums[GAIN] - 0.5 * sums[SQ_NORM] - sums[PENALTY])
+
+    @property
+    def mean_over(self) -> int:
+        """Rounds the mean weights are taken over; 0 where no average is kept."""
+        return int(self.ledger.counts[ROUNDS]) if self.stores[WEIGHTS].store.depth == 2 else 0
+
+    # ------------------------------------------------------------------ labels
+    def move_labels(self, onto: np.ndarray, n_labels: int) -> None:
+        """Add the weights and statistics of label r to those of label onto[r]; drop them where that is -1."""
+        with self.lock:
+            # computed aside and then put in place, so that a reader sees all of the old or all of the new
+            stores = list(self.stores)
+            if self.plan.per_label:
+                stores[WEIGHTS] = stores[WEIGHTS].moved(onto, n_labels)
+            for which in range(VECTORS + 1, SUMS + 1):
+                if which == FIRSTS:
+                    earliest = np.full(n_labels, -1)
+                    for r, to in enumerate(onto):
+                        if to >= 0 and earliest[to] < 0 and self.label_rows[r] > 0:
+                            earliest[to] = r
+                    keep = np.array([to if to >= 0 and earliest[to] == r else -1 for r, to in enumerate(onto)], np.int64)
+                    stores[which] = stores[which].moved(keep, n_labels)
+                else:
+                    stores[which] = stores[which].moved(onto, n_labels)
+            label_rows = np.zeros(max(n_labels, 1), np.int64)
+            np.add.at(label_rows, onto[onto >= 0], self.label_rows[: len(onto)][onto >= 0])
+            self.stores, self.label_rows, self._columns = stores, label_rows, None
+            self.ledger.counts[LABELS] = n_labels
+
+    # ------------------------------------------------------------------ what the loops are given
+    def _fit_to(self, n_labels: int, n_rows: int) -> None:
+        """Make the tables large enough for these labels and the features admitted."""
+        features = max(self.n_features, len(self.names)) + 1
+        for which, paged in enumerate(self.stores):
+            paged.fit_to(features, self._width(which, n_labels))
+        if self.counts_features and features > len(self.df):
+            self.df = np.concatenate([self.df, np.zeros(features - len(self.df), np.int32)])
+        if n_labels > len(self.label_rows):
+            self.label_rows = np.concatenate([self.label_rows, np.zeros(n_labels - len(self.label_rows), np.int64)])
+        if self.idf:
+            need = min(int(self.ledger.counts[LEARNT]) + n_rows + 1, LONGEST_LOG_TABLE)
+            if need > len(self._logs):
+                self._logs = np.log(np.arange(max(need, 2 * len(self._logs))) + 0.5)
+
+    def _width(self, which: int, n_labels: int) -> int:
+        if which == WEIGHTS:
+            return max(1, self.plan.n_columns(n_labels))
+        return max(1, len(self.plan.parts)) if which == VECTORS else max(1, n_labels)
+
+    def _scaling(self) -> Scaling:
+        return Scaling(self.idf, self.unit, self.bias, self.counts_features, self.df, self._logs)
+
+    def _columns_of(self, labels: Sequence[Hashable]) -> Columns:
+        if self._columns is None or self._columns[0] != len(labels):
+            indptr, indices = self.plan.columns(labels)
+            kind = PER_LABEL if self.plan.per_label else PER_SET if self.plan.sets else NO_ROW_VECTORS
+            self._columns = (len(labels), Columns(kind, indptr, indices, len(self.plan.sets)))
+        return self._columns[1]
+
+    def _parts(
+        self, labels: Sequence[Hashable], explicit: tuple[np.ndarray, np.ndarray] | None, held: Any = None
+    ) -> Parts | None:
+        parts = self.plan.parts
+        if not parts:
+            return None
+        views = held or [paged.view for paged in self.stores]
+        ids, phi = explicit or (np.zeros(0, np.int64), np.zeros((len(parts), 0, 0)))
+        return Parts(
+            np.array([part.code for part in parts], np.int64),
+            np.array([part.thresholds for part in parts], np.int64),
+            np.array([part.factors for part in parts], np.float64),
+            self.plan.members(labels),
+            self.keeps,
+            *[view[0] for view in views[VECTORS:]],
+            self.label_rows,
+            ids,
+            phi,
+        )
+
+    def _explicit(
+        self, rows: Rows, labels: Sequence[Hashable], describe: Describe | None, grow: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Ask the user's own label features about one row, for every label; features that are new get a place."""
+        assert describe is not None
+        x = describe(*self.read(rows))
+        answers = [[dict(part.function(x, label)) for label in labels] for part in self.plan.parts if part.function]
+        seen = dict.fromkeys(name for answer in answers for phi in answer for name in phi)
+        if grow:
+            for name in seen:
+                self.names.setdefault(name, len(self.names) + 1)
+            self.stores[VECTORS].fit_to(len(self.names) + 1, len(self.plan.parts))
+        known = [name for name in seen if name in self.names]
+        ids = np.array([self.names[name] for name in known], np.int64)
+        values = [[[phi.get(name, 0.0) for phi in answer] for name in known] for answer in answers]
+        return ids, np.array(values, np.float64).reshape(len(answers), len(known), len(labels))

@@ -1,0 +1,249 @@
+"""Paged storage of weights and counts: rows by feature, columns by label, only where something was learnt.
+
+A feature that is learnt gets a *slot*; each slot holds a *block* of up to 64 neighbouring columns for every segment of
+labels it was learnt with. Blocks live in pages that never move. A page begins as wide as the labels of its day and is
+widened alone, when a later label is written to it, so growth costs one page at a time and readers keep what they hold.
+
+    feature ─ slots ─▶ slot ─ table[slot, segment] ─▶ block ─▶ page · 1024 + place ─▶ address of `stride` columns
+
+`depth` 2 keeps, beside each weight, the sum its average needs (docs/maths.md, "Averaging").
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import carray, config, njit, types
+from numba.extending import intrinsic
+
+__all__ = [
+    "PAGE",
+    "SEGMENT",
+    "Store",
+    "add_means",
+    "add_scores",
+    "add_to",
+    "gather",
+    "has_room",
+    "narrow_page",
+    "put",
+]
+
+SEGMENT_BITS, PAGE_BITS = 6, 10
+SEGMENT, PAGE = 1 << SEGMENT_BITS, 1 << PAGE_BITS
+
+
+class Store(NamedTuple):
+    """What the loops see of a store."""
+
+    slots: np.ndarray  # int32 (features,): slot of each feature, 0 for none
+    owners: np.ndarray  # int32 (slots,): feature of each slot
+    table: np.ndarray  # int32 (slots, segments): block, 0 for none
+    address: np.ndarray  # int64 (pages,)
+    stride: np.ndarray  # int64 (pages,): columns of each block in the page
+    used: np.ndarray  # int64 (3,): slots, blocks, and the narrowest page's stride
+    like: np.ndarray  # empty, of the values' dtype
+    depth: int
+
+
+if config.DISABLE_JIT:
+
+    def segment(address: int, n: int, like: Any) -> Any:
+        """The `n` values at an address, as an array on the memory itself."""
+        buffer = (ctypes.c_char * (int(n) * like.itemsize)).from_address(int(address))
+        return np.frombuffer(buffer, dtype=like.dtype)
+
+else:
+
+    @intrinsic
+    def _pointer(typing_context: Any, address: Any, like: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+        return types.CPointer(like.dtype)(address, like), generate
+
+    @njit(cache=True)
+    def segment(address: int, n: int, like: Any) -> Any:
+        """The `n` values at an address, as an array on the memory itself."""
+        return carray(_pointer(address, like), (n,))
+
+
+@njit(cache=True, inline="always")
+def _locate(address: Any, stride: Any, depth: int, itemsize: int, block: int) -> tuple[int, int]:
+    """Address and number of columns of a block."""
+    # the arrays come one by one: a store taken apart inside a loop would be reference-counted at every turn
+    page = block >> PAGE_BITS
+    columns = stride[page]
+    return address[page] + (block & (PAGE - 1)) * columns * depth * itemsize, columns
+
+
+@njit(cache=True)
+def has_room(store: Any, slots: int, blocks: int) -> bool:
+    """Whether that many new slots and blocks can still be claimed."""
+    return (
+        store.used[0] + slots < store.table.shape[0] and store.used[1] + blocks < store.address.shape[0] << PAGE_BITS
+    )
+
+
+@njit(cache=True)
+def narrow_page(store: Any, f: Any, n: int, columns: int) -> int:
+    """A page these features live in that is too narrow for so many columns, or -1."""
+    if store.used[2] >= min(SEGMENT, columns):
+        return -1
+    for j in range(n):
+        slot = store.slots[f[j]]
+        if slot > 0:
+            for b in range((columns + SEGMENT - 1) >> SEGMENT_BITS):
+                block = store.table[slot, b]
+                if block > 0 and store.stride[block >> PAGE_BITS] < min(SEGMENT, columns - (b << SEGMENT_BITS)):
+                    return block >> PAGE_BITS
+    return -1
+
+
+@njit(cache=True)
+def _claim(slots: Any, owners: Any, table: Any, used: Any, feature: int, b: int) -> int:
+    """The block of a feature's segment `b`, made of zeros where there was none."""
+    slot = slots[feature]
+    if slot == 0:
+        used[0] += 1
+        slot = used[0]
+        owners[slot] = feature
+        slots[feature] = slot
+    block = table[slot, b]
+    if block == 0:
+        used[1] += 1
+        block = used[1]
+        table[slot, b] = block
+    return block
+
+
+@njit(cache=True)
+def gather(store: Any, feature: int, columns: int, layer: int, out: Any) -> bool:
+    """Copy a feature's values (layer 1: its sums for the average) into `out`; False where nothing was ever learnt."""
+    out[:columns] = 0
+    slot = store.slots[feature]
+    if slot == 0:
+        return False
+    like = store.like
+    for b in range(min((columns + SEGMENT - 1) >> SEGMENT_BITS, store.table.shape[1])):
+        block = store.table[slot, b]
+        if block > 0:
+            at, stride = _locate(store.address, store.stride, store.depth, like.itemsize, block)
+            row = segment(at, stride * store.depth, like)
+            base = b << SEGMENT_BITS
+            for c in range(min(stride, columns - base)):
+                out[base + c] = row[layer * stride + c]
+    return True
+
+
+@njit(cache=True)
+def put(store: Any, feature: int, column: int, layer: int, value: Any) -> None:
+    """Add to one value (layer 1: to its sum for the average); room and width must be there."""
+    block = _claim(store.slots, store.owners, store.table, store.used, feature, column >> SEGMENT_BITS)
+    at, stride = _locate(store.address, store.stride, store.depth, store.like.itemsize, block)
+    row = segment(at, stride * store.depth, store.like)
+    row[layer * stride + (column & (SEGMENT - 1))] += value
+
+
+@njit(cache=True)
+def add_scores(store: Any, f: Any, v: Any, n: int, columns: int, s: Any) -> None:
+    """s += Σ_j v_j W[f_j, :], in the order of the row; `s` is padded to whole segments."""
+    slots, table, address, strides, like, depth = (
+        store.slots,
+        store.table,
+        store.address,
+        store.stride,
+        store.like,
+        store.depth,
+    )
+    n_segments = min((columns + SEGMENT - 1) >> SEGMENT_BITS, table.shape[1])
+    for j in range(n):
+        slot = slots[f[j]]
+        if slot > 0:
+            value = v[j]
+            for b in range(n_segments):
+                block = table[slot, b]
+                if block > 0:
+                    at, stride = _locate(address, strides, depth, like.itemsize, block)
+                    row = segment(at, stride, like)
+                    part = s[b << SEGMENT_BITS :]  # a sum as index, base + c, would not become SIMD code
+                    for c in range(stride):
+                        part[c] += value * row[c]
+
+
+@njit(cache=True)
+def add_means(store: Any, f: Any, v: Any, n: int, columns: int, rounds: int, s: Any) -> None:
+    """The same with the mean weights, W - A / rounds."""
+    slots, table, address, strides, like = store.slots, store.table, store.address, store.stride, store.like
+    n_segments = min((columns + SEGMENT - 1) >> SEGMENT_BITS, table.shape[1])
+    for j in range(n):
+        slot = slots[f[j]]
+        if slot > 0:
+            for b in range(n_segments):
+                block = table[slot, b]
+                if block > 0:
+                    at, stride = _locate(address, strides, 2, like.itemsize, block)
+                    row = segment(at, stride, like)
+                    sums = segment(at + stride * like.itemsize, stride, like)
+                    part = s[b << SEGMENT_BITS :]
+                    for c in range(stride):
+                        part[c] += v[j] * (row[c] - sums[c] / rounds)
+
+
+@njit(cache=True)
+def add_to(store: Any, f: Any, v: Any, n: int, g: Any, touched: Any, n_touched: int, age: float) -> None:
+    """W[f_j, c] += v_j g_c for the touched columns c, which rise; `age` weighs the average's share.
+
+    `age` is the number of rounds before this one.
+    """
+    first = 0
+    while first < n_touched:
+        b = touched[first] >> SEGMENT_BITS
+        end = first + 1
+        while end < n_touched and touched[end] >> SEGMENT_BITS == b:
+            end += 1
+        part = g[b << SEGMENT_BITS :]
+        if store.depth == 1 and end - first == 2:
+            _add_two(store, f, v, n, b, part, touched[first] & (SEGMENT - 1), touched[first + 1] & (SEGMENT - 1))
+        else:
+            _add_segment(store, f, v, n, b, part, age)
+        first = end
+
+
+@njit(cache=True)
+def _add_two(store: Any, f: Any, v: Any, n: int, b: int, g: Any, c: int, d: int) -> None:
+    """Two columns of one segment: what the rules that act on the worst pair alone need."""
+    slots, owners, table, used = store.slots, store.owners, store.table, store.used
+    address, strides, like = store.address, store.stride, store.like
+    g_c, g_d = g[c], g[d]
+    for j in range(n):
+        block = table[slots[f[j]], b]  # slot 0 has no blocks
+        if block == 0:
+            block = _claim(slots, owners, table, used, f[j], b)
+        at, stride = _locate(address, strides, 1, like.itemsize, block)
+        row = segment(at, stride, like)
+        row[c] += v[j] * g_c
+        row[d] += v[j] * g_d
+
+
+@njit(cache=True)
+def _add_segment(store: Any, f: Any, v: Any, n: int, b: int, g: Any, age: float) -> None:
+    """Whole rows of one segment."""
+    slots, owners, table, used = store.slots, store.owners, store.table, store.used
+    address, strides, like, depth = store.address, store.stride, store.like, store.depth
+    for j in range(n):
+        block = table[slots[f[j]], b]
+        if block == 0:
+            block = _claim(slots, owners, table, used, f[j], b)
+        at, stride = _locate(address, strides, depth, like.itemsize, block)
+        row = segment(at, stride, like)
+        value = v[j]
+        for c in range(stride):
+            row[c] += value * g[c]
+        if depth == 2:
+            sums = segment(at + stride * like.itemsize, stride, like)
+            aged = like.dtype.type(age) * value
+            for c in range(stride):
+                sums[c] += aged * g[c]

@@ -1,0 +1,84 @@
+"""Reading rows: canonical, scaled by how rare each feature has been, and of unit length where asked."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+__all__ = ["Rows", "Scaling", "count_features", "largest_magnitude", "read_row"]
+
+
+class Rows(NamedTuple):
+    """Rows in compressed form, columns rising and unique within a row."""
+
+    indptr: np.ndarray  # int64 (rows + 1,)
+    indices: np.ndarray  # int32
+    data: np.ndarray  # float32 or float64
+
+
+class Scaling(NamedTuple):
+    """What changes a row's values before anything else sees them."""
+
+    idf: bool
+    unit: bool
+    bias: float
+    counts: bool  # whether features are counted at all
+    df: np.ndarray  # int32 (features + 1,): rounds that had each feature; the bias is feature 0
+    logs: np.ndarray  # float64: log(n + 1/2) by n
+
+
+@njit(cache=True)
+def read_row(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> tuple[int, float]:
+    """Copy row `i` into (f, v), scaled, the bias last; return its length and its squared norm.
+
+    Column c becomes feature c + 1; feature 0 is the bias. Each value is multiplied by
+    max(0.1, log((T + 1) / (df + 1/2))), T the rounds so far (by 1 when T = 0); then the row is divided by its norm.
+    """
+    n, q = 0, 0.0
+    log_rounds = math.log(rounds + 1.0)
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        value = rows.data[j]
+        if value != 0:
+            feature = rows.indices[j] + 1
+            if scaling.idf and rounds > 0:
+                count = scaling.df[feature] if feature < scaling.df.shape[0] else 0
+                log_count = scaling.logs[count] if count < scaling.logs.shape[0] else math.log(count + 0.5)
+                value = v.dtype.type(value * max(0.1, log_rounds - log_count))
+            f[n] = feature
+            v[n] = value
+            q += float(value) * float(value)
+            n += 1
+    if scaling.unit and q > 0.0:
+        norm = math.sqrt(q)
+        q = 0.0
+        for j in range(n):
+            v[j] = v[j] / norm
+            q += float(v[j]) * float(v[j])
+    if scaling.bias != 0.0:
+        f[n] = 0
+        v[n] = scaling.bias
+        n += 1
+        q += scaling.bias * scaling.bias
+    return n, q
+
+
+@njit(cache=True)
+def count_features(scaling: Any, f: Any, n: int) -> None:
+    """Enter a row's features into the counts."""
+    for j in range(n):
+        scaling.df[f[j]] += 1
+
+
+@njit(cache=True, nogil=True)
+def largest_magnitude(data: Any) -> float:
+    """Largest absolute value; NaN if any value is NaN or infinite."""
+    largest = 0.0
+    wrong = 0
+    for x in data:
+        size = abs(x)
+        wrong += not (size < math.inf)
+        largest = max(largest, size)
+    return largest if wrong == 0 else math.nan

@@ -1,0 +1,179 @@
+"""Shared weight vectors: label features of a row for every label, their scores, norms and moves."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hinged.loops.pages import Store, gather, put
+from hinged.sharing.features import DISTANCE, EXPLICIT, FIRST, FREQUENCY, TFIDF, frequency, tfidf
+
+__all__ = ["Parts", "add_shared_scores", "fill_features", "measure_from", "move_shared", "note_statistics", "support"]
+
+
+class Parts(NamedTuple):
+    """Shared vectors (one column of `vectors` each) and the statistics their label features read."""
+
+    kinds: np.ndarray  # int64 (parts,)
+    thresholds: np.ndarray  # int64 (parts, 5)
+    factors: np.ndarray  # float64 (parts, 2)
+    members: np.ndarray  # bool (parts, labels), or (parts, 0): all
+    keeps: np.ndarray  # bool (3,): whether counts, first rows, sums are kept
+    vectors: Store
+    counts: Store  # rows with both feature and label
+    firsts: Store  # each label's first row
+    sums: Store  # each label's sum of rows
+    label_rows: np.ndarray  # int64 (labels,): rows of each label
+    ids: np.ndarray  # int64: features of a row whose φ was computed outside
+    explicit: np.ndarray  # float64 (parts, features, labels): that φ
+
+
+@njit(cache=True)
+def support(parts: Any, f: Any, v: Any, n: int, fs: Any, vs: Any) -> int:
+    """Features on which some label's φ may differ from 0, with the row's values there; return how many."""
+    if parts.explicit.shape[2] > 0:
+        for j in range(parts.ids.shape[0]):
+            fs[j], vs[j] = parts.ids[j], 0.0
+        return parts.ids.shape[0]
+    dense = False
+    for p in range(parts.kinds.shape[0]):
+        dense = dense or parts.kinds[p] == DISTANCE
+    m = 0
+    if dense:  # |x - p| is not 0 where only the mean is
+        m = parts.sums.used[0]
+        for slot in range(1, m + 1):
+            fs[slot - 1], vs[slot - 1] = parts.sums.owners[slot], 0.0
+    for j in range(n):
+        slot = parts.sums.slots[f[j]] if dense else 0
+        if slot > 0:
+            vs[slot - 1] = v[j]
+        else:
+            fs[m], vs[m] = f[j], v[j]
+            m += 1
+    return m
+
+
+@njit(cache=True)
+def fill_features(parts: Any, fs: Any, vs: Any, m: int, rounds: int, df: Any, phi: Any, work: Any) -> None:
+    """φ of every label into `phi` (parts, features, labels), from statistics of earlier rounds alone."""
+    n_labels = phi.shape[2]
+    for p in range(parts.kinds.shape[0]):
+        kind = parts.kinds[p]
+        for j in range(m):
+            value = vs[j]
+            if kind == EXPLICIT:
+                for r in range(n_labels):
+                    phi[p, j, r] = parts.explicit[p, j, r]
+            elif kind == FIRST:
+                gather(parts.firsts, fs[j], n_labels, 0, work)
+                for r in range(n_labels):
+                    phi[p, j, r] = value * work[r]
+            elif kind == FREQUENCY:
+                gather(parts.counts, fs[j], n_labels, 0, work)
+                for r in range(n_labels):
+                    phi[p, j, r] = frequency(
+                        value, int(work[r]), parts.label_rows[r], parts.thresholds[p], parts.factors[p]
+                    )
+            elif kind == TFIDF:
+                gather(parts.counts, fs[j], n_labels, 0, work)
+                for r in range(n_labels):
+                    phi[p, j, r] = tfidf(value, rounds, df[fs[j]], int(work[r]))
+            else:
+                gather(parts.sums, fs[j], n_labels, 0, work)
+                for r in range(n_labels):
+                    mean = work[r] / parts.label_rows[r] if parts.label_rows[r] > 0 else 0.0
+                    phi[p, j, r] = abs(value - mean)
+        if parts.members.shape[1] > 0:
+            for r in range(n_labels):
+                if not parts.members[p, r]:
+                    for j in range(m):
+                        phi[p, j, r] = 0.0
+
+
+@njit(cache=True)
+def measure_from(phi: Any, m: int, pivot: int, origin: Any) -> None:
+    """φ(x, r) - φ(x, pivot) in place of φ(x, r); `origin` (parts, features) gets what was taken off.
+
+    Labels that share weights differ only by their φ, and net coefficients sum to 0, so learning may use differences
+    throughout. Taken first they are exact: weights that should cancel do, and a margin once met stays met.
+    """
+    for p in range(phi.shape[0]):
+        for j in range(m):
+            origin[p, j] = phi[p, j, pivot]
+            for r in range(phi.shape[2]):
+                phi[p, j, r] -= origin[p, j]
+
+
+@njit(cache=True)
+def add_shared_scores(parts: Any, fs: Any, m: int, phi: Any, origin: Any, mean_over: int, s: Any) -> float:
+    """s_r += Σ ⟨w, φ(x, r)⟩ over the parts; return Σ ⟨w, origin⟩. `mean_over` rounds reads the mean vectors (0: not)."""
+    values = np.empty(parts.kinds.shape[0])
+    sums = np.empty(parts.kinds.shape[0])
+    base = 0.0
+    for j in range(m):
+        if gather(parts.vectors, fs[j], values.shape[0], 0, values):
+            if mean_over > 0:
+                gather(parts.vectors, fs[j], values.shape[0], 1, sums)
+                for p in range(values.shape[0]):
+                    values[p] -= sums[p] / mean_over
+            for p in range(values.shape[0]):
+                if values[p] != 0.0:
+                    base += values[p] * origin[p, j]
+                    for r in range(s.shape[0]):
+                        s[r] += values[p] * phi[p, j, r]
+    return base
+
+
+@njit(cache=True)
+def shared_sq_distance(phi: Any, m: int, r: int, s: int) -> float:
+    """‖φ(x, r) - φ(x, s)‖² summed over the parts; exactly 0 where the two agree."""
+    total = 0.0
+    for p in range(phi.shape[0]):
+        for j in range(m):
+            d = phi[p, j, r] - phi[p, j, s]
+            total += d * d
+    return total
+
+
+@njit(cache=True)
+def shared_inner(phi: Any, m: int, r: int, s: int) -> float:
+    """⟨φ(x, r), φ(x, s)⟩ summed over the parts."""
+    total = 0.0
+    for p in range(phi.shape[0]):
+        for j in range(m):
+            total += phi[p, j, r] * phi[p, j, s]
+    return total
+
+
+@njit(cache=True)
+def move_shared(parts: Any, fs: Any, m: int, phi: Any, g: Any, age: float) -> float:
+    """w += Σ_r g_r φ(x, r); return the squared length of the move."""
+    total = 0.0
+    for j in range(m):
+        for p in range(phi.shape[0]):
+            step = 0.0
+            for r in range(g.shape[0]):
+                step += g[r] * phi[p, j, r]
+            if step != 0.0:
+                put(parts.vectors, fs[j], p, 0, step)
+                if parts.vectors.depth == 2:
+                    put(parts.vectors, fs[j], p, 1, age * step)
+                total += step * step
+    return total
+
+
+@njit(cache=True)
+def note_statistics(parts: Any, f: Any, v: Any, n: int, labels: Any) -> None:
+    """Enter a row into the statistics of its labels."""
+    for a in range(labels.shape[0]):
+        r = labels[a]
+        for j in range(n):
+            if parts.keeps[0]:
+                put(parts.counts, f[j], r, 0, 1)
+            if parts.keeps[1] and parts.label_rows[r] == 0:
+                put(parts.firsts, f[j], r, 0, v[j])
+            if parts.keeps[2]:
+                put(parts.sums, f[j], r, 0, v[j])
+        parts.label_rows[r] += 1

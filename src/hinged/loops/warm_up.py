@@ -1,0 +1,58 @@
+"""Compile every loop once, so that no user waits for it later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+
+from hinged.loops.explain import row_contributions, shared_contributions
+from hinged.loops.labels import Setting, Targets
+from hinged.loops.ledger import LABELS, lead_bin
+from hinged.loops.model import LabelModel
+from hinged.loops.rows import Rows, largest_magnitude
+from hinged.rules.table import resolve as resolve_rule
+from hinged.sharing.plan import resolve as resolve_sharing
+
+__all__ = ["warm_up"]
+
+
+def warm_up(progress: Callable[[str, int, int], None] | None = None) -> int:
+    """Run each loop on three tiny rows in both precisions; return how many versions there are.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Told (name, done, total) before each version and once at the end.
+    """
+    versions = list(product((np.float64, np.float32), (("multi", None), ("hybrid", "frequency"))))
+    for done, (dtype, (sharing, features)) in enumerate(versions):
+        if progress is not None:
+            progress(f"{sharing} {np.dtype(dtype).name}", done, len(versions))
+        _run_all(dtype, sharing, features)
+    lead_bin(0.5)
+    if progress is not None:
+        progress("done", len(versions), len(versions))
+    return len(versions)
+
+
+def _run_all(dtype: type, sharing: str, features: str | None) -> None:
+    step, _ = resolve_rule("pa1", 1.0, 1.0)
+    plan = resolve_sharing(sharing, features)
+    model = LabelModel(dtype, plan, Setting(step.code, step.C, step.margin, step.uses_weight), average=True)
+    rows = Rows(np.array([0, 1, 2, 3], np.int64), np.array([0, 1, 0], np.int32), np.ones(3, dtype))
+    largest_magnitude(rows.data)
+    model.widen(2)
+    labels = ["a", "b"]
+    model.learn(rows, Targets(np.arange(4), np.array([0, 1, 1], np.int64), np.zeros(0)), labels)
+    model.score(rows, labels)
+    model.read(rows)
+    for paged in model.stores:
+        paged.rows(2)
+    k = int(model.ledger.counts[LABELS])
+    columns, scaling, counts = model._columns_of(labels), model._scaling(), model.ledger.counts
+    row_contributions(rows, columns, scaling, model.stores[0].store, counts, 1, k, 0)
+    if plan.parts:
+        shared_contributions(rows, scaling, model._parts(labels, None), counts, 1, k, 0)
+    model.move_labels(np.array([0, 0], np.int64), 1)

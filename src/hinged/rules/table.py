@@ -1,0 +1,87 @@
+"""The rules by name: what each one is called in the loops, and which settings it reads."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any, NamedTuple
+
+from hinged.rules import codes
+from hinged.rules.mira import Mira
+from hinged.rules.optimal import Optimal
+
+__all__ = ["RULES", "Step", "resolve"]
+
+#: Name of each rule → its code and one line of meaning.
+RULES = {
+    "perceptron": (codes.PERCEPTRON, "C on the worst pair, on mistakes only"),
+    "pa": (codes.PA, "the smallest move that meets the worst pair's margin"),
+    "pa1": (codes.PA1, "the same, no longer than C"),
+    "pa2": (codes.PA2, "the same, softened by 1/(2C)"),
+    "simperc": (codes.SIMPERC, "C shared by all pairs ranked wrongly"),
+    "simproj": (codes.SIMPROJ, "the mean of pa1's steps over all pairs that miss the margin"),
+    "conproj": (codes.CONPROJ, "the mean of pa1's steps over all pairs ranked wrongly"),
+    "optimal": (codes.OPTIMAL, "the exact joint step over all pairs"),
+    "mira": (codes.MIRA, "the exact projection onto all pairs, margin 0.01"),
+    "uniform": (codes.SIMPERC, "the multiclass Perceptron: 1 up, 1/|E| down on each offending label"),
+}
+
+
+class Step(NamedTuple):
+    """A rule with its numbers settled, as the loops read it."""
+
+    code: int
+    C: float
+    margin: float
+    uses_weight: bool  # a sample weight s replaces C by sC
+    certified: bool  # the rule has a dual certificate
+
+
+def resolve(rule: Any, C: Any, margin: Any) -> tuple[Step, Any]:
+    """Settle a rule given by name, object or compiled function; return its numbers and the function, if one.
+
+    Examples
+    --------
+    >>> resolve("pa1", 0.5, 1.0)[0]
+    Step(code=2, C=0.5, margin=1.0, uses_weight=True, certified=True)
+    """
+    margin = positive("margin", margin, "1 is usual")
+    if margin == math.inf:
+        raise ValueError("margin must be finite; got margin=inf. 1 is usual.")
+    if rule == "mira":
+        rule = Mira()
+    if isinstance(rule, Mira):
+        beta = positive("beta", rule.beta, "0.01 is usual")
+        cap = positive("cap", rule.cap, "inf projects exactly, 1 is Crammer and Singer's")
+        return Step(codes.MIRA, cap, beta, False, cap < math.inf), None
+    if isinstance(rule, Optimal):
+        if rule.solver != "search":
+            raise ValueError(
+                f"solver={rule.solver!r} is not available for Euclidean weights; use Optimal(solver='search')."
+            )
+        rule = "optimal"
+    C = positive("C", C, "0.01 for noisy labels, inf for the plain step")
+    if isinstance(rule, str):
+        if rule not in RULES:
+            raise ValueError(f"rule must be one of {', '.join(RULES)}, or a compiled function; got rule={rule!r}.")
+        code = RULES[rule][0]
+        if rule == "uniform":
+            return Step(code, 1.0, margin, False, True), None
+        if C == math.inf and rule in ("perceptron", "simperc", "pa2"):
+            raise ValueError(f"C must be finite for rule={rule!r}; got C=inf. Try 1.0, or rule='pa' for the plain step.")
+        return Step(code, C, margin, rule != "pa", True), None
+    if hasattr(rule, "py_func") or callable(rule):
+        return Step(codes.OWN, C, margin, True, True), rule
+    raise TypeError(
+        f"rule must be a name, hinged.rules.Mira, hinged.rules.Optimal or a compiled function; got {rule!r}. "
+        f"Names: {', '.join(RULES)}."
+    )
+
+
+def positive(name: str, value: Any, hint: str) -> float:
+    """A positive number, or a sentence that says what was given and what to try."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number; got {name}={value!r}. Try: {hint}.")
+    if not value > 0:
+        raise ValueError(f"{name} must be positive; got {name}={value!r}. Try: {hint}.")
+    return float(value)

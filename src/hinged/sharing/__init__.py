@@ -1,0 +1,7 @@
+"""Which labels own which weights, and the label features φ(x, r) through which shared weights are read."""
+
+from hinged.sharing.features import Distance, First, Frequency, Tfidf
+from hinged.sharing.groups import Groups
+from hinged.sharing.plan import Plan, resolve
+
+__all__ = ["Distance", "First", "Frequency", "Groups", "Plan", "Tfidf", "resolve"]

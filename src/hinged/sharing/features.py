@@ -1,0 +1,109 @@
+"""Label features φ(x, r): what a label's earlier examples say about this one, value by value.
+
+Each formula takes the value of one feature in the row and the label's statistics of earlier rounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from numba import njit
+
+__all__ = ["Distance", "First", "Frequency", "Tfidf", "resolve"]
+
+FIRST, FREQUENCY, DISTANCE, TFIDF, EXPLICIT = 0, 1, 2, 3, 4
+
+
+@dataclass(frozen=True)
+class First:
+    """x ∘ p with p the label's first row (hypothesis-sharing paper, eq. 4); 0 before it came."""
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """Words often seen with the label count double, words almost never seen with it count against it.
+
+    With p the share of the label's earlier rows that have the feature and c its value in this row: `often`·c if
+    p ≥ `high`, `seldom`·c if p ≤ `low`, else 0. A label without rows yet has p = 0. Hypothesis-sharing paper,
+    eq. 10; the simultaneous-projections paper has a strict < 0.02 (`low_strict=True`).
+
+    Parameters
+    ----------
+    high, low : float
+        Shares, compared exactly as the decimals they are written as.
+    low_strict : bool
+        Whether the lower comparison is strict.
+    often, seldom : float
+        Factors of frequent and of rare words.
+
+    Examples
+    --------
+    >>> Frequency(low_strict=True)
+    Frequency(high=0.2, low=0.02, low_strict=True, often=2.0, seldom=-1.0)
+    """
+
+    high: float = 0.2
+    low: float = 0.02
+    low_strict: bool = False
+    often: float = 2.0
+    seldom: float = -1.0
+
+
+@dataclass(frozen=True)
+class Distance:
+    """|x - p| with p the label's mean row (hypothesis-sharing paper, section 5); dense wherever the mean is."""
+
+
+@dataclass(frozen=True)
+class Tfidf:
+    """Value times the log of rows per row that has the word without the label (passive-aggressive paper, section 7)."""
+
+
+@njit(cache=True)
+def frequency(c: float, seen: int, rows: int, thresholds: Any, factors: Any) -> float:
+    """`Frequency` of one value; thresholds are (high, low) as fractions, then strictness, so that ties are exact."""
+    if seen * thresholds[1] >= thresholds[0] * rows and rows > 0:
+        return factors[0] * c
+    rare, bar = seen * thresholds[3], thresholds[2] * rows
+    if rare < bar or (rare == bar and (thresholds[4] == 0 or rows == 0)):
+        return factors[1] * c
+    return 0.0
+
+
+@njit(cache=True)
+def tfidf(c: float, rows: int, rows_with: int, rows_with_label: int) -> float:
+    """`Tfidf` of one value; a word never seen outside the label counts as seen once, no rows at all give 0."""
+    if rows == 0:
+        return 0.0
+    return c * math.log(rows / max(1, rows_with - rows_with_label))
+
+
+def resolve(features: Any, sharing: str) -> tuple[int, tuple[int, ...], tuple[float, float], Callable[..., Any] | None]:
+    """Code, exact thresholds, factors and function (if one) of label features given by name, object or callable."""
+    named = {"first": First(), "frequency": Frequency(), "distance": Distance(), "tfidf": Tfidf()}
+    hint = f"Choose one of {', '.join(named)}, hinged.features.Frequency(...), or a function of (x, label)."
+    if features is None:
+        raise ValueError(f"sharing={sharing!r} needs label features; got features=None. {hint}")
+    if isinstance(features, str):
+        if features not in named:
+            raise ValueError(f"features must be known label features; got features={features!r}. {hint}")
+        features = named[features]
+    if isinstance(features, Frequency):
+        high, low = (Fraction(repr(float(v))) for v in (features.high, features.low))
+        if not 0 <= low <= high <= 1:
+            raise ValueError(
+                f"Frequency needs 0 <= low <= high <= 1; got low={features.low}, high={features.high}. "
+                "The papers use 0.02 and 0.2."
+            )
+        exact = (high.numerator, high.denominator, low.numerator, low.denominator, int(features.low_strict))
+        return FREQUENCY, exact, (float(features.often), float(features.seldom)), None
+    for kind, code in ((First, FIRST), (Distance, DISTANCE), (Tfidf, TFIDF)):
+        if isinstance(features, kind):
+            return code, (0, 1, 0, 1, 0), (0.0, 0.0), None
+    if callable(features):
+        return EXPLICIT, (0, 1, 0, 1, 0), (0.0, 0.0), features
+    raise TypeError(f"features must be a name, an object of hinged.features or a callable; got {features!r}. {hint}")

@@ -1,0 +1,189 @@
+"""The plain learner: one round after the other, in the whole concatenated weight space."""
+
+from dataclasses import dataclass, field
+from math import fsum
+from typing import NamedTuple
+
+import numpy as np
+
+from . import rules
+from .label_features import Statistics
+from .scaling import Scaler
+from .sharing import groups, label_vector
+
+
+class Mira(NamedTuple):
+    """Settings of the rule "mira": the margin `beta` and the cap on the multipliers (algorithms.md, section 6)."""
+
+    beta: float = 0.01
+    cap: float = np.inf
+
+
+@dataclass
+class History:
+    """What the rounds so far amounted to; lists have one entry per round."""
+
+    flags: list = field(default_factory=list)
+    duals: list = field(default_factory=list)
+    nearest: list = field(default_factory=list)
+    updates: int = 0
+
+    @property
+    def mistakes(self):
+        """Rounds flagged 1."""
+        return self.flags.count(1)
+
+    @property
+    def novel(self):
+        """Rounds flagged -1, those that brought a new label."""
+        return self.flags.count(-1)
+
+
+class Twin:
+    r"""A learner on labels, with every Euclidean rule, sharing scheme, label feature and option.
+
+    A round with row x and relevant labels Y among the known ones has the constraints
+    :math:`\langle w, V_r - V_s\rangle \ge m` for r in Y and s outside; the rule's multipliers move the weights by
+    :math:`\sum \lambda_{rs}(V_r - V_s)`. The certificate is
+    :math:`D = \sum\lambda m - \frac12\|w\|^2`, for pa2 less :math:`\sum\lambda^2/(4C)` (algorithms.md, section 1).
+
+    Parameters
+    ----------
+    n : int
+        Number of features.
+    labels : list
+        Every label that the stream will bring; the weight space has room for them all from the start.
+    classes : list, optional
+        Labels known from the start, the closed setting; the others become known when they appear.
+    rule : str or Mira
+        A name of `rules.RULES`.
+    sharing, features
+        As in `sharing.groups`.
+    """
+
+    def __init__(
+        self,
+        n,
+        labels,
+        rule="pa1",
+        C=1.0,
+        *,
+        sharing="multi",
+        features=None,
+        margin=1.0,
+        bias=0.0,
+        scaling=None,
+        normalize=False,
+        average=False,
+        classes=None,
+    ):
+        self.settings = rule if isinstance(rule, Mira) else Mira()
+        self.rule = "mira" if isinstance(rule, Mira) else rule
+        self.n, self.C, self.average = n, C, average
+        self.margin = self.settings.beta if self.rule == "mira" else margin
+        self.collection = groups(sharing, labels, features)
+        self.sharing, self.labels = sharing, list(labels)
+        self.known = sorted(classes) if classes is not None else []
+        self.scaler = Scaler(n, scaling, normalize, bias)
+        self.width = n + (1 if bias else 0)
+        self.statistics = Statistics(self.width)
+        self.w = np.zeros(len(self.collection) * self.width)
+        self.sum_of_w = np.zeros_like(self.w)
+        self.gain = 0.0
+        self.history = History()
+
+    # ------------------------------------------------------------------ one round
+    def learn(self, raw, relevant, weight=1.0):
+        """Score, count and learn one row; `relevant` is its set of labels, `weight` its sample weight."""
+        x = self.scaler.row(raw)
+        new = sorted(r for r in relevant if r not in self.known)
+        flag, nearest = -1, np.inf
+        if not new:
+            trial = self.trial(x, relevant)
+            flag = int(np.any(trial.mistaken))
+            if len(trial.achieved):
+                nearest = rules.nearest_threshold(self.rule, trial)
+                self.update(trial, weight)
+        if weight > 0:
+            self.known += new
+            self.scaler.enter(raw)
+            self.statistics.enter(x, relevant)
+            self.sum_of_w += self.w
+        self.history.flags.append(flag)
+        self.history.nearest.append(nearest)
+        self.history.duals.append(self.dual)
+
+    def trial(self, x, relevant):
+        """The constraints of the round: each relevant label above each irrelevant one."""
+        vectors = {r: label_vector(self.collection, x, r, self.statistics) for r in self.known}
+        pairs = [(r, s) for r in self.known if r in relevant for s in self.known if s not in relevant]
+        z = np.array([vectors[r] - vectors[s] for r, s in pairs]).reshape(len(pairs), len(self.w))
+        return rules.Trial(z, self.margins(vectors, pairs), self.margin)
+
+    def margins(self, vectors, pairs):
+        """What each constraint achieves, <w, V_r - V_s>, the sums rounded once so that equal labels stay equal."""
+        return np.array([fsum((vectors[r] - vectors[s]) * self.w) for r, s in pairs])
+
+    def update(self, trial, weight):
+        """Move the weights by the rule's multipliers, and enter them in the certificate; weight 0 moves nothing."""
+        if weight == 0:
+            return
+        C = self.bound_on_multipliers(weight)
+        multipliers = rules.RULES[self.rule](trial, C)
+        for step, direction in zip(multipliers, trial.z, strict=True):
+            self.w = self.w + step * direction
+        self.gain += np.sum(multipliers) * self.margin
+        if self.rule == "pa2":
+            self.gain -= np.sum(multipliers**2) / (4.0 * C)
+        self.history.updates += int(np.any(multipliers > 0))
+
+    def bound_on_multipliers(self, weight):
+        """C times the sample weight; mira and uniform bring their own bound, which the weight leaves alone."""
+        return {"mira": self.settings.cap, "uniform": 1.0}.get(self.rule, self.C * weight)
+
+    # ------------------------------------------------------------------ a stream
+    def run(self, X, y, sample_weight=None):
+        """Learn the rows of a dense matrix in order; `y` has a label or a set of labels for each."""
+        weights = np.ones(len(X)) if sample_weight is None else sample_weight
+        for raw, labels, weight in zip(X, y, weights, strict=True):
+            self.learn(raw, set(labels) if isinstance(labels, (set, frozenset, list, tuple)) else {labels}, weight)
+        return self
+
+    # ------------------------------------------------------------------ what was learnt
+    @property
+    def dual(self):
+        """The certificate; mira without a cap has none."""
+        if self.rule == "mira" and np.isinf(self.settings.cap):
+            return None
+        return float(self.gain - 0.5 * self.w @ self.w)
+
+    @property
+    def answering_weights(self):
+        """The weights that answer questions: the mean over the rounds when averaging, else the last ones."""
+        return self.sum_of_w / max(1, self.statistics.rounds) if self.average else self.w
+
+    def scores(self, X):
+        """Scores of rows, one column per known label."""
+        answer = []
+        for raw in X:
+            x = self.scaler.row(raw)
+            vectors = [label_vector(self.collection, x, r, self.statistics) for r in self.known]
+            answer.append([fsum(v * self.answering_weights) for v in vectors])
+        return np.array(answer)
+
+    @property
+    def blocks(self):
+        """One row of weights per group, the bias among them."""
+        return self.answering_weights.reshape(len(self.collection), self.width)
+
+    @property
+    def coef(self):
+        """Prototypes, a row per known label without the bias; None where the scheme has none."""
+        if self.sharing not in ("multi", "hybrid"):
+            return None
+        return np.array([self.blocks[self.labels.index(r), : self.n] for r in self.known])
+
+    @property
+    def shared_coef(self):
+        """The shared vector without the bias; None where the scheme has none."""
+        return self.blocks[-1, : self.n] if self.sharing in ("single", "hybrid") else None

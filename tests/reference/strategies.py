@@ -1,0 +1,26 @@
+"""What Hypothesis draws from: short streams with many ties, and settings worth trying."""
+
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from .streams import Stream
+
+LABELS = [0, 1, 2, 3]
+
+caps = st.sampled_from([0.0625, 0.25, 1.0, 4.0])
+margins = st.sampled_from([0.5, 1.0, 2.0])
+biases = st.sampled_from([0.0, 0.5, -2.0])
+seeds = st.integers(0, 2**31)
+eighths = st.integers(-24, 24).map(lambda v: v / 8)
+
+
+@st.composite
+def streams(draw, sets=False, longest=10):
+    """Short streams of multiples of 1/8, so that ties, zero rows and repeated rows are common."""
+    rounds, features = draw(st.integers(1, longest)), draw(st.integers(1, 4))
+    X = draw(arrays(float, (rounds, features), elements=eighths))
+    one = (
+        st.sets(st.sampled_from(LABELS)).map(lambda labels: tuple(sorted(labels))) if sets else st.sampled_from(LABELS)
+    )
+    y = draw(st.lists(one, min_size=rounds, max_size=rounds))
+    return Stream(X, y, LABELS, X)

@@ -1,0 +1,100 @@
+"""Seeded random streams, and how far one can be followed before a round hangs on rounding."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .learner import Twin
+
+NEAR = 1e-9
+
+
+class Stream(NamedTuple):
+    """Rows in order with the labels of each, and rows to score afterwards.
+
+    Attributes
+    ----------
+    X, probes : ndarray of shape (rows, features)
+    y : list
+        A label per row, or a sorted tuple of labels.
+    labels : list
+        Every label there is.
+    """
+
+    X: np.ndarray
+    y: list
+    labels: list
+    probes: np.ndarray
+
+    def head(self, rounds):
+        """The first rounds of the stream."""
+        return self._replace(X=self.X[:rounds], y=self.y[:rounds])
+
+    def shuffled_columns(self, order):
+        """The same stream with its features in another order."""
+        return self._replace(X=self.X[:, order], probes=self.probes[:, order])
+
+
+def values(kind, rng, shape):
+    """Numbers of one kind: "real", "count" (small integers, signs included) or "binary"; a third of them not zero."""
+    drawn = {"real": rng.normal(size=shape), "count": rng.integers(-2, 4, size=shape), "binary": np.ones(shape)}[kind]
+    return drawn * (rng.random(shape) < 0.35)
+
+
+def random_stream(kind, seed, rounds=48, features=9, labels=4, sets=False):
+    """A stream that can partly be learnt: noisy labels from a hidden matrix; some rows are zero, some repeat.
+
+    Parameters
+    ----------
+    kind : {"real", "count", "binary"}
+    seed : int
+    sets : bool
+        Whether a row has a set of labels, sometimes none or all of them, instead of one label.
+    """
+    rng = np.random.default_rng([seed, rounds, features, labels])
+    X = values(kind, rng, (rounds, features))
+    X[rng.random(rounds) < 0.05] = 0.0
+    scores = X @ rng.normal(size=(features, labels)) + 0.5 * rng.normal(size=(rounds, labels))
+    names = list(range(labels))
+    if sets:
+        y = [tuple(r for r in names if row[r] > 0.4) for row in scores]
+    else:
+        y = [int(r) for r in np.argmax(scores, axis=1)]
+    return Stream(X, y, names, values(kind, rng, (6, features)))
+
+
+class HastyTwin(Twin):
+    """The twin with margins as differences of two scores, each summed from left to right and rounded as it goes."""
+
+    def margins(self, vectors, pairs):
+        scores = {r: np.cumsum(np.append(0.0, v * self.w))[-1] for r, v in vectors.items()}
+        return np.array([scores[r] - scores[s] for r, s in pairs])
+
+
+def learn(stream, params, classes=None, sample_weight=None, twin=Twin):
+    """A twin that has learnt the stream."""
+    learner = twin(stream.X.shape[1], stream.labels, classes=classes, **params)
+    return learner.run(stream.X, stream.y, sample_weight)
+
+
+def rounds_without_near_ties(stream, params, classes=None, sample_weight=None):
+    """How many rounds can be followed before one comes within 1e-9 of a threshold without hitting it.
+
+    A threshold that is hit exactly in one order of summation may be missed by a hair in another, so the
+    stream is also run hastily, with its features in two orders; the first near tie of any run ends the count.
+    """
+    n = stream.X.shape[1]
+    orders = [np.arange(n)]
+    if not takes_a_function(params):
+        orders.append(np.random.default_rng(n).permutation(n))
+    runs = [learn(stream.shuffled_columns(o), params, classes, sample_weight, HastyTwin) for o in orders]
+    runs.append(learn(stream, params, classes, sample_weight))
+    nearest = np.min([run.history.nearest for run in runs], axis=0)
+    near = np.flatnonzero(nearest < NEAR)
+    return int(near[0]) if len(near) else len(stream.y)
+
+
+def takes_a_function(params):
+    """Whether label features are a function of the user's, which may tell one feature from another."""
+    features = params.get("features")
+    return any(callable(phi) for phi in (features if isinstance(features, list) else [features]))

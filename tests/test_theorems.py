@@ -1,0 +1,361 @@
+"""What the papers prove, checked through the public surface on streams drawn by Hypothesis."""
+
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.sparse import csr_matrix
+
+import hinged
+from reference.hindsight import best_predictor, constraints, longest_direction, losses, objective
+from reference.looking import dense, picture, scores_of, weights_of, worst_margin
+from reference.strategies import LABELS, biases, caps, eighths, margins, seeds, streams
+from reference.streams import Stream, random_stream
+
+RULES = ("perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira", "uniform")
+GROWING = ("pa", "pa1", "pa2", "simproj", "conproj", "optimal")
+SCHEMES = (
+    {"sharing": "multi"},
+    {"sharing": "single", "features": "first"},
+    {"sharing": "single", "features": "frequency"},
+    {"sharing": "hybrid", "features": "distance"},
+    {"sharing": "hybrid", "features": "tfidf"},
+)
+
+some = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+few = settings(some, max_examples=12)
+
+
+def closed_model(stream, **params):
+    """A Classifier, or a Ranker where labels come in sets, that has learnt the stream with all labels known."""
+    estimator = hinged.Ranker if any(isinstance(labels, tuple) for labels in stream.y) else hinged.Classifier
+    model = estimator(**params)
+    return model.partial_fit(stream.X, stream.y, classes=LABELS)
+
+
+# ------------------------------------------------------------------ single steps
+@some
+@given(streams(), arrays(float, 4, elements=eighths), st.sampled_from(LABELS), margins, biases)
+def test_an_unclipped_step_meets_the_margin_exactly(stream, row, label, margin, bias):
+    x = row[: stream.X.shape[1]]
+    assume(np.any(x) or bias)
+    for rule in ("pa", "pa1"):
+        model = closed_model(stream, rule=rule, C=1e6, margin=margin, bias=bias)
+        rival, before = worst_margin(model, x, label)
+        model.learn_one(x, label)
+        scores = scores_of(model, x)
+        after = scores[LABELS.index(label)] - scores[rival]
+        expected = max(before, margin)
+        assert after == pytest.approx(expected, abs=1e-9 * (1 + np.max(np.abs(scores))))
+
+
+@some
+@given(streams(), arrays(float, 4, elements=eighths), st.sampled_from(LABELS), margins, biases, caps)
+def test_no_aggressive_step_overshoots_the_margin_or_the_cap(stream, row, label, margin, bias, C):
+    x = row[: stream.X.shape[1]]
+    squared = float(x @ x) + bias * bias
+    for rule in ("pa", "pa1", "pa2"):
+        model = closed_model(stream, rule=rule, C=C, margin=margin, bias=bias)
+        rival, before = worst_margin(model, x, label)
+        model.learn_one(x, label)
+        scores = scores_of(model, x)
+        after = scores[LABELS.index(label)] - scores[rival]
+        rounding = 1e-9 * (1 + np.max(np.abs(scores)))
+        assert before - rounding <= after <= max(before, margin) + rounding
+        if rule == "pa1":
+            assert after - before <= 2 * C * squared + rounding
+
+
+@some
+@given(seeds, st.sampled_from(RULES))
+def test_a_passive_round_changes_nothing(seed, rule):
+    stream = random_stream("real", seed, rounds=12)
+    model = closed_model(stream, rule=rule)
+    x = stream.probes[0]
+    label = int(np.argmax(scores_of(model, x)))
+    margin = worst_margin(model, x, label)[1]
+    assume(margin > 1e-6)
+    before, updates = picture(model, stream.probes), model.n_updates_
+    mistakes, rounds = model.n_mistakes_, model.n_rounds_
+    model.learn_one(x * (2.0 / margin), label)
+    assert picture(model, stream.probes) == before
+    assert (model.n_updates_, model.n_mistakes_, model.n_rounds_) == (updates, mistakes, rounds + 1)
+
+
+@some
+@given(streams(sets=True), st.sampled_from(["simperc", "simproj", "conproj", "optimal", "pa1", "perceptron"]), caps)
+def test_every_step_is_feasible_for_the_dual_of_its_trial(stream, rule, C):
+    model = hinged.Ranker(rule=rule, C=C).declare(LABELS)
+    weights = np.zeros((len(LABELS), stream.X.shape[1]))
+    for x, relevant in zip(stream.X, stream.y, strict=True):
+        model.learn_one(x, relevant)
+        move, weights = dense(model.coef_) - weights, dense(model.coef_)
+        squared = float(x @ x)
+        if squared == 0.0:
+            assert not np.any(move)
+            continue
+        net = move @ x / squared
+        rounding = 1e-9 * (1 + np.max(np.abs(weights)))
+        np.testing.assert_allclose(move, np.outer(net, x), atol=rounding)
+        inside = np.isin(LABELS, relevant)
+        assert np.all(net[inside] >= -rounding) and np.all(net[~inside] <= rounding)
+        assert abs(np.sum(net)) <= rounding
+        assert np.sum(net[inside]) <= C * (1 + 1e-9) + rounding
+
+
+@some
+@given(streams(), st.sampled_from(RULES), st.sampled_from(["multi", "first", "frequency", "tfidf"]))
+def test_a_zero_row_changes_no_weight(stream, rule, kind):
+    scheme = {"sharing": "multi"} if kind == "multi" else {"sharing": "hybrid", "features": kind}
+    model = closed_model(stream, rule=rule, **scheme)
+    before = weights_of(model)
+    model.learn_one(np.zeros(stream.X.shape[1]), LABELS[1])
+    assert weights_of(model).tobytes() == before.tobytes()
+
+
+# ------------------------------------------------------------------ the certificate
+def certificates(stream, scheme, **params):
+    """The certificate after each round of the closed setting, 0 first."""
+    model = hinged.Classifier(**params, **scheme).declare(LABELS)
+    answer = [0.0]
+    for x, label in zip(stream.X, stream.y, strict=True):
+        model.learn_one(x, label)
+        answer.append(model.dual_)
+    return np.array(answer)
+
+
+@some
+@given(seeds, st.sampled_from(["real", "count", "binary"]), st.sampled_from(SCHEMES), caps, margins)
+def test_the_certificate_never_decreases(seed, kind, scheme, C, margin):
+    stream = random_stream(kind, seed, rounds=24)
+    for rule in GROWING:
+        values = certificates(stream, scheme, rule=rule, C=C, margin=margin)
+        assert np.all(np.diff(values) >= -1e-12 * (1 + np.abs(values[1:]))), rule
+
+
+@few
+@given(seeds, st.sampled_from(["real", "count", "binary"]), st.sampled_from(SCHEMES), caps, margins)
+def test_the_certificate_is_below_every_fixed_predictor(seed, kind, scheme, C, margin):
+    stream = random_stream(kind, seed, rounds=8, features=4)
+    directions = constraints(stream, classes=LABELS, **scheme)
+    rng = np.random.default_rng(seed)
+    best = best_predictor(directions, C, margin)
+    tried = [best, 0.5 * best, np.zeros_like(best), *rng.normal(size=(4, len(best)))]
+    bound = min(objective(u, directions, C, margin) for u in tried)
+    squared = min(objective(u, directions, C, margin, power=2) for u in tried)
+    for rule in ("perceptron", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal"):
+        value = certificates(stream, scheme, rule=rule, C=C, margin=margin)[-1]
+        assert value <= (squared if rule == "pa2" else bound) + 1e-9 * (1 + abs(value)), rule
+
+
+@few
+@given(seeds, margins)
+def test_the_certificate_of_pa_is_below_every_predictor_without_loss(seed, margin):
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=(4, 5))
+    X = rng.normal(size=(20, 5))
+    stream = Stream(X, [int(r) for r in np.argmax(X @ hidden.T, axis=1)], LABELS, X)
+    directions = constraints(stream, classes=LABELS)
+    u = hidden.ravel() * margin / min(float(np.min(z @ hidden.ravel())) for z in directions)
+    value = certificates(stream, {"sharing": "multi"}, rule="pa", margin=margin)[-1]
+    assert value <= 0.5 * float(u @ u) * (1 + 1e-9)
+
+
+@some
+@given(seeds, st.sampled_from(SCHEMES), caps, st.sampled_from(GROWING))
+def test_from_the_same_state_optimal_gains_the_most(seed, scheme, C, first_rule):
+    stream = random_stream("real", seed, rounds=10, sets=True)
+    state = closed_model(stream, rule=first_rule, C=C, **scheme)
+    x, relevant = stream.probes[0], (1, 2)
+    gains = {}
+    for rule in ("optimal", "perceptron", "pa1", "simperc", "simproj", "conproj"):
+        model = copy.deepcopy(state).set_params(rule=rule)
+        model.learn_one(x, relevant)
+        gains[rule] = model.dual_ - state.dual_
+    for rule, gain in gains.items():
+        assert gain <= gains["optimal"] + 1e-9 * (1 + abs(state.dual_)), rule
+
+
+# ------------------------------------------------------------------ mistake bounds
+def comparators(directions, C, rng):
+    """Predictors to compare with: a good one, multiples of it, and random ones."""
+    best = best_predictor(directions, C, sweeps=10)
+    return [best, 2.0 * best, *rng.normal(size=(3, len(best)))]
+
+
+@few
+@given(seeds, st.sampled_from(["real", "count", "binary"]), st.sampled_from(SCHEMES), st.sampled_from([0.3, 1.0, 1.7]))
+def test_simultaneous_mistakes_stay_below_their_bound(seed, kind, scheme, share):
+    stream = random_stream(kind, seed, rounds=30, features=5)
+    directions = constraints(stream, classes=LABELS, **scheme)
+    R = longest_direction(directions)
+    assume(R > 0)
+    C = share / R**2
+    for rule in ("simperc", "conproj"):
+        progress = hinged.evaluate.progressive(
+            hinged.Classifier(rule=rule, C=C, **scheme), stream.X, stream.y, classes=LABELS
+        )
+        for u in comparators(directions, C, np.random.default_rng(seed)):
+            assert progress.mistakes <= objective(u, directions, C) / (C - 0.5 * C**2 * R**2) + 1e-9
+
+
+def longest_block(stream, scheme):
+    """The largest length of x, of phi(x, r), or of both, as the scheme uses them (R/2 of HS theorem 1)."""
+    rows = [np.linalg.norm(stream.X, axis=1)] if scheme["sharing"] != "single" else []
+    if scheme["sharing"] != "multi":
+        first = {}
+        for x, label in zip(stream.X, stream.y, strict=True):
+            rows.append([np.linalg.norm(x * p) for p in first.values()])
+            first.setdefault(label, x)
+    return max((float(np.max(row, initial=0.0)) for row in rows), default=0.0)
+
+
+@few
+@given(seeds, st.sampled_from(["real", "count", "binary"]), st.sampled_from(["multi", "single", "hybrid"]))
+def test_shared_perceptron_mistakes_stay_below_their_bound(seed, kind, sharing):
+    stream = random_stream(kind, seed, rounds=40, features=5)
+    scheme = {"sharing": sharing} if sharing == "multi" else {"sharing": sharing, "features": "first"}
+    progress = hinged.evaluate.progressive(hinged.Classifier(rule="perceptron", C=1.0, **scheme), stream.X, stream.y)
+    directions = constraints(stream, **scheme)
+    R, owners = 2 * longest_block(stream, scheme), 2 if sharing == "hybrid" else 1
+    for u in comparators(directions, 1.0, np.random.default_rng(seed)):
+        L, complexity = float(np.sum(losses(u, directions))), owners * R**2 * float(u @ u)
+        assert progress.mistakes <= L + complexity + np.sqrt(L * complexity) + 1e-9
+
+
+# ------------------------------------------------------------------ equal roads
+@some
+@given(
+    seeds,
+    st.sampled_from(RULES),
+    st.sampled_from(["multi", "single", "hybrid"]),
+    st.sampled_from(["first", "frequency", "distance", "tfidf"]),
+)
+def test_schemes_equal_their_spelling_as_groups(seed, rule, sharing, kind):
+    assume(rule != "mira" or sharing != "single")
+    stream = random_stream("real", seed, rounds=20)
+    alone = [{r} for r in LABELS]
+    groups = {
+        "multi": hinged.sharing.Groups(alone),
+        "single": hinged.sharing.Groups([set(LABELS)], features=[kind]),
+        "hybrid": hinged.sharing.Groups([*alone, set(LABELS)], features=[None] * len(LABELS) + [kind]),
+    }[sharing]
+    named = hinged.Classifier(rule=rule, sharing=sharing, features=None if sharing == "multi" else kind)
+    spelt = hinged.Classifier(rule=rule, sharing=groups)
+    flags = [hinged.evaluate.progressive(m, stream.X, stream.y).flags for m in (named, spelt)]
+    np.testing.assert_array_equal(*flags)
+    assert (named.n_updates_, named.n_novel_) == (spelt.n_updates_, spelt.n_novel_)
+    expected = named.decision_function(stream.probes)
+    np.testing.assert_allclose(spelt.decision_function(stream.probes), expected, rtol=1e-9, atol=1e-9)
+    if named.dual_ is not None:
+        assert spelt.dual_ == pytest.approx(named.dual_, rel=1e-9, abs=1e-9)
+
+
+@some
+@given(streams(), st.sampled_from(RULES), st.permutations(LABELS), st.sampled_from(SCHEMES))
+def test_renaming_revealed_labels_renames_the_results(stream, rule, names, scheme):
+    assume(rule != "mira" or scheme["sharing"] != "single")
+    model = hinged.Classifier(rule=rule, **scheme).partial_fit(stream.X, stream.y)
+    renamed = hinged.Classifier(rule=rule, **scheme).partial_fit(stream.X, [names[r] for r in stream.y])
+    assert [names[r] for r in model.classes_] == list(renamed.classes_)
+    assert picture(model, stream.X)[1] == picture(renamed, stream.X)[1]
+
+
+@some
+@given(seeds, st.sampled_from(["simperc", "simproj", "conproj", "optimal", "uniform", "mira"]), st.permutations(LABELS))
+def test_permuting_known_labels_permutes_the_rows(seed, rule, names):
+    stream = random_stream("real", seed, rounds=20)
+    model = closed_model(stream, rule=rule)
+    renamed = closed_model(stream._replace(y=[names[r] for r in stream.y]), rule=rule)
+    np.testing.assert_allclose(dense(renamed.coef_)[names], dense(model.coef_), rtol=1e-9, atol=1e-9)
+    assert (renamed.n_mistakes_, renamed.n_updates_) == (model.n_mistakes_, model.n_updates_)
+
+
+@some
+@given(streams(), st.sampled_from(RULES), st.sampled_from(SCHEMES), biases, st.booleans())
+def test_learning_one_by_one_equals_learning_a_matrix(stream, rule, scheme, bias, average):
+    assume(rule != "mira" or scheme["sharing"] == "multi")
+    params = {"rule": rule, "bias": bias, "average": average, "scaling": "idf", **scheme}
+    at_once = hinged.Classifier(**params).partial_fit(stream.X, stream.y)
+    one_by_one, sparse_rows = hinged.Classifier(**params), hinged.Classifier(**params)
+    for x, label in zip(stream.X, stream.y, strict=True):
+        one_by_one.learn_one(x, label)
+        sparse_rows.learn_one(csr_matrix(x[None, :]), label)
+    assert picture(one_by_one, stream.X) == picture(at_once, stream.X) == picture(sparse_rows, stream.X)
+
+
+@some
+@given(streams(), st.sampled_from(["perceptron", "pa1", "simproj"]))
+def test_dicts_are_rows_with_names(stream, rule):
+    rows = [{f"word{j}": v for j, v in enumerate(x) if v} for x in stream.X]
+    named, numbered = hinged.Classifier(rule=rule, C=0.5), hinged.Classifier(rule=rule, C=0.5)
+    for row, x, label in zip(rows, stream.X, stream.y, strict=True):
+        named.learn_one(row, label)
+        numbered.learn_one(x, label)
+    assert list(named.classes_) == list(numbered.classes_)
+    if rule == "perceptron":
+        assert (named.dual_, named.n_mistakes_) == (numbered.dual_, numbered.n_mistakes_)
+    assert named.dual_ == pytest.approx(numbered.dual_, rel=1e-9, abs=1e-9)
+
+
+@some
+@given(streams(), st.sampled_from(RULES), st.sampled_from(SCHEMES), biases)
+def test_dense_equals_sparse(stream, rule, scheme, bias):
+    assume(rule != "mira" or scheme["sharing"] == "multi")
+    params = {"rule": rule, "bias": bias, **scheme}
+    from_dense = hinged.Classifier(**params).partial_fit(stream.X, stream.y)
+    from_sparse = hinged.Classifier(**params).partial_fit(csr_matrix(stream.X), stream.y)
+    assert picture(from_dense, stream.X) == picture(from_sparse, csr_matrix(stream.X))
+
+
+# ------------------------------------------------------------------ sample weights
+@some
+@given(streams(), st.data(), st.sampled_from(RULES), st.sampled_from(SCHEMES), st.booleans())
+def test_a_round_of_weight_zero_leaves_no_trace(stream, data, rule, scheme, average):
+    assume(rule != "mira" or scheme["sharing"] == "multi")
+    rounds = len(stream.y)
+    kept = np.array(data.draw(st.lists(st.booleans(), min_size=rounds, max_size=rounds)))
+    assume(np.any(kept))
+    params = {"rule": rule, "scaling": "idf", "average": average, **scheme}
+    weighted = hinged.Classifier(**params).partial_fit(stream.X, stream.y, sample_weight=kept.astype(float))
+    without = hinged.Classifier(**params)
+    without.partial_fit(stream.X[kept], [label for label, keep in zip(stream.y, kept, strict=True) if keep])
+    assert picture(weighted, stream.X) == picture(without, stream.X)
+    assert (weighted.n_updates_, weighted.n_rounds_) == (without.n_updates_, rounds)
+
+
+@some
+@given(
+    streams(),
+    st.sampled_from(["perceptron", "pa1", "pa2", "simperc", "simproj", "conproj"]),
+    caps,
+    st.sampled_from([0.25, 2.0]),
+    st.sampled_from(SCHEMES),
+)
+def test_a_sample_weight_multiplies_the_cap(stream, rule, C, weight, scheme):
+    weights = np.full(len(stream.y), weight)
+    weighted = hinged.Classifier(rule=rule, C=C, **scheme).partial_fit(stream.X, stream.y, sample_weight=weights)
+    capped = hinged.Classifier(rule=rule, C=C * weight, **scheme).partial_fit(stream.X, stream.y)
+    assert picture(weighted, stream.X) == picture(capped, stream.X)
+
+
+@some
+@given(streams(), st.sampled_from(["pa", "uniform", "mira"]), st.sampled_from([0.25, 2.0]))
+def test_a_sample_weight_leaves_rules_without_a_cap_alone(stream, rule, weight):
+    weights = np.full(len(stream.y), weight)
+    weighted = hinged.Classifier(rule=rule).partial_fit(stream.X, stream.y, sample_weight=weights)
+    plain = hinged.Classifier(rule=rule).partial_fit(stream.X, stream.y)
+    assert picture(weighted, stream.X) == picture(plain, stream.X)
+
+
+@some
+@given(streams(), arrays(float, 4, elements=eighths), st.sampled_from(LABELS), caps, st.sampled_from([0.25, 0.5, 3.0]))
+def test_the_weight_of_one_round_multiplies_its_own_cap(stream, row, label, C, weight):
+    x = row[: stream.X.shape[1]][None, :]
+    state = closed_model(stream, rule="pa1", C=C)
+    weighted = copy.deepcopy(state).partial_fit(x, [label], sample_weight=[weight])
+    capped = copy.deepcopy(state).set_params(C=C * weight).partial_fit(x, [label])
+    assert picture(weighted, stream.X) == picture(capped, stream.X)
