@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from tests.reference.learner import Mira
+from tests.reference.streams import learn, random_stream, rounds_without_near_ties
 
 import hinged
-from reference.learner import Mira
-from reference.streams import learn, random_stream, rounds_without_near_ties
 
 KINDS = ("real", "count", "binary")
 RULES = (
@@ -67,8 +67,15 @@ def scheme_id(scheme):
     return "groups" if features is None else "groups-" + "-".join(spelt(phi) for phi in features)
 
 
+def signed_by_label_on_dicts(row, r):
+    """The same function in the library's spelling, from a dict of features to a dict."""
+    return {i: value if r % 2 else -0.5 * value for i, value in row.items()}
+
+
 def library_feature(choice):
     """A label feature in the library's spelling."""
+    if choice is signed_by_label:
+        return signed_by_label_on_dicts
     return hinged.features.Frequency(**choice) if isinstance(choice, dict) else choice
 
 

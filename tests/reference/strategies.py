@@ -2,12 +2,11 @@
 
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
-from .streams import Stream
+from tests.reference.streams import Stream
 
 LABELS = [0, 1, 2, 3]
 
-caps = st.sampled_from([0.0625, 0.25, 1.0, 4.0])
+caps = st.sampled_from([0.015625, 0.125, 1.0, 4.0])
 margins = st.sampled_from([0.5, 1.0, 2.0])
 biases = st.sampled_from([0.0, 0.5, -2.0])
 seeds = st.integers(0, 2**31)

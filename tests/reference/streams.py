@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-
-from .learner import Twin
+from tests.reference.learner import Twin
 
 NEAR = 1e-9
 

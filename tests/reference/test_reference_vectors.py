@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-
-from reference.learner import Mira, Twin
+from tests.reference.learner import Mira, Twin
 
 SHARED = Path(os.environ.get("HINGED_SHARED") or Path(__file__).resolve().parents[2].parent / "shared")
 VECTORS = SHARED / "vectors"

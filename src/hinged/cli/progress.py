@@ -17,7 +17,7 @@ def bar() -> Iterator[Callable[[str, int, int], None]]:
     console = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(bar_width=None), TaskProgressColumn(), TimeElapsedColumn()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("starting (a first run compiles)", total=None)
+        task = progress.add_task("starting", total=None)
 
         def show(what: str, done: int, total: int) -> None:
             progress.update(task, description=what, completed=done, total=total)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections import Counter
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from hinged.estimators.base import LabelEstimator, _one
-from hinged.estimators.labels import as_labels, in_order
+from hinged.estimators.base import LabelEstimator
+from hinged.estimators.labels import as_labels
+from hinged.estimators.reading import one_row
 
 __all__ = ["Classifier"]
 
@@ -83,13 +85,14 @@ class Classifier(ClassifierMixin, LabelEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The best label of each row; ties go to the earlier one."""
-        return self.classes_[np.argmax(self._scores(X), axis=1)]
+        best = np.argmax(self._scores(X), axis=1)
+        return self.classes_[best]
 
     def predict_one(self, x: Any) -> Hashable | None:
         """The best label of one row; None before any is known."""
-        if getattr(self, "_model", None) is None or not len(self._labels):
+        if self._model is None:
             return None
-        return self._labels.labels[int(np.argmax(self._scores(_one(x))[0]))]
+        return self._known()[int(np.argmax(self._scores(one_row(x))[0]))]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores (rows, labels) in the order of `classes_`; with two labels (rows,), the second minus the first."""
@@ -102,21 +105,16 @@ class Classifier(ClassifierMixin, LabelEstimator):
     def _flat(self, answers: list) -> tuple[np.ndarray, list]:
         return np.arange(len(answers) + 1), answers
 
-    def _declared_by(self, answers: list) -> list:
-        return in_order(answers)
+    def _labels_of(self, answers: list) -> list:
+        return list(dict.fromkeys(answers))
 
-    def _columns_as_labels(self) -> None:
-        return None
-
-    @staticmethod
-    def _as_declared(labels: Iterable[Hashable]) -> list:
-        labels = labels.tolist() if hasattr(labels, "tolist") else list(labels)
-        return as_labels(labels, len(labels))
+    def _labels_up_front(self, y: Any) -> None:
+        """Nothing is known before it is seen."""
 
     @staticmethod
-    def _label_weights(answers: list) -> dict:
-        labels, counts = np.unique(np.array([answers.index(a) for a in answers]), return_counts=True)
-        return {answers[i]: len(answers) / (len(labels) * n) for i, n in zip(labels, counts, strict=True)}
+    def _balanced(answers: list) -> dict:
+        counts = Counter(answers)
+        return {label: len(answers) / (len(counts) * n) for label, n in counts.items()}
 
     @staticmethod
     def _factor(answer: Hashable, by_label: dict) -> float:

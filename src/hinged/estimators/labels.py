@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LabelIndex", "as_labels", "as_label_sets", "in_order"]
+__all__ = ["LabelIndex", "as_label_sets", "as_labels", "in_order"]
 
 
 def in_order(labels: Iterable[Hashable]) -> list[Hashable]:
@@ -27,7 +27,7 @@ def in_order(labels: Iterable[Hashable]) -> list[Hashable]:
 
 def as_labels(y: Any, n_rows: int) -> list[Hashable]:
     """One label per row, as plain Python values."""
-    if isinstance(y, str | bytes) or not hasattr(y, "__len__") and not hasattr(y, "__iter__"):
+    if isinstance(y, str | bytes) or (not hasattr(y, "__len__") and not hasattr(y, "__iter__")):
         raise ValueError(f"y must hold one label per row; got {y!r}. Put the labels in a list.")
     if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
         from sklearn.utils.validation import column_or_1d
@@ -54,7 +54,9 @@ def as_label_sets(y: Any, n_rows: int) -> tuple[list[list[Hashable]], int | None
             raise ValueError(f"X and y must have as many rows; got {n_rows} and {y.shape[0]}.")
         if not np.isin(y.data, (0, 1)).all():
             raise ValueError("an indicator matrix y holds 0 and 1 only; got other values.")
-        return [y.indices[a:b][y.data[a:b] != 0].tolist() for a, b in zip(y.indptr, y.indptr[1:], strict=False)], y.shape[1]
+        return [
+            y.indices[a:b][y.data[a:b] != 0].tolist() for a, b in zip(y.indptr, y.indptr[1:], strict=False)
+        ], y.shape[1]
     if getattr(y, "ndim", 1) == 2:
         y = np.asarray(y)
         if y.shape[0] != n_rows:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
-from hinged.estimators.base import LabelEstimator, _one
-from hinged.estimators.labels import as_label_sets, as_labels, in_order
+from hinged.estimators.base import LabelEstimator
+from hinged.estimators.labels import as_label_sets
+from hinged.estimators.reading import one_row
 from hinged.loops.ledger import THRESHOLD
 
 __all__ = ["Ranker"]
@@ -31,22 +32,22 @@ class Ranker(LabelEstimator):
     (['sport', 'politics'], {'sport'})
     """
 
-    _indicator: int | None = None
+    _indicator: int | None = None  # columns of y where it is an indicator matrix
 
     def predict(self, X: Any) -> Any:
         """The labels above the threshold learnt so far: an indicator matrix where y was one, else sets."""
         above = self._scores(X) > self._fitted().ledger.sums[THRESHOLD]
         if self._indicator is not None:
             return above.astype(np.int64)
-        labels = self._labels.labels
+        labels = self._known()
         return [{labels[r] for r in np.flatnonzero(row)} for row in above]
 
     def predict_one(self, x: Any) -> set[Hashable]:
         """The labels of one row above the threshold; empty before any is known."""
-        if getattr(self, "_model", None) is None:
+        if self._model is None:
             return set()
-        above = self._scores(_one(x))[0] > self._fitted().ledger.sums[THRESHOLD]
-        return {self._labels.labels[r] for r in np.flatnonzero(above)}
+        above = self._scores(one_row(x))[0] > self._model.ledger.sums[THRESHOLD]
+        return {self._known()[r] for r in np.flatnonzero(above)}
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean average precision of the ranking (label ranking average precision)."""
@@ -54,34 +55,42 @@ class Ranker(LabelEstimator):
 
         scores = self._scores(X)
         sets, _ = as_label_sets(y, len(scores))
-        truth = np.array([[label in s for label in self._labels.labels] for s in map(set, sets)], np.int64)
+        truth = np.array([[label in s for label in self._known()] for s in map(set, sets)], np.int64)
         return float(label_ranking_average_precision_score(truth, scores, sample_weight=sample_weight))
 
     def _answers(self, y: Any, n: int) -> list:
         sets, width = as_label_sets(y, n)
-        if width is not None:
-            if self._indicator is not None and width != self._indicator:
-                raise ValueError(f"y has {width} columns, but earlier ones had {self._indicator}.")
-            self._indicator = width
+        if width is not None and self._indicator is not None and width != self._indicator:
+            raise ValueError(f"y has {width} columns, but earlier ones had {self._indicator}.")
         return sets
+
+    def _check(self, X: Any, y: Any, sample_weight: Any, fitting: bool = False) -> Any:
+        checked = super()._check(X, y, sample_weight, fitting)
+        if getattr(y, "ndim", 1) == 2:
+            self._indicator = y.shape[1]
+        return checked
 
     def _flat(self, answers: list) -> tuple[np.ndarray, list]:
         indptr = np.concatenate([[0], np.cumsum([len(s) for s in answers], dtype=np.int64)]).astype(np.int64)
         return indptr, [label for s in answers for label in s]
 
-    def _declared_by(self, answers: list) -> list:
-        return self._columns_as_labels() or in_order(label for s in answers for label in s)
+    def _labels_of(self, answers: list) -> list:
+        return self._labels_up_front(None) or list(dict.fromkeys(label for s in answers for label in s))
 
-    def _columns_as_labels(self) -> list | None:
+    def _labels_up_front(self, y: Any) -> list | None:
+        """An indicator matrix names its labels by its columns."""
         return None if self._indicator is None else list(range(self._indicator))
 
-    @staticmethod
-    def _as_declared(labels: Iterable[Hashable]) -> list:
-        labels = labels.tolist() if hasattr(labels, "tolist") else list(labels)
-        return as_labels(labels, len(labels))
+    def _state(self) -> Any:
+        about, arrays, names = super()._state()
+        return about | {"indicator": self._indicator}, arrays, names
+
+    def _restore(self, about: Any, arrays: Any, names: Any) -> None:
+        super()._restore(about, arrays, names)
+        self._indicator = about["indicator"]
 
     @staticmethod
-    def _label_weights(answers: list) -> dict:
+    def _balanced(answers: list) -> dict:
         raise ValueError("class_weight='balanced' is for one label per row; give a dict of label → weight.")
 
     @staticmethod

@@ -32,9 +32,9 @@ COLUMNS = {
     "seconds": ("Seconds", "Time spent predicting and learning, on one core."),
     "certificate": (
         "Certificate",
-        "A proven floor: on this stream no fixed weights, even chosen in hindsight, bring half their squared length plus "
-        "C times their total loss below it (to be compared between learners of the same features and C only; a number "
-        "below 0 is true but says nothing).",
+        "A proven floor: on this stream no fixed weights, even chosen in hindsight, bring half their squared length "
+        "plus C times their total loss below it (to be compared between learners of the same features and C only; "
+        "a number below 0 is true but says nothing).",
     ),
 }
 DARK_COLOURS = ("#4aa3e0", "#f08a4b", "#2fc79a", "#e39cc4", "#f2b93b", "#9bd7fb", "#a4abb5", "#9d92f0")

@@ -79,7 +79,7 @@ def folder(name: str) -> Path:
 
     Examples
     --------
-    >>> folder("iris")
+    >>> folder("iris")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ValueError: there is no data set named 'iris'; choose one of binary, conll2000, ...
     """

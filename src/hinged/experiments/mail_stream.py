@@ -12,20 +12,20 @@ from scipy.sparse import csr_array
 
 __all__ = ["MailStream", "mail_stream"]
 
-FOLDERS = (
+FOLDERS = (  # noqa: SIM905 (one quoted name a line would fill a page, here and below)
     "inbox/people family projects/aurora finance/invoices travel projects/borealis newsletters team/weekly "
     "finance/taxes hiring projects/cascade support house clients/northwind lists/orchestra receipts projects/delta "
     "clients/harbour school lists/astronomy legal garden conferences health team/retreat clients/meridian lists/chess "
     "projects/ember photos finance/pension cycling library projects/fathom clients/tidewater volunteering lists/baking"
 ).split()
-COMMON = (
+COMMON = (  # noqa: SIM905
     "the to and of you for is it in on that we this be have with at are not will can please thanks hello regards "
     "meeting time week today tomorrow monday friday call send sent see know think need work new update about from our "
     "if would could let best question attached file draft notes plan date next last still also when they just list "
     "agree idea change first sorry good great soon back after before more some any there their what which read reply"
 ).split()
-ONSETS = "b c d f g h k l m n p r s t v b d l m n r s t br cl dr gr pl st tr".split()
-VOWELS = "a e i o u".split()
+ONSETS = [*"bcdfghklmnprstvbdlmnrst", "br", "cl", "dr", "gr", "pl", "st", "tr"]
+VOWELS = "aeiou"
 CODAS = ["", "", "", "", "n", "r", "l", "s", "m"]
 
 

@@ -46,7 +46,8 @@ def side_by_side(
     --------
     >>> import hinged
     >>> mail = hinged.datasets.mail_stream(n_messages=200, n_folders=5)
-    >>> runs = side_by_side({"pa1": hinged.Classifier("pa1"), "perceptron": hinged.Classifier("perceptron")}, mail.X, mail.y)
+    >>> models = {rule: hinged.Classifier(rule) for rule in ("perceptron", "pa1")}
+    >>> runs = side_by_side(models, mail.X, mail.y)
     >>> [len(run.progress.flags) for run in runs]
     [200, 200]
     """

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hinged.loops.labels import PER_LABEL, PER_SET
+from hinged.loops.columns import PER_LABEL, PER_SET
 from hinged.loops.ledger import LEARNT
 from hinged.loops.pages import gather
 from hinged.loops.rows import read_row
@@ -40,7 +40,9 @@ def row_contributions(
 
 
 @njit(cache=True)
-def shared_contributions(rows: Any, scaling: Any, parts: Any, counts: Any, mean_over: int, n_labels: int, label: int) -> Any:
+def shared_contributions(
+    rows: Any, scaling: Any, parts: Any, counts: Any, mean_over: int, n_labels: int, label: int
+) -> Any:
     """Features of the first row's φ, and what each adds to the label's score through the shared vectors."""
     longest = rows.indptr[1] - rows.indptr[0]
     f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)

@@ -12,26 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from hinged.loops.labels import (
-    FIRSTS,
-    FULL,
-    NARROW,
-    NO_ROW_VECTORS,
-    PER_LABEL,
-    PER_SET,
-    SUMS,
-    VECTORS,
-    WEIGHTS,
-    Columns,
-    Setting,
-    Targets,
-    learn,
-    score,
-)
+from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
+from hinged.loops.labels import FIRSTS, FULL, NARROW, SUMS, VECTORS, WEIGHTS, Targets, learn
 from hinged.loops.ledger import GAIN, LABELS, LEARNT, PENALTY, ROUNDS, SQ_NORM, new_ledger
 from hinged.loops.memory import Paged
 from hinged.loops.rows import Rows, Scaling, read_row
+from hinged.loops.scoring import score
 from hinged.loops.shared import Parts
+from hinged.loops.steps import Setting
 from hinged.sharing.features import DISTANCE, FIRST, FREQUENCY, TFIDF
 from hinged.sharing.plan import Plan
 
@@ -124,9 +112,7 @@ class LabelModel:
             for first in range(0, n, step):
                 stop = min(n, first + step)
                 some = Rows(rows.indptr[first : stop + 1], rows.indices, rows.data)
-                theirs = targets._replace(
-                    indptr=targets.indptr[first : stop + 1], weights=targets.weights[first:stop]
-                )
+                theirs = targets._replace(indptr=targets.indptr[first : stop + 1], weights=targets.weights[first:stop])
                 explicit = None
                 if self.plan.functions:
                     known = labels[: int(self.ledger.counts[LABELS])]
@@ -205,7 +191,9 @@ class LabelModel:
         for i in range(n):
             one = Rows(rows.indptr[i : i + 2], rows.indices, rows.data)
             explicit = self._explicit(one, labels, describe, grow=False)
-            score(one, columns, scaling, held[0][0], self._parts(labels, explicit, held), counts, longest, out[i : i + 1])
+            score(
+                one, columns, scaling, held[0][0], self._parts(labels, explicit, held), counts, longest, out[i : i + 1]
+            )
         return out
 
     def read(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -222,9 +210,14 @@ class LabelModel:
         return float(sums[GAIN] - 0.5 * sums[SQ_NORM] - sums[PENALTY])
 
     @property
+    def mean_depth(self) -> int:
+        """2 where an average is kept, else 1."""
+        return self.stores[WEIGHTS].store.depth
+
+    @property
     def mean_over(self) -> int:
         """Rounds the mean weights are taken over; 0 where no average is kept."""
-        return int(self.ledger.counts[ROUNDS]) if self.stores[WEIGHTS].store.depth == 2 else 0
+        return int(self.ledger.counts[ROUNDS]) if self.mean_depth == 2 else 0
 
     # ------------------------------------------------------------------ labels
     def move_labels(self, onto: np.ndarray, n_labels: int) -> None:
@@ -240,7 +233,9 @@ class LabelModel:
                     for r, to in enumerate(onto):
                         if to >= 0 and earliest[to] < 0 and self.label_rows[r] > 0:
                             earliest[to] = r
-                    keep = np.array([to if to >= 0 and earliest[to] == r else -1 for r, to in enumerate(onto)], np.int64)
+                    keep = np.array(
+                        [to if to >= 0 and earliest[to] == r else -1 for r, to in enumerate(onto)], np.int64
+                    )
                     stores[which] = stores[which].moved(keep, n_labels)
                 else:
                     stores[which] = stores[which].moved(onto, n_labels)
@@ -248,6 +243,37 @@ class LabelModel:
             np.add.at(label_rows, onto[onto >= 0], self.label_rows[: len(onto)][onto >= 0])
             self.stores, self.label_rows, self._columns = stores, label_rows, None
             self.ledger.counts[LABELS] = n_labels
+
+    # ------------------------------------------------------------------ keeping
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything learnt, as plain arrays."""
+        arrays = {f"ledger.{name}": array for name, array in self.ledger._asdict().items()}
+        arrays |= {"df": self.df, "label_rows": self.label_rows, "n_features": np.array([self.n_features])}
+        for which, paged in enumerate(self.stores):
+            arrays |= {f"store{which}.{name}": array for name, array in paged.arrays().items()}
+        return arrays
+
+    def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable]) -> None:
+        """Become what `arrays` described; the arrays are copied."""
+        self.ledger = type(self.ledger)(**{name: arrays[f"ledger.{name}"].copy() for name in self.ledger._fields})
+        self.df, self.label_rows = arrays["df"].copy(), arrays["label_rows"].copy()
+        self.n_features = int(arrays["n_features"][0])
+        self.names = {name: i for i, name in enumerate(names, start=1)}
+        for which, paged in enumerate(self.stores):
+            prefix = f"store{which}."
+            theirs = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
+            self.stores[which] = Paged.from_arrays(theirs, paged.store.depth, paged.least)
+        self._fit_to(int(self.ledger.counts[LABELS]), 0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            settings = {name: getattr(self, name) for name in ("dtype", "plan", "setting", "own")}
+            options = {"idf": self.idf, "unit": self.unit, "bias": self.bias, "average": self.mean_depth == 2}
+            return {"settings": settings, "options": options, "arrays": self.arrays(), "names": list(self.names)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state["settings"], **state["options"])  # type: ignore[misc]
+        self.restore(state["arrays"], state["names"])
 
     # ------------------------------------------------------------------ what the loops are given
     def _fit_to(self, n_labels: int, n_rows: int) -> None:

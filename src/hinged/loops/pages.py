@@ -82,9 +82,7 @@ def _locate(address: Any, stride: Any, depth: int, itemsize: int, block: int) ->
 @njit(cache=True)
 def has_room(store: Any, slots: int, blocks: int) -> bool:
     """Whether that many new slots and blocks can still be claimed."""
-    return (
-        store.used[0] + slots < store.table.shape[0] and store.used[1] + blocks < store.address.shape[0] << PAGE_BITS
-    )
+    return store.used[0] + slots < store.table.shape[0] and store.used[1] + blocks < store.address.shape[0] << PAGE_BITS
 
 
 @njit(cache=True)
@@ -123,7 +121,7 @@ def _claim(slots: Any, owners: Any, table: Any, used: Any, feature: int, b: int)
 def gather(store: Any, feature: int, columns: int, layer: int, out: Any) -> bool:
     """Copy a feature's values (layer 1: its sums for the average) into `out`; False where nothing was ever learnt."""
     out[:columns] = 0
-    slot = store.slots[feature]
+    slot = store.slots[feature] if feature < store.slots.shape[0] else 0
     if slot == 0:
         return False
     like = store.like
@@ -160,7 +158,7 @@ def add_scores(store: Any, f: Any, v: Any, n: int, columns: int, s: Any) -> None
     )
     n_segments = min((columns + SEGMENT - 1) >> SEGMENT_BITS, table.shape[1])
     for j in range(n):
-        slot = slots[f[j]]
+        slot = slots[f[j]] if f[j] < slots.shape[0] else 0  # a writer may know more features than this view
         if slot > 0:
             value = v[j]
             for b in range(n_segments):
@@ -179,7 +177,7 @@ def add_means(store: Any, f: Any, v: Any, n: int, columns: int, rounds: int, s: 
     slots, table, address, strides, like = store.slots, store.table, store.address, store.stride, store.like
     n_segments = min((columns + SEGMENT - 1) >> SEGMENT_BITS, table.shape[1])
     for j in range(n):
-        slot = slots[f[j]]
+        slot = slots[f[j]] if f[j] < slots.shape[0] else 0  # a writer may know more features than this view
         if slot > 0:
             for b in range(n_segments):
                 block = table[slot, b]

@@ -8,10 +8,11 @@ from itertools import product
 import numpy as np
 
 from hinged.loops.explain import row_contributions, shared_contributions
-from hinged.loops.labels import Setting, Targets
+from hinged.loops.labels import Targets
 from hinged.loops.ledger import LABELS, lead_bin
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import Rows, largest_magnitude
+from hinged.loops.steps import Setting
 from hinged.rules.table import resolve as resolve_rule
 from hinged.sharing.plan import resolve as resolve_sharing
 

@@ -90,7 +90,7 @@ def by_sorting(scores: Any, is_relevant: Any, q: float, margin: float, C: float,
         Z = min(best, C)
         next_right = (p * right[p] - sum_right) / q if p < n_right else math.inf
         next_wrong = (sum_wrong + n * wrong[n]) / q if n < n_wrong else math.inf
-        if Z <= min(next_right, next_wrong):
+        if min(next_right, next_wrong) >= Z:
             break
         if next_right <= next_wrong:
             sum_right += right[p]
@@ -122,7 +122,7 @@ def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, g: A
     largest = 0.0
     for r in range(n_labels):
         largest = max(largest, K[r, r])
-    capped = C < math.inf
+    capped = math.inf > C
     if largest == 0.0:  # the dual is linear: all of C on the worst pair, and no weight moves
         r, s = _most_violated(scores, is_relevant, K, 0.0)
         if r < 0 or not capped or margin - (scores[r] - scores[s]) <= 0.0:

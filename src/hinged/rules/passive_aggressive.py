@@ -38,7 +38,7 @@ def pa1(loss: float, sq_norm: float, C: float) -> float:
     (0.25, 0.125)
     """
     if sq_norm == 0.0:
-        return C if C < math.inf else 0.0
+        return C if math.inf > C else 0.0
     return min(C, loss / sq_norm)
 
 

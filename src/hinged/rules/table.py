@@ -67,8 +67,10 @@ def resolve(rule: Any, C: Any, margin: Any) -> tuple[Step, Any]:
         code = RULES[rule][0]
         if rule == "uniform":
             return Step(code, 1.0, margin, False, True), None
-        if C == math.inf and rule in ("perceptron", "simperc", "pa2"):
-            raise ValueError(f"C must be finite for rule={rule!r}; got C=inf. Try 1.0, or rule='pa' for the plain step.")
+        if math.inf == C and rule in ("perceptron", "simperc", "pa2"):
+            raise ValueError(
+                f"C must be finite for rule={rule!r}; got C=inf. Try 1.0, or rule='pa' for the plain step."
+            )
         return Step(code, C, margin, rule != "pa", True), None
     if hasattr(rule, "py_func") or callable(rule):
         return Step(codes.OWN, C, margin, True, True), rule

@@ -1,0 +1,124 @@
+"""Reading rows for a model: what they hold, what would be new to it, and taking that in once all is well."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from hinged.estimators.dicts import FeatureNames, as_dict_rows, is_dicts
+from hinged.estimators.inputs import as_matrix, dtype_of, from_matrix
+from hinged.loops.rows import Rows
+
+__all__ = ["Batch", "ReadsRows", "one_row"]
+
+
+class Batch(NamedTuple):
+    """Rows as the loops read them, and what the model would have to take in to learn them."""
+
+    rows: Rows
+    dtype: np.dtype
+    width: int  # columns of a matrix; 0 for dicts
+    names: list[Hashable] | None  # names not met before, for dicts
+    given: Any  # the matrix or frame itself
+
+    @property
+    def n(self) -> int:
+        return len(self.rows.indptr) - 1
+
+
+class ReadsRows:
+    """How an estimator reads rows; parsing changes nothing, `_take_in` does."""
+
+    _names: FeatureNames | None = None
+    _model: Any = None
+
+    def _parse(self, X: Any, grow: bool) -> Batch:
+        """A batch of any kind of input."""
+        if is_dicts(X):
+            return self._parse_dicts(X, grow)
+        matrix = as_matrix(X, self)
+        if self._names is not None:
+            raise ValueError(
+                "this model was taught with dicts, and a matrix has no feature names; got a matrix. "
+                "Give dicts of feature → value."
+            )
+        known = getattr(self, "n_features_in_", None)
+        width = matrix.shape[1]
+        if known is not None:
+            if width < known or (width > known and not grow):
+                raise ValueError(
+                    f"X has {width} features, but {type(self).__name__} is expecting {known} features as input."
+                )
+            if width == known:
+                validate_data(self, X if hasattr(X, "columns") else matrix, reset=False, skip_check_array=True)
+        dtype = self._dtype(dtype_of(matrix))
+        return Batch(from_matrix(matrix, dtype), dtype, width, None, X if hasattr(X, "columns") else matrix)
+
+    def _parse_dicts(self, X: Any, grow: bool) -> Batch:
+        dtype = self._dtype(np.dtype(np.float64))
+        if self._names is None and hasattr(self, "n_features_in_"):  # a model of matrices: keys are its columns
+            frame = getattr(self, "feature_names_in_", None)
+            column = None if frame is None else {name: i for i, name in enumerate(frame.tolist())}
+            rows, _ = as_dict_rows(X, column, dtype, False)
+            width = int(rows.indices.max(initial=-1)) + 1
+            if width > self.n_features_in_ and not grow:
+                raise ValueError(f"column {width - 1} is out of range; this model has {self.n_features_in_} columns.")
+            return Batch(rows, dtype, max(width, self.n_features_in_), None, None)
+        column = {} if self._names is None else self._names.column
+        rows, new = as_dict_rows(X, column, dtype, grow)
+        return Batch(rows, dtype, 0, new, None)
+
+    def _take_in(self, batch: Batch) -> None:
+        """Admit what is new in a batch: names, columns, and at first the meaning of columns."""
+        if batch.names is not None:
+            if self._names is None:
+                self._names = FeatureNames()
+            if batch.names:
+                self._names.extend(batch.names)
+            self._model.widen(len(self._names.listed))
+            return
+        if not hasattr(self, "n_features_in_"):
+            validate_data(self, batch.given, reset=True, skip_check_array=True)
+        n_features: int | None = getattr(self, "n_features", None)
+        self.n_features_in_ = max(self.n_features_in_, batch.width, n_features or 0)
+        self._model.widen(self.n_features_in_)
+
+    def _dtype(self, dtype: np.dtype) -> np.dtype:
+        """The weights' type where there are weights, else the setting, else the input's."""
+        if self._model is not None:
+            return self._model.dtype
+        return np.dtype(getattr(self, "dtype", None) or dtype)
+
+    def _feature_name(self, feature: int) -> Hashable:
+        """What to call a feature: its dict key, its data frame's column, else its number."""
+        if feature == 0:
+            return "bias"
+        if self._names is not None:
+            return self._names.listed[feature - 1]
+        frame = getattr(self, "feature_names_in_", None)
+        return feature - 1 if frame is None or feature > len(frame) else str(frame[feature - 1])
+
+    def _describe(self, f: np.ndarray, v: np.ndarray) -> dict[Hashable, float]:
+        """A scaled row as a dict, for label features of the user's own."""
+        return {self._feature_name(i): value for i, value in zip(f.tolist(), v.tolist(), strict=True)}
+
+
+def one_row(x: Any) -> Any:
+    """One row as a batch of one."""
+    if isinstance(x, dict):
+        return (x,)
+    if sparse.issparse(x):
+        x = x.reshape(1, -1) if x.ndim == 1 else x
+        if x.shape[0] != 1:
+            raise ValueError(f"one row is a dict, a 1-D array or a sparse row; got a matrix of shape {x.shape}.")
+        return x
+    x = np.asarray(x)
+    if x.ndim == 2 and x.shape[0] == 1:
+        return x
+    if x.ndim != 1:
+        raise ValueError(f"one row is a dict, a 1-D array or a sparse row; got an array of shape {x.shape}.")
+    return x.reshape(1, -1)

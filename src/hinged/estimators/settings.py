@@ -1,0 +1,76 @@
+"""An estimator's settings, checked together and turned into what the loops need."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hinged.loops.model import LabelModel
+from hinged.loops.steps import Setting
+from hinged.rules.codes import MIRA, OPTIMAL
+from hinged.rules.table import resolve as resolve_rule
+from hinged.sharing.features import EXPLICIT
+from hinged.sharing.plan import Plan
+from hinged.sharing.plan import resolve as resolve_sharing
+
+__all__ = ["LARGEST_JOINT", "Settled", "settle", "whole"]
+
+LARGEST_JOINT = 2000
+
+
+class Settled(NamedTuple):
+    """Settings that were found sound."""
+
+    rule: Setting
+    own: Any
+    plan: Plan
+    certified: bool
+    most_labels: float
+
+    def new_model(self, who: Any, dtype: Any) -> LabelModel:
+        """Empty memory for a learner with these settings."""
+        return LabelModel(
+            who.dtype or dtype,
+            self.plan,
+            self.rule,
+            self.own,
+            idf=who.scaling == "idf",
+            unit=bool(who.normalize),
+            bias=float(who.bias),
+            average=bool(who.average),
+        )
+
+
+def settle(who: Any) -> Settled:
+    """Check every setting of an estimator, by name; say what was wrong, what was given and what to do."""
+    step, own = resolve_rule(who.rule, who.C, who.margin)
+    if own is not None and not hasattr(own, "py_func"):
+        raise TypeError(
+            f"a rule of your own must be compiled: decorate it with numba.njit; got {own!r}. "
+            "docs/adding_a_rule.md shows one."
+        )
+    plan = resolve_sharing(who.sharing, who.features)
+    codes = {part.code for part in plan.parts}
+    if EXPLICIT in codes and len(codes) > 1:
+        raise ValueError("label features of your own cannot be mixed with built-in ones in one model; use either.")
+    if who.scaling not in (None, "idf"):
+        raise ValueError(f"scaling must be None or 'idf'; got scaling={who.scaling!r}.")
+    if isinstance(who.bias, bool) or not isinstance(who.bias, Real) or not math.isfinite(who.bias):
+        raise ValueError(f"bias must be a finite number; got bias={who.bias!r}. Try 0.1, or 0 for none.")
+    if who.n_features is not None:
+        whole("n_features", who.n_features, 1)
+    if who.dtype is not None and np.dtype(who.dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64; got dtype={who.dtype!r}.")
+    joint = step.code in (OPTIMAL, MIRA) and (len(plan.parts) > 0 or not plan.per_label)
+    rule = Setting(step.code, step.C, step.margin, step.uses_weight)
+    return Settled(rule, own, plan, step.certified, LARGEST_JOINT if joint else math.inf)
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}; got {name}={value!r}.")
+    return int(value)

@@ -1,0 +1,59 @@
+"""Labels and names as bytes, and back: only plain values, never code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["pack", "unpack"]
+
+KINDS = "str, int, float, bool, None, bytes, or tuples of them"
+
+
+def pack(values: Iterable[Hashable], what: str) -> tuple[np.ndarray, np.ndarray]:
+    """Values as one run of bytes and the offsets between them.
+
+    Examples
+    --------
+    >>> unpack(*pack(["a", 1, (None, True), b"x"], "labels"))
+    ['a', 1, (None, True), b'x']
+    """
+    pieces = [json.dumps(_plain(value, what), ensure_ascii=False).encode("utf-8", "surrogatepass") for value in values]
+    offsets = np.zeros(len(pieces) + 1, np.int64)
+    np.cumsum([len(piece) for piece in pieces], out=offsets[1:])
+    return np.frombuffer(b"".join(pieces), np.uint8), offsets
+
+
+def unpack(data: np.ndarray, offsets: np.ndarray) -> list[Hashable]:
+    """The values that `pack` took."""
+    run = data.tobytes()
+    ends = offsets.tolist()
+    return [_value(json.loads(run[a:b].decode("utf-8", "surrogatepass"))) for a, b in zip(ends, ends[1:], strict=False)]
+
+
+def _plain(value: Any, what: str) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or type(value) in (str, bool, int):
+        return value
+    if type(value) is float:
+        return {"float": value.hex()}
+    if type(value) is bytes:
+        return {"bytes": value.hex()}
+    if type(value) is tuple:
+        return {"tuple": [_plain(item, what) for item in value]}
+    raise TypeError(f"{what} can be saved where they are {KINDS}; got {value!r}. Rename that one, or pickle the model.")
+
+
+def _value(plain: Any) -> Any:
+    if isinstance(plain, dict):
+        ((kind, content),) = plain.items()
+        if kind == "float":
+            return float.fromhex(content)
+        if kind == "bytes":
+            return bytes.fromhex(content)
+        return tuple(_value(item) for item in content)
+    return plain

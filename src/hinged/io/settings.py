@@ -1,0 +1,65 @@
+"""An estimator's settings as JSON: plain values as they are, our own small objects and callables by name."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from hinged.io.packing import _plain, _value
+from hinged.rules import Mira, Optimal
+from hinged.sharing import Distance, First, Frequency, Groups, Tfidf
+
+__all__ = ["from_json", "to_json"]
+
+OBJECTS = {kind.__name__: kind for kind in (Mira, Optimal, First, Frequency, Distance, Tfidf)}
+
+
+def to_json(name: str, value: Any) -> Any:
+    """A setting's JSON form."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"number": str(value)}
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if is_dataclass(value) and type(value).__name__ in OBJECTS:
+        return {"object": type(value).__name__, "with": {k: to_json(k, v) for k, v in asdict(value).items()}}
+    if isinstance(value, Groups):
+        sets = [[_plain(label, "labels") for label in sorted(s, key=repr)] for s in value.sets]
+        return {"groups": sets, "features": [to_json(name, f) for f in value.features] if value.features else None}
+    if isinstance(value, dict):
+        return {"dict": [[_plain(k, name), to_json(name, v)] for k, v in value.items()]}
+    if isinstance(value, type | np.dtype):
+        return {"dtype": np.dtype(value).name}
+    if callable(value):
+        return {"callable": getattr(value, "__name__", type(value).__name__)}
+    if isinstance(value, np.random.RandomState):
+        return None
+    raise TypeError(f"the setting {name}={value!r} cannot be saved; pickle the model instead.")
+
+
+def from_json(name: str, plain: Any, given: dict[str, Any]) -> Any:
+    """The setting of a JSON form; callables come from `given`, what the caller passed to `load`."""
+    if not isinstance(plain, dict):
+        return plain
+    if "number" in plain:
+        return float(plain["number"])
+    if "object" in plain:
+        return OBJECTS[plain["object"]](**{k: from_json(k, v, given) for k, v in plain["with"].items()})
+    if "groups" in plain:
+        sets = [{_value(label) for label in s} for s in plain["groups"]]
+        features = plain["features"]
+        return Groups(sets, None if features is None else [from_json("features", f, given) for f in features])
+    if "dict" in plain:
+        return {_value(k): from_json(name, v, given) for k, v in plain["dict"]}
+    if "dtype" in plain:
+        return np.dtype(plain["dtype"]).type
+    if name in given:
+        return given[name]
+    raise ValueError(
+        f"this model was saved with {name}={plain['callable']}, a function, and a file holds no code; "
+        f"pass it again: hinged.load(path, {name}={plain['callable']})."
+    )

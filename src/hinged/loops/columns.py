@@ -1,0 +1,73 @@
+"""Which columns of the weights make up a label's score: its own one, or those of the sets it belongs to."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+__all__ = [
+    "NO_ROW_VECTORS",
+    "PER_LABEL",
+    "PER_SET",
+    "Columns",
+    "common_columns",
+    "label_scores",
+    "n_columns",
+    "sq_distance",
+]
+
+NO_ROW_VECTORS, PER_LABEL, PER_SET = 0, 1, 2
+
+
+class Columns(NamedTuple):
+    """Which columns of the weights make up a label's score."""
+
+    kind: int  # NO_ROW_VECTORS, PER_LABEL, PER_SET
+    indptr: np.ndarray  # int64 (labels + 1,) for PER_SET
+    indices: np.ndarray  # int64
+    n: int  # columns in all, for PER_SET
+
+
+@njit(cache=True)
+def n_columns(columns: Any, n_labels: int) -> int:
+    if columns.kind == PER_LABEL:
+        return n_labels
+    return columns.n
+
+
+@njit(cache=True)
+def label_scores(columns: Any, wide: Any, s: Any) -> None:
+    """Scores of the labels from those of the columns."""
+    if columns.kind == PER_LABEL:
+        for r in range(s.shape[0]):
+            s[r] = wide[r]
+    else:
+        for r in range(s.shape[0]):
+            s[r] = 0.0
+            if columns.kind == PER_SET:
+                for c in range(columns.indptr[r], columns.indptr[r + 1]):
+                    s[r] += wide[columns.indices[c]]
+
+
+@njit(cache=True)
+def common_columns(columns: Any, r: int, s: int) -> int:
+    """How many columns two labels have in common."""
+    if columns.kind == PER_LABEL:
+        return 1 if r == s else 0
+    common = 0
+    if columns.kind == PER_SET:
+        for a in range(columns.indptr[r], columns.indptr[r + 1]):
+            for b in range(columns.indptr[s], columns.indptr[s + 1]):
+                common += columns.indices[a] == columns.indices[b]
+    return common
+
+
+@njit(cache=True)
+def sq_distance(columns: Any, q: float, r: int, s: int) -> float:
+    """‖V_r - V_s‖² of the part that multiplies the row itself."""
+    if columns.kind == PER_LABEL:
+        return 2.0 * q
+    alone = common_columns(columns, r, r) + common_columns(columns, s, s) - 2 * common_columns(columns, r, s)
+    return q * alone

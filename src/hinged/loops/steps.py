@@ -1,0 +1,119 @@
+"""From a round's scores to its net coefficients: the rule is asked, the sharing scheme supplies the norms."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hinged.loops.columns import PER_LABEL, common_columns, sq_distance
+from hinged.loops.shared import shared_inner, shared_sq_distance
+from hinged.rules.codes import MIRA, OPTIMAL, PA, PA1, PA2, PERCEPTRON, SIMPERC
+from hinged.rules.optimal import by_sorting, on_gram
+from hinged.rules.passive_aggressive import pa, pa1, pa2
+from hinged.rules.perceptron import perceptron
+from hinged.rules.simultaneous import simultaneous
+
+__all__ = ["Setting", "net_coefficients"]
+
+
+class Setting(NamedTuple):
+    """A rule's numbers, as the loop reads them."""
+
+    code: int
+    C: float
+    margin: float
+    uses_weight: bool
+
+
+@njit(cache=True)
+def _worst_step(code: int, gap: float, sq_norm: float, margin: float, C: float) -> float:
+    """Step along the worst pair alone."""
+    if code == PERCEPTRON:
+        return perceptron(gap, C)
+    loss = margin - gap
+    if loss <= 0.0:
+        return 0.0
+    if code == PA:
+        return pa(loss, sq_norm)
+    if code == PA1:
+        return pa1(loss, sq_norm, C)
+    return pa2(loss, sq_norm, C)
+
+
+@njit(cache=True)
+def _pair_norm(columns: Any, q: float, phi: Any, r: int, s: int) -> float:
+    """‖V_r - V_s‖²; `phi` is None without shared vectors."""
+    norm = sq_distance(columns, q, r, s)
+    if phi is not None:
+        norm += shared_sq_distance(phi, phi.shape[1], r, s)
+    return norm
+
+
+@njit(cache=True)
+def _gram(columns: Any, q: float, phi: Any, k: int) -> Any:
+    """⟨V_r, V_s⟩ for all labels."""
+    gram = np.empty((k, k))
+    for r in range(k):
+        for s in range(r + 1):
+            gram[r, s] = q * common_columns(columns, r, s)
+            if phi is not None:
+                gram[r, s] += shared_inner(phi, phi.shape[1], r, s)
+            gram[s, r] = gram[r, s]
+    return gram
+
+
+@njit(cache=True)
+def net_coefficients(
+    setting: Any,
+    own: Any,
+    C: float,
+    s: Any,
+    relevant: Any,
+    is_relevant: Any,
+    low: int,
+    rival: int,
+    columns: Any,
+    q: float,
+    phi: Any,
+    work: Any,
+    g: Any,
+) -> tuple[float, float]:
+    """Fill `g` with the rule's net coefficients; return Σλ, and Σλ²/4C where the dual subtracts it.
+
+    `low` is the position in `relevant` of the lowest right label, `rival` the highest wrong one.
+    """
+    margin = setting.margin
+    g[:] = 0.0
+    k = s.shape[0]
+    r = relevant[low]
+    gap = s[r] - s[rival]
+    if gap >= margin:
+        return 0.0, 0.0
+    if setting.code < SIMPERC:
+        total = _worst_step(setting.code, gap, _pair_norm(columns, q, phi, r, rival), margin, C)
+        g[r] = total
+        g[rival] = -total
+        return total, total * total / (4.0 * C) if setting.code == PA2 else 0.0
+    if setting.code == OPTIMAL or setting.code == MIRA:
+        if phi is not None or columns.kind != PER_LABEL:
+            return on_gram(s, is_relevant, _gram(columns, q, phi, k), margin, C, g), 0.0
+        if q > 0.0:
+            return by_sorting(s, is_relevant, q, margin, C, work, g), 0.0
+        total = 0.0 if setting.code == MIRA else pa1(margin - gap, 0.0, C)
+        g[r] = total
+        g[rival] = -total
+        return total, 0.0
+    norms = np.zeros((relevant.shape[0], k))
+    for a in range(relevant.shape[0]):
+        for b in range(k):
+            if not is_relevant[b] and s[relevant[a]] - s[b] < margin:
+                norms[a, b] = _pair_norm(columns, q, phi, relevant[a], b)
+    if own is None:
+        return simultaneous(setting.code, s, relevant, is_relevant, norms, margin, C, g), 0.0
+    own(s, relevant, norms, margin, C, g)
+    total = 0.0
+    for a in range(relevant.shape[0]):
+        total += g[relevant[a]]
+    return total, 0.0

@@ -1,0 +1,22 @@
+"""Settings of the whole suite: Numba's cache, Hypothesis profiles, and where shared data lie."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from pathlib import Path
+
+import hypothesis
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Numba's cache sees edits of a loop's own file only, so its folder is named after all sources and the flags.
+if "NUMBA_CACHE_DIR" not in os.environ:
+    digest = zlib.crc32(os.environ.get("NUMBA_BOUNDSCHECK", "").encode())
+    for source in sorted((ROOT / "src").rglob("*.py")):
+        digest = zlib.crc32(source.read_bytes(), digest)
+    os.environ["NUMBA_CACHE_DIR"] = str(ROOT / f".numba-tests-{digest:08x}")
+
+hypothesis.settings.register_profile("default", deadline=None, derandomize=True, max_examples=25)
+hypothesis.settings.register_profile("long", deadline=None, max_examples=400)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
