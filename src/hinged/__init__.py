@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hinged import evaluate, experiments, geometry, rules, sharing
     from hinged.estimators import Classifier, Ranker
+    from hinged.estimators.river import to_river
     from hinged.experiments import datasets
     from hinged.io import load
     from hinged.sharing import features
@@ -26,6 +27,7 @@ __all__ = [
     "load",
     "rules",
     "sharing",
+    "to_river",
 ]
 
 #: Where each public name lives; nothing is imported before it is asked for.
@@ -35,6 +37,7 @@ _HOMES = {
     "datasets": "hinged.experiments",
     "features": "hinged.sharing",
     "load": "hinged.io",
+    "to_river": "hinged.estimators.river",
 }
 
 

@@ -22,6 +22,15 @@ def test_the_size_of_a_chunk_changes_nothing():
         assert one.model.dual_ == pytest.approx(other.model.dual_, rel=1e-12)
 
 
+def test_labels_and_features_that_outgrow_their_pages_change_nothing_either():
+    mail = mail_stream()
+    flags = []
+    for chunk in (len(mail), 50):
+        model = hinged.Classifier(sharing="hybrid", features="frequency", scaling="idf", normalize=True)
+        flags.append(side_by_side({"hybrid": model}, mail.X, mail.y, chunk=chunk)[0].progress.flags.tolist())
+    assert flags[0] == flags[1]
+
+
 def test_progress_counts_every_round_of_every_learner():
     calls = []
     learn(40, lambda done, total: calls.append((done, total)))

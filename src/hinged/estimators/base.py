@@ -92,7 +92,8 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
         learnt = {name: value for name, value in vars(fresh).items() if name not in self.get_params(deep=False)}
         for name in [n for n in vars(self) if n not in self.get_params(deep=False)]:
             delattr(self, name)
-        vars(self).update(learnt)
+        for name, value in learnt.items():
+            setattr(self, name, value)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

@@ -77,7 +77,8 @@ class Classifier(ClassifierMixin, LabelEstimator):
     --------
     >>> import hinged
     >>> model = hinged.Classifier()
-    >>> for x, y in [({"tax": 1, "form": 1}, "work"), ({"cake": 1}, "home"), ({"tax": 1}, "work"), ({"cake": 1}, "home")]:
+    >>> mail = [({"tax": 1, "form": 1}, "work"), ({"cake": 1}, "home"), ({"tax": 1}, "work"), ({"cake": 1}, "home")]
+    >>> for x, y in mail:
     ...     model.learn_one(x, y)
     >>> model.predict_one({"tax": 1}), model.rank_one({"cake": 2})
     ('work', ['home', 'work'])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -13,6 +12,8 @@ from hinged.estimators.inputs import WIDEST, check_finite
 from hinged.loops.rows import Rows
 
 __all__ = ["FeatureNames", "as_dict_rows", "is_dicts"]
+
+LARGEST_SQUARE = 1e30  # anything larger is looked at closely
 
 
 def is_dicts(X: Any) -> bool:
@@ -77,15 +78,17 @@ def as_dict_rows(
 
 def _all_known(x: dict, column: Mapping[Hashable, int], dtype: np.dtype) -> Rows | None:
     """One row whose names are all known and whose values are plain numbers, quickly; None for any other."""
+    n = len(x)
     try:
-        columns = np.array([column[name] for name in x], np.int32)
-        data = np.fromiter(x.values(), dtype, len(x))
+        columns = np.fromiter(map(column.__getitem__, x), np.int32, n)
+        sum(x.values())  # numbers add up; strings, which fromiter would parse, do not
+        data = np.fromiter(x.values(), dtype, n)
     except (KeyError, TypeError, ValueError):
         return None
-    if str in map(type, x.values()) or not float(data @ data) < math.inf:
+    if not float(data @ data) < LARGEST_SQUARE:
         return None
     order = columns.argsort()
-    return Rows(np.array([0, len(columns)]), columns[order], data[order])
+    return Rows(np.array([0, n]), columns[order], data[order])
 
 
 def _number(name: Hashable) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 __all__ = ["LabelIndex", "as_label_sets", "as_labels", "in_order"]
 
@@ -48,22 +50,15 @@ def as_labels(y: Any, n_rows: int) -> list[Hashable]:
 
 def as_label_sets(y: Any, n_rows: int) -> tuple[list[list[Hashable]], int | None]:
     """The right labels of each row, and the number of columns where y is an indicator matrix."""
-    if hasattr(y, "tocsr"):
-        y = y.tocsr()
-        if y.shape[0] != n_rows:
-            raise ValueError(f"X and y must have as many rows; got {n_rows} and {y.shape[0]}.")
-        if not np.isin(y.data, (0, 1)).all():
-            raise ValueError("an indicator matrix y holds 0 and 1 only; got other values.")
-        return [
-            y.indices[a:b][y.data[a:b] != 0].tolist() for a, b in zip(y.indptr, y.indptr[1:], strict=False)
-        ], y.shape[1]
     if getattr(y, "ndim", 1) == 2:
-        y = np.asarray(y)
         if y.shape[0] != n_rows:
             raise ValueError(f"X and y must have as many rows; got {n_rows} and {y.shape[0]}.")
-        if not np.isin(y, (0, 1)).all():
+        table = sparse.csr_array(y)
+        table.eliminate_zeros()
+        if not (table.data == 1).all():
             raise ValueError("an indicator matrix y holds 0 and 1 only; got other values.")
-        return [np.flatnonzero(row).tolist() for row in y], y.shape[1]
+        indices, ends = table.indices.tolist(), table.indptr.tolist()
+        return [sorted(indices[a:b]) for a, b in pairwise(ends)], y.shape[1]
     if isinstance(y, str | bytes) or not hasattr(y, "__iter__"):
         raise ValueError(f"y must hold a collection of labels per row; got {y!r}.")
     sets = []
@@ -97,7 +92,9 @@ class LabelIndex:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def encode(self, labels: Sequence[Hashable], weights: Sequence[float] | None) -> tuple[np.ndarray, list[Hashable]]:
+    def encode(
+        self, labels: Sequence[Hashable], weights: Sequence[float] | np.ndarray | None
+    ) -> tuple[np.ndarray, list[Hashable]]:
         """Positions of labels, and the new ones among them in order of appearance; a row of weight 0 adds none."""
         try:
             return np.array(list(map(self.position.__getitem__, labels)), np.int64), []

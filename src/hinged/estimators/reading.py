@@ -34,6 +34,7 @@ class ReadsRows:
     """How an estimator reads rows; parsing changes nothing, `_take_in` does."""
 
     _names: FeatureNames | None = None
+    n_features_in_: int
     _model: Any = None
 
     def _parse(self, X: Any, grow: bool) -> Batch:

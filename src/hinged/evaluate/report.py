@@ -29,7 +29,7 @@ COLUMNS = {
     "rate": ("Rate", "Mistakes as a share of the counted rounds."),
     "top3": ("Top 3", "Share of the counted rounds in which the right label was among the three best."),
     "updates": ("Updates", "Rounds after which the weights moved."),
-    "seconds": ("Seconds", "Time spent predicting and learning, on one core."),
+    "seconds": ("Seconds", "Wall time of predicting and learning."),
     "certificate": (
         "Certificate",
         "A proven floor: on this stream no fixed weights, even chosen in hindsight, bring half their squared length "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def unpack(data: np.ndarray, offsets: np.ndarray) -> list[Hashable]:
     """The values that `pack` took."""
     run = data.tobytes()
     ends = offsets.tolist()
-    return [_value(json.loads(run[a:b].decode("utf-8", "surrogatepass"))) for a, b in zip(ends, ends[1:], strict=False)]
+    return [_value(json.loads(run[a:b].decode("utf-8", "surrogatepass"))) for a, b in pairwise(ends)]
 
 
 def _plain(value: Any, what: str) -> Any:

@@ -25,7 +25,7 @@ def to_json(name: str, value: Any) -> Any:
         return {"number": str(value)}
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    if is_dataclass(value) and type(value).__name__ in OBJECTS:
+    if is_dataclass(value) and not isinstance(value, type) and type(value).__name__ in OBJECTS:
         return {"object": type(value).__name__, "with": {k: to_json(k, v) for k, v in asdict(value).items()}}
     if isinstance(value, Groups):
         sets = [[_plain(label, "labels") for label in sorted(s, key=repr)] for s in value.sets]

@@ -141,7 +141,8 @@ class Paged:
         store.slots[arrays["owners"]] = np.arange(1, n + 1)
         store.table[1 : n + 1] = arrays["table"]
         store.used[:2] = n, arrays["blocks"][0]
-        pages, strides = [], []
+        pages: list[np.ndarray] = []
+        strides: list[int] = []
         while f"page{len(pages)}" in arrays:
             values = arrays[f"page{len(pages)}"]
             strides.append(values.shape[1] // depth)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
-from hinged.loops.labels import FIRSTS, FULL, NARROW, SUMS, VECTORS, WEIGHTS, Targets, learn
+from hinged.loops.labels import COUNTS, FIRSTS, FULL, NARROW, SUMS, VECTORS, WEIGHTS, Targets, learn
 from hinged.loops.ledger import GAIN, LABELS, LEARNT, PENALTY, ROUNDS, SQ_NORM, new_ledger
 from hinged.loops.memory import Paged
-from hinged.loops.rows import Rows, Scaling, read_row
+from hinged.loops.rows import Rows, Scaling, longest_row, read_row
 from hinged.loops.scoring import score
 from hinged.loops.shared import Parts
 from hinged.loops.steps import Setting
@@ -79,6 +79,8 @@ class LabelModel:
         self.n_features = 0
         self.names: dict[Hashable, int] = {}  # features of the user's own label features
         self.lock = threading.RLock()
+        self.functions = plan.functions
+        self._fitted_to = (-1, -1)
         self._logs = np.zeros(0)
         self._columns: tuple[int, Columns] | None = None
 
@@ -100,13 +102,13 @@ class LabelModel:
         flags, ranks = np.zeros(n, np.int8), np.zeros(n, np.int32)
         cursor = np.zeros(5, np.int64)
         with self.lock:
-            longest = int(np.diff(rows.indptr).max(initial=0))
+            longest = longest_row(rows)
             self._fit_to(len(labels), n)
-            if not self.plan.functions and advance is None:
+            if not self.functions and advance is None:
                 self._run(rows, targets, labels, delay, longest, flags, ranks, cursor, None)
                 return flags, ranks
             # a part of the rows at a time: one where the user's own label features must be asked, many to show progress
-            step = 1 if self.plan.functions else max(1, n // 200)
+            step = 1 if self.functions else max(1, n // 200)
             if delay:
                 step = n
             for first in range(0, n, step):
@@ -114,7 +116,7 @@ class LabelModel:
                 some = Rows(rows.indptr[first : stop + 1], rows.indices, rows.data)
                 theirs = targets._replace(indptr=targets.indptr[first : stop + 1], weights=targets.weights[first:stop])
                 explicit = None
-                if self.plan.functions:
+                if self.functions:
                     known = labels[: int(self.ledger.counts[LABELS])]
                     explicit = self._explicit(some, known, describe, grow=True)
                 cursor[:] = 0
@@ -183,9 +185,9 @@ class LabelModel:
         if not len(labels) or not n:
             return out
         held = [paged.view for paged in self.stores]  # keeps the pages alive while they are read
-        longest = int(np.diff(rows.indptr).max(initial=0))
+        longest = longest_row(rows)
         columns, scaling, counts = self._columns_of(labels), self._scaling(), self.ledger.counts
-        if not self.plan.functions:
+        if not self.functions:
             score(rows, columns, scaling, held[0][0], self._parts(labels, None, held), counts, longest, out)
             return out
         for i in range(n):
@@ -242,6 +244,7 @@ class LabelModel:
             label_rows = np.zeros(max(n_labels, 1), np.int64)
             np.add.at(label_rows, onto[onto >= 0], self.label_rows[: len(onto)][onto >= 0])
             self.stores, self.label_rows, self._columns = stores, label_rows, None
+            self._fitted_to = (-1, -1)
             self.ledger.counts[LABELS] = n_labels
 
     # ------------------------------------------------------------------ keeping
@@ -279,16 +282,19 @@ class LabelModel:
     def _fit_to(self, n_labels: int, n_rows: int) -> None:
         """Make the tables large enough for these labels and the features admitted."""
         features = max(self.n_features, len(self.names)) + 1
+        if self.idf:
+            need = min(int(self.ledger.counts[LEARNT]) + n_rows + 1, LONGEST_LOG_TABLE)
+            if need > len(self._logs):
+                self._logs = np.log(np.arange(max(need, 2 * len(self._logs))) + 0.5)
+        if self._fitted_to == (features, n_labels):
+            return
         for which, paged in enumerate(self.stores):
             paged.fit_to(features, self._width(which, n_labels))
         if self.counts_features and features > len(self.df):
             self.df = np.concatenate([self.df, np.zeros(features - len(self.df), np.int32)])
         if n_labels > len(self.label_rows):
             self.label_rows = np.concatenate([self.label_rows, np.zeros(n_labels - len(self.label_rows), np.int64)])
-        if self.idf:
-            need = min(int(self.ledger.counts[LEARNT]) + n_rows + 1, LONGEST_LOG_TABLE)
-            if need > len(self._logs):
-                self._logs = np.log(np.arange(max(need, 2 * len(self._logs))) + 0.5)
+        self._fitted_to = (features, n_labels)
 
     def _width(self, which: int, n_labels: int) -> int:
         if which == WEIGHTS:
@@ -319,7 +325,10 @@ class LabelModel:
             np.array([part.factors for part in parts], np.float64),
             self.plan.members(labels),
             self.keeps,
-            *[view[0] for view in views[VECTORS:]],
+            views[VECTORS][0],
+            views[COUNTS][0],
+            views[FIRSTS][0],
+            views[SUMS][0],
             self.label_rows,
             ids,
             phi,

@@ -15,7 +15,7 @@ import ctypes
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import carray, config, njit, types
+from numba import carray, config, njit, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 
 __all__ = [
@@ -48,7 +48,7 @@ class Store(NamedTuple):
     depth: int
 
 
-if config.DISABLE_JIT:
+if config.DISABLE_JIT:  # type: ignore[attr-defined]
 
     def segment(address: int, n: int, like: Any) -> Any:
         """The `n` values at an address, as an array on the memory itself."""
@@ -62,12 +62,12 @@ else:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
 
-        return types.CPointer(like.dtype)(address, like), generate
+        return types.CPointer(like.dtype)(address, like), generate  # type: ignore[no-untyped-call]
 
     @njit(cache=True)
     def segment(address: int, n: int, like: Any) -> Any:
         """The `n` values at an address, as an array on the memory itself."""
-        return carray(_pointer(address, like), (n,))
+        return carray(_pointer(address, like), (n,))  # type: ignore[call-arg]
 
 
 @njit(cache=True, inline="always")

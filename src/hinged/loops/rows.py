@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["Rows", "Scaling", "count_features", "largest_magnitude", "read_row"]
+__all__ = ["Rows", "Scaling", "count_features", "largest_magnitude", "longest_row", "read_row"]
 
 
 class Rows(NamedTuple):
@@ -63,6 +63,13 @@ def read_row(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> tu
         n += 1
         q += scaling.bias * scaling.bias
     return n, q
+
+
+def longest_row(rows: Rows) -> int:
+    """Most values in any row."""
+    if len(rows.indptr) == 2:  # one row at a time is how streams come
+        return int(rows.indptr[1] - rows.indptr[0])
+    return int(np.diff(rows.indptr).max(initial=0))
 
 
 @njit(cache=True)

@@ -108,7 +108,7 @@ def measure_from(phi: Any, m: int, pivot: int, origin: Any) -> None:
 
 @njit(cache=True)
 def add_shared_scores(parts: Any, fs: Any, m: int, phi: Any, origin: Any, mean_over: int, s: Any) -> float:
-    """s_r += Σ ⟨w, φ(x, r)⟩ over the parts; return Σ ⟨w, origin⟩. `mean_over` rounds reads the mean vectors (0: not)."""
+    """s_r += Σ ⟨w, φ(x, r)⟩ over the parts; return Σ ⟨w, origin⟩. `mean_over` rounds: the mean vectors (0: not)."""
     values = np.empty(parts.kinds.shape[0])
     sums = np.empty(parts.kinds.shape[0])
     base = 0.0

@@ -84,6 +84,6 @@ def positive(name: str, value: Any, hint: str) -> float:
     """A positive number, or a sentence that says what was given and what to try."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number; got {name}={value!r}. Try: {hint}.")
-    if not value > 0:
+    if not float(value) > 0:
         raise ValueError(f"{name} must be positive; got {name}={value!r}. Try: {hint}.")
     return float(value)
