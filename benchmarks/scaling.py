@@ -57,8 +57,8 @@ def run(quick: bool) -> Report:
     return Report(
         "scaling",
         f"{n_rows:,} rows of distinct non-zeros, Zipf 1.1 features, 5 % of the labels redrawn, float32; seed {SEED}",
-        f"progressive() with pa1, C=0.01, one thread, best of {repeats}. The first pass also allocates the rows of the "
-        "features it meets; ns per non-zero × label are of the second pass",
+        f"progressive() with pa1, C=0.01, one thread, processor time, best of {repeats}. The first pass also "
+        "allocates the rows of the features it meets; ns per non-zero × label are of the second pass",
         [grid, lengths],
         [_linear("labels, at 10,000 features", by_labels), _linear("non-zeros, at 100 labels", by_nonzeros)],
     )

@@ -1,6 +1,6 @@
 """Generated streams with Zipf features; the same arguments give the same stream everywhere."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -22,7 +22,7 @@ def zipf_cdf(n: int, exponent: float) -> NDArray[np.float64]:
 
 
 @njit(cache=True)
-def _draw_rows(rng, indices, labels, common, own, words, share):
+def _draw_rows(rng: Any, indices: Any, labels: Any, common: Any, own: Any, words: Any, share: float) -> None:
     """Fill `indices` (rows, non-zeros) with distinct features in increasing order."""
     # common, own: cumulative probabilities of all features and of a label's own words
     # words (labels, own words): which features those are

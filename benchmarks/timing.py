@@ -10,10 +10,10 @@ Contender = Callable[[], Thunk]
 
 
 class Timed(NamedTuple):
-    """Best seconds over the repeats, all of them, and what the last repeat returned."""
+    """Best processor seconds over the repeats, best seconds on the wall, and what the last repeat returned."""
 
     seconds: float
-    repeats: list[float]
+    wall: float
     value: Any
 
 
@@ -21,7 +21,8 @@ def race(contenders: Mapping[str, Contender], repeats: int) -> dict[str, Timed]:
     """Time every contender `repeats` times, taking turns.
 
     Noise on a shared machine comes in bursts; taking turns lets a burst hit everybody, and the best
-    repeat is the one it hit least. One untimed round first compiles, loads and fills caches.
+    repeat is the one it hit least. Ratios use processor time, because a short run more easily finds a quiet
+    moment on the wall clock than a long one. One untimed round first compiles, loads and fills caches.
 
     Parameters
     ----------
@@ -35,14 +36,16 @@ def race(contenders: Mapping[str, Contender], repeats: int) -> dict[str, Timed]:
     dict of name to Timed
     """
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    walls: dict[str, list[float]] = {name: [] for name in contenders}
     values: dict[str, Any] = {}
     for turn in range(repeats + 1):
         for name, prepare in contenders.items():
             timed = prepare()
             gc.collect()
-            start = time.perf_counter()
+            wall, start = time.perf_counter(), time.process_time()
             values[name] = timed()
-            elapsed = time.perf_counter() - start
+            elapsed, on_wall = time.process_time() - start, time.perf_counter() - wall
             if turn > 0:
                 seconds[name].append(elapsed)
-    return {name: Timed(min(taken), taken, values[name]) for name, taken in seconds.items()}
+                walls[name].append(on_wall)
+    return {name: Timed(min(seconds[name]), min(walls[name]), values[name]) for name in contenders}

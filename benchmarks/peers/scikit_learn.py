@@ -5,6 +5,8 @@ take a Python call a row, so its online mistakes come from a twin: the same one-
 as one loop that predicts first. `check_twin` holds the twin to the coefficients scikit-learn ends with.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -26,7 +28,7 @@ def learn_all(stream: Stream, labels: NDArray[np.int64], C: float) -> SGDClassif
 
 
 @njit(cache=True)
-def _one_vs_rest(W, indptr, indices, data, y, C):
+def _one_vs_rest(W: Any, indptr: Any, indices: Any, data: Any, y: Any, C: float) -> int:
     """Predict, count, learn; change `W` (features, labels) in place and return the mistakes."""
     # s scores, then signed steps · q = ‖x‖²
     s = np.empty(W.shape[1])

@@ -5,7 +5,6 @@ from itertools import combinations
 import numpy as np
 
 TOLERANCE = 1e-11
-DECIMALS = 13
 
 
 def maximise(linear, Z, cap):
@@ -31,8 +30,7 @@ def maximise(linear, Z, cap):
     Returns
     -------
     ndarray of shape (p,)
-        A maximiser. It need not be unique; :math:`Z^\top\alpha` and :math:`\ell^\top\alpha` are. It is rounded to
-        13 decimals, so that variables that play the same part get the same number.
+        A maximiser. It need not be unique; :math:`Z^\top\alpha` and :math:`\ell^\top\alpha` are.
     """
     gram = Z @ Z.T
     p = len(linear)
@@ -43,7 +41,7 @@ def maximise(linear, Z, cap):
                     continue
                 alpha, nu = stationary_point(linear, gram, list(support), cap, tight)
                 if is_optimal(linear, gram, alpha, nu, cap):
-                    return np.maximum(np.round(alpha, DECIMALS), 0.0)
+                    return np.maximum(alpha, 0.0)
     raise ArithmeticError("no support satisfies the optimality conditions; without a cap the problem may be unbounded")
 
 

@@ -89,7 +89,7 @@ def _settings(mail: MailStream, messages: int, folders: int, seed: int) -> dict[
     return {
         "Stream": f"{messages:,} generated messages in {folders} folders, {int(mail.mislabelled.sum()):,} of them "
         f"mislabelled; {len(mail.words):,} features, {mail.X.nnz / messages:.0f} in a message",
-        "Meaning": "The stream was made to be fairly hard: it illustrates learners, and does not rank them on real mail",
+        "Meaning": "The stream was made to be fairly hard; it illustrates learners and does not rank them on real mail",
         "Repeat by": f"hinged demo --messages {messages} --folders {folders} --seed {seed}",
     }
 

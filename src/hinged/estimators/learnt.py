@@ -52,14 +52,27 @@ class Learnt:
 
     @property
     def shared_coef_(self) -> np.ndarray:
-        """The shared vector of "single" and "hybrid" (features,); (sets, features) where groups share several."""
+        """The shared vector of "single" and "hybrid" (features,); (sets, features) where groups share several.
+
+        With label features of your own it has a place per name they return: at that number where names are whole
+        numbers, else in order of appearance.
+        """
         model = self._learnt("shared_coef_")
         n = len(model.plan.parts)
         if n == 0:
             raise AttributeError("shared_coef_ exists for sharing='single' and 'hybrid', and groups with features.")
         owners, values = model.stores[VECTORS].rows(n, model.mean_over)
-        out = np.zeros((n, len(model.names) if model.plan.functions else model.n_features), model.dtype)
-        out[:, owners[owners > 0] - 1] = values[owners > 0].T
+        columns, values = owners[owners > 0] - 1, values[owners > 0]
+        width = model.n_features
+        if model.functions:  # names of the user's own features: numbers are places, others come as they appeared
+            names = list(model.names)
+            if all(isinstance(name, int) and name >= 0 for name in names):
+                columns = np.array([names[c] for c in columns], np.int64)
+                width = max([width - 1, *names]) + 1
+            else:
+                width = len(names)
+        out = np.zeros((n, width), model.dtype)
+        out[:, columns] = values.T
         return out[0] if n == 1 else out
 
     @property

@@ -61,7 +61,7 @@ def _stalled(store: Any, which: int, f: Any, n: int, blocks: int, columns: int, 
     if not has_room(store, n, blocks):
         cursor[1], cursor[2], cursor[3], cursor[4] = FULL, which, n, blocks
         return True
-    page = narrow_page(store, f, n, columns)
+    page = narrow_page(store, f, n, blocks, columns)
     if page >= 0:
         cursor[1], cursor[2], cursor[3] = NARROW, which, page
         return True

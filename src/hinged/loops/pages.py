@@ -86,10 +86,13 @@ def has_room(store: Any, slots: int, blocks: int) -> bool:
 
 
 @njit(cache=True)
-def narrow_page(store: Any, f: Any, n: int, columns: int) -> int:
-    """A page these features live in that is too narrow for so many columns, or -1."""
+def narrow_page(store: Any, f: Any, n: int, blocks: int, columns: int) -> int:
+    """A page too narrow for so many columns, among those of these features and of the next `blocks` new ones, or -1."""
     if store.used[2] >= min(SEGMENT, columns):
         return -1
+    for page in range((store.used[1] + 1) >> PAGE_BITS, ((store.used[1] + blocks) >> PAGE_BITS) + 1):
+        if store.stride[page] < min(SEGMENT, columns):
+            return page
     for j in range(n):
         slot = store.slots[f[j]]
         if slot > 0:

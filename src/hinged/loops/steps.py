@@ -98,7 +98,7 @@ def net_coefficients(
         return total, total * total / (4.0 * C) if setting.code == PA2 else 0.0
     if setting.code == OPTIMAL or setting.code == MIRA:
         if phi is not None or columns.kind != PER_LABEL:
-            return on_gram(s, is_relevant, _gram(columns, q, phi, k), margin, C, g), 0.0
+            return on_gram(s, is_relevant, _gram(columns, q, phi, k), margin, C, setting.code == MIRA, g), 0.0
         if q > 0.0:
             return by_sorting(s, is_relevant, q, margin, C, work, g), 0.0
         total = 0.0 if setting.code == MIRA else pa1(margin - gap, 0.0, C)

@@ -108,7 +108,7 @@ def by_sorting(scores: Any, is_relevant: Any, q: float, margin: float, C: float,
 
 
 @njit(cache=True)
-def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, g: Any) -> float:
+def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip_flat: bool, g: Any) -> float:
     r"""Exact joint step for any sharing scheme, from the Gram matrix K of the labels' vectors; return its total.
 
     An active-set method over pairs (r, s), r right and s wrong: the total `C` starts on a slack that moves nothing;
@@ -116,7 +116,8 @@ def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, g: A
     drops those that would turn negative. Pairs need not be listed: the worst one joins the lowest right label to the
     highest wrong one. Ends after finitely many turns, at the optimum up to rounding.
 
-    Without a cap (`C` infinite) pairs of norm 0 cannot be met and are left out.
+    Pairs of norm 0 cannot be met by any move. They take what is left of `C` in the dual, as its definition has it,
+    unless `skip_flat` leaves them out, as MIRA does; without a cap they are always left out.
     """
     n_labels = scores.shape[0]
     largest = 0.0
@@ -125,7 +126,7 @@ def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, g: A
     capped = math.inf > C
     if largest == 0.0:  # the dual is linear: all of C on the worst pair, and no weight moves
         r, s = _most_violated(scores, is_relevant, K, 0.0)
-        if r < 0 or not capped or margin - (scores[r] - scores[s]) <= 0.0:
+        if r < 0 or skip_flat or not capped or margin - (scores[r] - scores[s]) <= 0.0:
             return 0.0
         g[r], g[s] = C, -C
         return C
@@ -136,7 +137,7 @@ def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, g: A
     slack = C if capped else 0.0
     price, n = 0.0, 0
     for _ in range(50 * n_labels + 100):
-        r, s = _most_violated(now, is_relevant, K, 0.0 if capped else 1e-14 * largest)
+        r, s = _most_violated(now, is_relevant, K, 1e-14 * largest if skip_flat or not capped else 0.0)
         if r < 0:
             break
         gain = margin - (now[r] - now[s])
