@@ -146,7 +146,9 @@ def test_dicts_give_the_same_weights_where_their_names_appear_in_column_order(se
 
 
 @pytest.mark.parametrize(
-    "one", [lambda r: r, list, tuple, sparse.csr_array, sparse.coo_matrix, lambda r: r[None, :], pd.Series], ids=range(7)
+    "one",
+    [lambda r: r, list, tuple, sparse.csr_array, sparse.coo_matrix, lambda r: r[None, :], pd.Series],
+    ids=range(7),
 )
 def test_every_spelling_of_one_row_gives_the_same_weights(one):
     plain = hinged.Classifier().partial_fit(ROWS, Y)
@@ -284,7 +286,9 @@ def test_names_may_be_any_hashable():
     assert [model.predict_one({name: 1.0}) for name in names] == list(range(len(names)))
 
 
-@pytest.mark.parametrize("frame", [lambda X, names: pd.DataFrame(X, columns=names), pl.DataFrame], ids=["pandas", "polars"])
+@pytest.mark.parametrize(
+    "frame", [lambda X, names: pd.DataFrame(X, columns=names), pl.DataFrame], ids=["pandas", "polars"]
+)
 def test_a_wider_frame_brings_its_names(frame):
     wide, names = np.hstack([ROWS, ROWS[::-1, :1]]), [*NAMES, "new"]
     model = hinged.Classifier().partial_fit(frame(ROWS, NAMES), Y).partial_fit(frame(wide, names), Y)

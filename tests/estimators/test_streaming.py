@@ -222,7 +222,9 @@ def test_a_late_label_with_all_new_features_gets_its_own_weights():
     np.testing.assert_array_equal(model.coef_, expected)
 
 
-@pytest.mark.parametrize("settings", [{}, {"average": True}, SCHEMES["hybrid frequency"], SCHEMES["single distance"]], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"average": True}, SCHEMES["hybrid frequency"], SCHEMES["single distance"]], ids=str
+)
 def test_many_labels_may_appear_at_any_time(settings):
     rows, y = mail(9, 900, 150)
     whole = hinged.Classifier(**settings).partial_fit(rows, y)

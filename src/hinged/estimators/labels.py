@@ -40,10 +40,11 @@ def as_labels(y: Any, n_rows: int) -> list[Hashable]:
     labels = y.tolist() if hasattr(y, "tolist") else y.to_list() if hasattr(y, "to_list") else list(y)
     if len(labels) != n_rows:
         raise ValueError(f"X and y must have as many rows; got {n_rows} rows and {len(labels)} labels.")
-    for label in set(map(type, labels)):
-        if label.__hash__ is None:
-            raise TypeError(f"a label must be hashable (str, int, tuple, ...); got a {label.__name__}. Use a tuple.")
-    if any(label != label for label in labels if isinstance(label, float)):
+    kinds = set(map(type, labels))
+    for kind in kinds:
+        if kind.__hash__ is None:
+            raise TypeError(f"a label must be hashable (str, int, tuple, ...); got a {kind.__name__}. Use a tuple.")
+    if not kinds <= {str, int, bool} and any(label != label for label in labels):
         raise ValueError("Input y contains NaN. A label must equal itself; drop those rows or name the label.")
     return labels
 

@@ -29,6 +29,7 @@ from hinged.loops.ledger import (
     note_lead,
 )
 from hinged.loops.pages import SEGMENT, add_means, add_scores, add_to, has_room, narrow_page
+from hinged.loops.prototypes import fast_forward
 from hinged.loops.rows import count_features, read_row
 from hinged.loops.shared import (
     add_shared_scores,
@@ -39,6 +40,7 @@ from hinged.loops.shared import (
     support,
 )
 from hinged.loops.steps import net_coefficients
+from hinged.rules.codes import OPTIMAL
 from hinged.tasks.labels import extremes, rank_of_best, runner_up
 
 __all__ = ["Targets", "learn"]
@@ -110,7 +112,13 @@ def learn(
         all_phi = np.zeros((parts.kinds.shape[0], room, n_labels_after))
         origin = np.zeros((parts.kinds.shape[0], room))
 
-    for t in range(cursor[0], n_rows + delay):
+    plain = delay == 0 and parts is None and columns.kind == PER_LABEL and weights.depth == 1 and setting.code < OPTIMAL
+    while cursor[0] < n_rows + delay:
+        if plain and 1 < counts[LABELS] <= SEGMENT:
+            cursor[0] = fast_forward(rows, targets, setting, scaling, weights, ledger, longest, flags, ranks, cursor[0])
+            if cursor[0] == n_rows:
+                break
+        t = cursor[0]
         i = t - delay
         k = counts[LABELS]
         weight = 1.0

@@ -11,6 +11,8 @@ from hinged.loops.pages import PAGE, SEGMENT, Store, gather, put
 
 __all__ = ["Paged"]
 
+LARGE_PAGE = 1 << 21  # bytes; the operating system may map such pieces in one go
+
 
 class Paged:
     """Paged storage that grows with the features and columns that are learnt.
@@ -69,7 +71,7 @@ class Paged:
         missing = -(-need // PAGE) - len(pages)
         if missing > 0:
             stride = self._stride(columns)
-            new = [self._page(stride) for _ in range(max(missing, len(pages) // 16))]
+            new = self._pages(max(missing, len(pages) // 4), stride)
             self._publish(store, (*pages, *new), np.concatenate([store.stride, np.full(len(new), stride)]))
         else:
             self.view = (store, pages)
@@ -79,7 +81,7 @@ class Paged:
         store, pages = self.view
         old, before = int(store.stride[page]), pages[page]
         stride = self._stride(columns)
-        after = self._page(stride)
+        (after,) = self._pages(1, stride)
         after.reshape(PAGE, store.depth, stride)[:, :, :old] = before.reshape(PAGE, store.depth, old)
         strides = store.stride.copy()
         strides[page] = stride
@@ -146,7 +148,7 @@ class Paged:
         while f"page{len(pages)}" in arrays:
             values = arrays[f"page{len(pages)}"]
             strides.append(values.shape[1] // depth)
-            page = paged._page(strides[-1])
+            (page,) = paged._pages(1, strides[-1])
             page[:] = values.ravel()
             pages.append(page)
         paged._publish(store, tuple(pages), np.array(strides, np.int64))
@@ -163,13 +165,14 @@ class Paged:
             stride *= 2
         return min(stride, SEGMENT)
 
-    def _page(self, stride: int) -> np.ndarray:
-        """Zeros for a page, starting on a cache line so that a row never straddles one more than it must."""
+    def _pages(self, n: int, stride: int) -> list[np.ndarray]:
+        """Zeros for `n` pages: one piece of memory, on a cache line, on a large page where it fills some."""
         store = self.store
-        n = PAGE * store.depth * stride
-        raw = np.zeros(n * store.like.itemsize + 64, np.uint8)
-        start = -raw.ctypes.data % 64
-        return raw[start : start + n * store.like.itemsize].view(store.like.dtype)
+        size = PAGE * store.depth * stride * store.like.itemsize
+        align = LARGE_PAGE if n * size >= 2 * LARGE_PAGE else 64
+        raw = np.zeros(n * size + align, np.uint8)
+        start = -raw.ctypes.data % align
+        return [raw[start + i * size : start + (i + 1) * size].view(store.like.dtype) for i in range(n)]
 
     def _publish(self, store: Store, pages: tuple[np.ndarray, ...], stride: np.ndarray) -> None:
         used = store.used.copy()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["Rows", "Scaling", "count_features", "largest_magnitude", "longest_row", "read_row"]
+__all__ = ["Rows", "Scaling", "count_features", "longest_row", "read_row"]
 
 
 class Rows(NamedTuple):
@@ -77,15 +77,3 @@ def count_features(scaling: Any, f: Any, n: int) -> None:
     """Enter a row's features into the counts."""
     for j in range(n):
         scaling.df[f[j]] += 1
-
-
-@njit(cache=True, nogil=True)
-def largest_magnitude(data: Any) -> float:
-    """Largest absolute value; NaN if any value is NaN or infinite."""
-    largest = 0.0
-    wrong = 0
-    for x in data:
-        size = abs(x)
-        wrong += not (size < math.inf)
-        largest = max(largest, size)
-    return largest if wrong == 0 else math.nan

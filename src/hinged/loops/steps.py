@@ -9,11 +9,11 @@ from numba import njit
 
 from hinged.loops.columns import PER_LABEL, common_columns, sq_distance
 from hinged.loops.shared import shared_inner, shared_sq_distance
-from hinged.rules.codes import MIRA, OPTIMAL, PA, PA1, PA2, PERCEPTRON, SIMPERC
+from hinged.rules.codes import MIRA, OPTIMAL, PA2, SIMPERC
 from hinged.rules.optimal import by_sorting, on_gram
-from hinged.rules.passive_aggressive import pa, pa1, pa2
-from hinged.rules.perceptron import perceptron
+from hinged.rules.passive_aggressive import pa1
 from hinged.rules.simultaneous import simultaneous
+from hinged.rules.worst import worst_step
 
 __all__ = ["Setting", "net_coefficients"]
 
@@ -25,21 +25,6 @@ class Setting(NamedTuple):
     C: float
     margin: float
     uses_weight: bool
-
-
-@njit(cache=True)
-def _worst_step(code: int, gap: float, sq_norm: float, margin: float, C: float) -> float:
-    """Step along the worst pair alone."""
-    if code == PERCEPTRON:
-        return perceptron(gap, C)
-    loss = margin - gap
-    if loss <= 0.0:
-        return 0.0
-    if code == PA:
-        return pa(loss, sq_norm)
-    if code == PA1:
-        return pa1(loss, sq_norm, C)
-    return pa2(loss, sq_norm, C)
 
 
 @njit(cache=True)
@@ -92,7 +77,7 @@ def net_coefficients(
     if gap >= margin:
         return 0.0, 0.0
     if setting.code < SIMPERC:
-        total = _worst_step(setting.code, gap, _pair_norm(columns, q, phi, r, rival), margin, C)
+        total = worst_step(setting.code, gap, _pair_norm(columns, q, phi, r, rival), margin, C)
         g[r] = total
         g[rival] = -total
         return total, total * total / (4.0 * C) if setting.code == PA2 else 0.0

@@ -11,7 +11,7 @@ from hinged.loops.explain import row_contributions, shared_contributions
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import LABELS, lead_bin
 from hinged.loops.model import LabelModel
-from hinged.loops.rows import Rows, largest_magnitude
+from hinged.loops.rows import Rows
 from hinged.loops.steps import Setting
 from hinged.rules.table import resolve as resolve_rule
 from hinged.sharing.plan import resolve as resolve_sharing
@@ -43,7 +43,6 @@ def _run_all(dtype: type, sharing: str, features: str | None) -> None:
     plan = resolve_sharing(sharing, features)
     model = LabelModel(dtype, plan, Setting(step.code, step.C, step.margin, step.uses_weight), average=True)
     rows = Rows(np.array([0, 1, 2, 3], np.int64), np.array([0, 1, 0], np.int32), np.ones(3, dtype))
-    largest_magnitude(rows.data)
     model.widen(2)
     labels = ["a", "b"]
     model.learn(rows, Targets(np.arange(4), np.array([0, 1, 1], np.int64), np.zeros(0)), labels)

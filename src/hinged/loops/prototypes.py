@@ -1,0 +1,275 @@
+"""The commonest rounds at full speed: one known right label, a vector per label, at most 64 labels, no average.
+
+`learn` hands such rounds to `fast_forward` and takes back the first that is not of this kind (a new label, a label set,
+a store that must grow). What happens in a round is the same; here it stands in one piece, because every call with
+arrays as arguments costs reference counts, and every index that may be negative costs SIMD. Measured on 50,000 rows of
+64 non-zeros and 50 labels: about a third of the general loop's time.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from hinged.geometry.euclidean import moved_sq_norm
+from hinged.loops.ledger import (
+    GAIN,
+    LABELS,
+    LEARNT,
+    MISTAKES,
+    PENALTY,
+    RANKED,
+    ROUNDS,
+    SQ_NORM,
+    THRESHOLD,
+    UPDATES,
+    note_lead,
+)
+from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, segment
+from hinged.rules.codes import PA2, SIMPERC, SIMPROJ
+from hinged.rules.passive_aggressive import pa1
+from hinged.rules.worst import worst_step
+
+__all__ = ["fast_forward"]
+
+
+@njit(cache=True)
+def _add_one(at: int, value: Any, n: int, like: Any, s: Any) -> None:
+    row = segment(at, n, like)
+    for c in range(n):
+        s[c] += value * row[c]
+
+
+@njit(cache=True)
+def _add_four(
+    at0: int, at1: int, at2: int, at3: int, v0: Any, v1: Any, v2: Any, v3: Any, n: int, like: Any, s: Any
+) -> None:
+    """Four rows in one pass over the scores, added in the same order as one by one."""
+    w0, w1, w2, w3 = segment(at0, n, like), segment(at1, n, like), segment(at2, n, like), segment(at3, n, like)
+    for c in range(n):
+        s[c] = (((s[c] + v0 * w0[c]) + v1 * w1[c]) + v2 * w2[c]) + v3 * w3[c]
+
+
+@njit(cache=True, nogil=True)
+def fast_forward(
+    rows: Any,
+    targets: Any,
+    setting: Any,
+    scaling: Any,
+    store: Any,
+    ledger: Any,
+    longest: int,
+    flags: Any,
+    ranks: Any,
+    i: int,
+) -> int:
+    """Learn rows from `i` on while they are of the common kind; return the first that is not."""
+    # s scores · g net coefficients · q ‖x‖² · at: where each feature's weights lie · padded: columns read of each row
+    indptr, indices, data = rows.indptr, rows.indices, rows.data
+    y_indptr, labels, sample_weights = targets.indptr, targets.labels, targets.weights
+    slots, owners, table, used = store.slots, store.owners, store.table, store.used
+    address, strides, like = store.address, store.stride, store.like
+    itemsize, n_slots, n_blocks = like.itemsize, table.shape[0], address.shape[0] << PAGE_BITS
+    idf, unit, bias, keeps_df, df, logs = (
+        scaling.idf,
+        scaling.unit,
+        scaling.bias,
+        scaling.counts,
+        scaling.df,
+        scaling.logs,
+    )
+    code, margin, weighs = setting.code, setting.margin, sample_weights.shape[0] > 0
+    counts, sums, leads = ledger.counts, ledger.sums, ledger.leads
+    k, rounds, learnt = counts[LABELS], counts[ROUNDS], counts[LEARNT]
+    mistakes, updates = 0, 0
+    padded = 8
+    while padded < k:
+        padded *= 2
+    f, v, at = np.empty(longest + 1, np.int64), np.empty(longest + 1, data.dtype), np.empty(longest + 1, np.int64)
+    found, found_v = np.empty(longest + 1, np.int64), np.empty(longest + 1, data.dtype)
+    s, g = np.zeros(SEGMENT, like.dtype), np.zeros(SEGMENT, like.dtype)
+    steps = np.zeros(SEGMENT)
+    n_rows = indptr.shape[0] - 1
+    zero = like.dtype.type(0)
+    while i < n_rows:
+        # ---- is it of this kind?
+        if y_indptr[i + 1] - y_indptr[i] != 1:
+            break
+        y = labels[y_indptr[i]]
+        if y < 0 or y >= k:
+            break
+        C = setting.C
+        if weighs:
+            if sample_weights[i] <= 0.0:
+                break
+            if setting.uses_weight:
+                C *= sample_weights[i]
+        begin, end = indptr[i], indptr[i + 1]
+        room = end - begin + 1
+        if used[0] + room >= n_slots or used[1] + room >= n_blocks:
+            break
+        if strides[(used[1] + 1) >> PAGE_BITS] < k or strides[(used[1] + room) >> PAGE_BITS] < k:
+            break
+
+        # ---- read
+        n, q = 0, 0.0
+        log_rounds = math.log(learnt + 1.0) if idf else 0.0
+        for j in range(begin, end):
+            x = data[j]
+            if x != 0:
+                feature = indices[j] + 1
+                if idf and learnt > 0:
+                    count = df[feature]
+                    log_count = logs[count] if count < logs.shape[0] else math.log(count + 0.5)
+                    x = v.dtype.type(x * max(0.1, log_rounds - log_count))
+                f[n] = feature
+                v[n] = x
+                q += float(x) * float(x)
+                n += 1
+        if unit and q > 0.0:
+            norm = math.sqrt(q)
+            q = 0.0
+            for j in range(n):
+                v[j] = v[j] / norm
+                q += float(v[j]) * float(v[j])
+        if bias != 0.0:
+            f[n] = 0
+            v[n] = bias
+            n += 1
+            q += bias * bias
+
+        # ---- score
+        n_found, narrow = 0, False
+        for j in range(n):
+            block = table[slots[f[j]], 0]  # slot 0 has no blocks
+            at[j] = 0
+            if block > 0:
+                page = block >> PAGE_BITS
+                narrow = narrow or strides[page] < k
+                at[j] = address[page] + (block & (PAGE - 1)) * strides[page] * itemsize
+                found[n_found] = at[j]
+                found_v[n_found] = v[j]
+                n_found += 1
+        if narrow:
+            break
+        s[:] = zero
+        j = 0
+        while j + 4 <= n_found:
+            _add_four(
+                found[j],
+                found[j + 1],
+                found[j + 2],
+                found[j + 3],
+                found_v[j],
+                found_v[j + 1],
+                found_v[j + 2],
+                found_v[j + 3],
+                padded,
+                like,
+                s,
+            )
+            j += 4
+        while j < n_found:
+            _add_one(found[j], found_v[j], padded, like, s)
+            j += 1
+
+        # ---- count
+        right = s[y]
+        s[y] = -np.inf
+        best = s[0]
+        for r in range(k):
+            best = max(best, s[r])
+        rival = 0
+        while s[rival] != best:
+            rival += 1
+        gap = float(right) - float(best)
+        flags[i], ranks[i] = 0, 1
+        if gap > 0.0:
+            note_lead(leads, gap, True)
+        else:
+            mistakes += 1
+            rank, second = 1, right
+            for r in range(k):
+                rank += s[r] >= right
+                if r != rival:
+                    second = max(second, s[r])
+            flags[i], ranks[i] = 1, rank
+            note_lead(leads, float(best) - float(second), gap == 0.0 and y < rival)
+        s[y] = right
+        sums[RANKED] += 1.0
+        sums[THRESHOLD] += (0.5 * (float(right) + float(best)) - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
+
+        # ---- step and move
+        total, inner, sq_move = 0.0, 0.0, 0.0
+        if gap < margin and code < SIMPERC:
+            total = worst_step(code, gap, 2.0 * q, margin, C)
+            if total > 0.0:
+                inner = total * float(right) - total * float(best)
+                step = like.dtype.type(total)
+                sq_move = 2.0 * q * float(step) * float(step)
+                if code == PA2:
+                    sums[PENALTY] += total * total / (4.0 * C)
+        elif gap < margin:
+            bar = margin if code == SIMPROJ else np.nextafter(0.0, 1.0)  # gap <= 0 is gap < the least positive number
+            chosen = 0
+            for r in range(k):
+                steps[r] = float(right) - float(s[r])
+                chosen += steps[r] < bar
+            chosen -= steps[y] < bar
+            for r in range(k):
+                alpha = C if code == SIMPERC else pa1(margin - steps[r], 2.0 * q, C)
+                steps[r] = alpha / chosen if steps[r] < bar else 0.0
+            if chosen > 0:
+                steps[y] = 0.0
+                for r in range(k):
+                    total += steps[r]
+                    inner -= steps[r] * float(s[r])
+                    g[r] = -steps[r]
+                g[y] = total
+                inner += total * float(right)
+                for r in range(k):
+                    sq_move += q * float(g[r]) * float(g[r])
+        if total > 0.0:
+            updates += 1
+            sums[GAIN] += total * margin
+            sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, sq_move)
+            for j in range(n):
+                if at[j] == 0:
+                    slot = slots[f[j]]
+                    if slot == 0:
+                        used[0] += 1
+                        slot = used[0]
+                        owners[slot] = f[j]
+                        slots[f[j]] = slot
+                    used[1] += 1
+                    block = used[1]
+                    table[slot, 0] = block
+                    at[j] = address[block >> PAGE_BITS] + (block & (PAGE - 1)) * strides[block >> PAGE_BITS] * itemsize
+                if code < SIMPERC:
+                    row = segment(at[j], padded, like)
+                    row[y] += v[j] * step
+                    row[rival] -= v[j] * step
+                else:
+                    _add_one_to(at[j], v[j], padded, like, g)
+
+        # ---- note
+        if keeps_df:
+            for j in range(n):
+                df[f[j]] += 1
+        rounds += 1
+        learnt += 1
+        i += 1
+    counts[ROUNDS], counts[LEARNT] = rounds, learnt
+    counts[MISTAKES] += mistakes
+    counts[UPDATES] += updates
+    return i
+
+
+@njit(cache=True)
+def _add_one_to(at: int, value: Any, n: int, like: Any, g: Any) -> None:
+    row = segment(at, n, like)
+    for c in range(n):
+        row[c] += value * g[c]

@@ -1,0 +1,191 @@
+"""The documentation keeps its word: every name is there, every link leads somewhere, every example runs and says so."""
+
+import ast
+import contextlib
+import inspect
+import io
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+import typer
+
+import hinged
+from hinged.cli.main import app
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SAYS = "# → "
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+def text(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(page, language):
+    """The code blocks of a page as (first line, words after the language, code)."""
+    content = page.read_text(encoding="utf-8")
+    for match in FENCE.finditer(content):
+        if match[1] == language:
+            yield content.count("\n", 0, match.start()) + 2, match[2].strip(), match[3]
+
+
+# ------------------------------------------------------------------ the surface
+def named_in(page, name):
+    """Whether a page shows a name as code: alone, after a dot, or with its arguments."""
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", " ".join(re.findall(r"`[^`]+`", text(page)))) is not None
+
+
+@pytest.mark.parametrize("name", hinged.__all__)
+def test_every_export_is_in_the_reference(name):
+    assert named_in("docs/api.md", f"hinged.{name}")
+
+
+@pytest.mark.parametrize("module", ["datasets", "evaluate", "experiments", "features", "geometry", "rules", "sharing"])
+def test_every_export_of_a_module_is_in_the_reference(module):
+    missing = [name for name in getattr(hinged, module).__all__ if not named_in("docs/api.md", name)]
+    assert not missing, f"docs/api.md lacks {', '.join(missing)} of hinged.{module}"
+
+
+@pytest.mark.parametrize("name", inspect.signature(hinged.Classifier).parameters)
+def test_every_setting_of_a_classifier_is_in_the_reference(name):
+    assert f"| `{name}` |" in text("docs/api.md")
+
+
+@pytest.mark.parametrize("kind", [hinged.Classifier, hinged.Ranker])
+def test_every_method_and_attribute_is_in_the_reference(kind):
+    ours = [base for base in kind.__mro__ if base.__module__.startswith("hinged")]
+    names = {name for base in ours for name in vars(base) if not name.startswith("_")}
+    missing = sorted(name for name in names if not named_in("docs/api.md", name))
+    assert not missing, f"docs/api.md lacks {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("name", hinged.rules.RULES)
+def test_every_rule_is_in_the_guide(name):
+    assert f"| `{name}` |" in text("docs/which_rule.md")
+    assert f'"{name}"' in text("docs/api.md")
+
+
+def commands():
+    """Every command of the program by name, "" for the program itself, and the parser of each."""
+    program = typer.main.get_command(app)
+    return {"": program} | dict(program.commands)
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_command_and_option_is_in_the_guide(name):
+    guide = text("docs/cli.md")
+    section = re.search(rf"^## `{f'hinged {name}'.strip()}`$(.*?)(?=^## |\Z)", guide, re.MULTILINE | re.DOTALL)
+    assert section, f"docs/cli.md has no section on hinged {name}"
+    for parameter in commands()[name].params:
+        for option in parameter.opts:
+            assert f"`{option}`" in section[1], f"docs/cli.md lacks {option} of hinged {name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_shown_exists(page):
+    for line, _, code in blocks(page, "bash"):
+        for command in re.findall(r"^(?:\S*/)?hinged( .*)$", code, re.MULTILINE):
+            words = shlex.split(command, comments=True)
+            known = commands().get(words[0], commands()[""])
+            options = {option for parameter in known.params for option in parameter.opts} | {"--help", "-h"}
+            assert words[0] in commands() or words[0].startswith("-"), f"{name_of(page)}:{line} hinged {words[0]}"
+            assert {word for word in words if word.startswith("-")} <= options, f"{name_of(page)}:{line}{command}"
+
+
+def test_every_target_of_the_makefile_is_explained():
+    targets = re.findall(r"^([a-z-]+):.*##", text("Makefile"), re.MULTILINE)
+    missing = [target for target in targets if f"`make {target}`" not in text("CONTRIBUTING.md")]
+    assert targets
+    assert not missing, f"CONTRIBUTING.md lacks {', '.join(missing)}"
+
+
+def test_every_dependency_earns_its_place():
+    project = tomllib.loads(text("pyproject.toml"))["project"]
+    asked = project["dependencies"] + [one for extra in project["optional-dependencies"].values() for one in extra]
+    names = {re.match(r"[\w-]+", one)[0] for one in asked} - {project["name"]}
+    missing = sorted(name for name in names if f"| `{name}` |" not in text("docs/dependencies.md"))
+    assert not missing, f"docs/dependencies.md lacks {', '.join(missing)}"
+
+
+def test_the_changelog_knows_this_version():
+    assert f"## [{hinged.__version__}]" in text("CHANGELOG.md")
+
+
+def test_headings_that_docstrings_refer_to_exist():
+    source = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "src").rglob("*.py")))
+    for page, heading in re.findall(r'(docs/\w+\.md),\s+"([^"]+)"', source):
+        assert re.search(rf"^#+ {re.escape(heading)}$", text(page), re.MULTILINE), f"{page} has no heading {heading!r}"
+    for page in re.findall(r"docs/\w+\.md", source):
+        assert (ROOT / page).exists(), f"the sources speak of {page}"
+
+
+# ------------------------------------------------------------------ links
+def anchor(heading):
+    """The anchor that Markdown viewers give a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_and_pictures_lead_somewhere(page):
+    content = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for target in re.findall(r"\]\(([^)\s]+)\)", content):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, place = target.partition("#")
+        there = (page.parent / path).resolve() if path else page
+        assert there.exists(), f"{name_of(page)} links to {target}"
+        if place:
+            headings = re.findall(r"^#+ (.+)$", FENCE.sub("", there.read_text(encoding="utf-8")), re.MULTILINE)
+            assert place in map(anchor, headings), f"{name_of(page)} links to {target}"
+
+
+def test_every_picture_is_used_and_made_by_the_script():
+    used = {target for page in PAGES for target in re.findall(r"images/([\w-]+\.\w+)", page.read_text("utf-8"))}
+    script = text("docs/make_figures.py")
+    for picture in (ROOT / "docs" / "images").iterdir():
+        assert picture.name in used, f"no page shows {picture.name}"
+        assert re.search(rf"\b{picture.stem}\b", script), f"docs/make_figures.py does not make {picture.name}"
+
+
+# ------------------------------------------------------------------ examples
+def run(code, page, first_line, namespace):
+    """Run a block; where a line ends in `# → text`, its value (or what it prints) must read so, … standing for any."""
+    lines = code.splitlines()
+    for statement in ast.parse(code).body:
+        where = f"{name_of(page)}:{first_line + statement.lineno - 1}"
+        _, says, expected = lines[statement.end_lineno - 1].partition(SAYS)
+        ast.increment_lineno(statement, first_line - 1)
+        if isinstance(statement, ast.Expr) and says:
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                value = eval(compile(ast.Expression(statement.value), str(page), "eval"), namespace)
+            got = printed.getvalue().strip() if value is None and printed.getvalue() else repr(value)
+            pattern = ".*".join(map(re.escape, expected.strip().split("…")))
+            assert re.fullmatch(pattern, got, re.DOTALL), f"{where} says {expected}, but it is {got}"
+        else:
+            assert not says, f"{where}: only an expression can say what it gives"
+            exec(compile(ast.Module([statement], []), str(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(word != "no-run" for _, word, _ in blocks(page, "python"))], ids=name_of
+)
+def test_examples_run_and_give_what_they_say(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "__main__"}
+    for line, words, code in blocks(page, "python"):
+        assert words in ("", "no-run"), f"{name_of(page)}:{line} has an unknown mark {words!r}"
+        if words != "no-run":
+            run(code, page, line, namespace)
+
+
+def test_few_examples_are_left_unrun():
+    unrun = [name_of(page) for page in PAGES for _, words, _ in blocks(page, "python") if words == "no-run"]
+    assert len(unrun) <= 3, unrun
