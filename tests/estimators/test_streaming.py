@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
+from scipy.sparse import csr_array
 
 import hinged
 from hinged.evaluate import progressive
@@ -379,22 +380,15 @@ def test_merged_prototypes_and_scores_add_up(average):
 
 @pytest.mark.parametrize("features", ["frequency", "distance", "tfidf", "first"])
 def test_merged_labels_have_the_statistics_of_one(features):
-    """Rows that ask for no step (weights stay 0) leave statistics alone; they must be those of one label from the start."""
     X, y = stream(18, rounds=20)
     joined = [0 if label == 3 else label for label in y]
-    settings = {"sharing": "single", "features": features, "rule": "perceptron", "C": 1e-300}
+    settings = {"sharing": "single", "features": features, "C": 1e-300}  # statistics alone
     apart = hinged.Classifier(**settings).partial_fit(X, y, classes=range(4)).merge_labels(3, 0)
     together = hinged.Classifier(**settings).partial_fit(X, joined, classes=range(3))
-    model = [hinged.Classifier(sharing="single", features=features) for _ in range(2)]
-    del model
-    for name in ("store2", "store3", "store4"):
-        theirs = [m._state()[1] for m in (apart, together)]
-        for part in theirs:
-            assert f"{name}.owners" in part
-    np.testing.assert_array_equal(_statistics(apart), _statistics(together))
+    np.testing.assert_array_equal(statistics(apart), statistics(together))
 
 
-def _statistics(model):
+def statistics(model):
     """Counts, first rows and sums by feature and label, and the rows of each label."""
     k = len(model.classes_)
     tables = []
@@ -598,7 +592,7 @@ def test_delayed_answers_equal_a_loop_written_by_hand(scheme, delay):
 
 def test_a_delay_as_long_as_the_age_of_the_universe_is_just_a_delay():
     X, y = stream(30, rounds=10)
-    assert progressive(hinged.Classifier(), X, y, delay=10**15).flags.tolist() == [-1] * 10
+    assert progressive(hinged.Classifier(), X, y, delay=10**30).flags.tolist() == [-1] * 10
 
 
 def test_declared_labels_make_every_round_count():
@@ -625,7 +619,7 @@ def test_a_ranker_of_sets_answers_with_sets():
     assert np.mean([a == b for a, b in zip(answers, y, strict=True)]) > 0.5
 
 
-@pytest.mark.parametrize("kind", [np.asarray, __import__("scipy.sparse").sparse.csr_array])
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
 def test_a_ranker_of_an_indicator_matrix_answers_with_one(kind):
     X, y = sets(33)
     indicator = np.array([[r in s for r in range(4)] for s in y], int)

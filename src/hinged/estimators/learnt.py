@@ -66,9 +66,10 @@ class Learnt:
         width = model.n_features
         if model.functions:  # names of the user's own features: numbers are places, others come as they appeared
             names = list(model.names)
-            if all(isinstance(name, int) and name >= 0 for name in names):
-                columns = np.array([names[c] for c in columns], np.int64)
-                width = max([width - 1, *names]) + 1
+            places = [name for name in names if isinstance(name, int) and name >= 0]
+            if len(places) == len(names):
+                columns = np.array(places, np.int64)[columns]
+                width = max([width - 1, *places]) + 1
             else:
                 width = len(names)
         out = np.zeros((n, width), model.dtype)

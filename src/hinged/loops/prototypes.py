@@ -219,10 +219,10 @@ def fast_forward(
                 steps[r] = float(right) - float(s[r])
                 chosen += steps[r] < bar
             chosen -= steps[y] < bar
-            for r in range(k):
-                alpha = C if code == SIMPERC else pa1(margin - steps[r], 2.0 * q, C)
-                steps[r] = alpha / chosen if steps[r] < bar else 0.0
             if chosen > 0:
+                for r in range(k):
+                    alpha = C if code == SIMPERC else pa1(margin - steps[r], 2.0 * q, C)
+                    steps[r] = alpha / chosen if steps[r] < bar else 0.0
                 steps[y] = 0.0
                 for r in range(k):
                     total += steps[r]
