@@ -406,6 +406,15 @@ def table_of_features() -> None:
     table("Label features with pa1", ["features", *(h for head in heads for h in (head, "time"))], rows)
 
 
+def table_of_groups() -> None:
+    tree = hinged.sharing.Groups.tree(mail().y.tolist())
+    rows = [
+        [f"`{rule}`", *(percent(mail(), rule=rule, sharing=sharing, **TEXT) for sharing in ("multi", tree))]
+        for rule in ("pa1", "optimal")
+    ]
+    table("A folder tree as groups (generated mail): percent of online mistakes", ["rule", "multi", "tree"], rows)
+
+
 def table_of_noise() -> None:
     rows = [
         [f"`{rule}`", f"{share:.0%}", *(under_noise(rule, share, C) for C in CAPS)]
@@ -474,6 +483,7 @@ TABLES = (
     table_of_rules,
     table_of_sharing,
     table_of_features,
+    table_of_groups,
     table_of_noise,
     table_of_averaging,
     table_of_bias,

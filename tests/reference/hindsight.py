@@ -59,3 +59,20 @@ def best_predictor(directions, C, margin=1.0, sweeps=30):
 def longest_direction(directions):
     """The largest |z_j|, R in the bounds; 0 where there is no constraint at all."""
     return max((float(np.max(np.linalg.norm(z, axis=1))) for z in directions), default=0.0)
+
+
+def comparators(directions, C, rng):
+    """Predictors to compare with: a good one, a multiple of it, and random ones."""
+    best = best_predictor(directions, C, sweeps=6)
+    return [best, 2.0 * best, *rng.normal(size=(3, len(best)))]
+
+
+def longest_block(stream, scheme):
+    """The largest length of x, of phi(x, r), or of both, as the scheme uses them (R/2 of HS theorem 1)."""
+    rows = [np.linalg.norm(stream.X, axis=1)] if scheme["sharing"] != "single" else []
+    if scheme["sharing"] != "multi":
+        first = {}
+        for x, label in zip(stream.X, stream.y, strict=True):
+            rows.append([np.linalg.norm(x * p) for p in first.values()])
+            first.setdefault(label, x)
+    return max((float(np.max(row, initial=0.0)) for row in rows), default=0.0)

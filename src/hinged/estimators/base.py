@@ -26,6 +26,8 @@ from hinged.loops.rows import Rows
 
 __all__ = ["LabelEstimator"]
 
+ONE_EACH, UNWEIGHTED = np.arange(2), np.zeros(0)
+
 
 class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
     """Online learner on labels; see `Classifier` and `Ranker` for the parameters."""
@@ -111,6 +113,13 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
 
     def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> None:
         """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
+        if sample_weight is None and type(x) is dict and self._names is not None and self.class_weight is None:
+            ids = self._known_answer(y)
+            if ids is not None:  # the common case of a stream, without the checks that cannot fail here
+                batch = self._parse_dicts((x,), grow=True)
+                self._take_in(batch)
+                self._model.learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), self._known(), 0, self._describe)
+                return
         self._learn(*self._check(one_row(x), [y], None if sample_weight is None else [sample_weight]))
 
     def declare(self, labels: Iterable[Hashable]) -> Self:

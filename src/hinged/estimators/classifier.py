@@ -103,6 +103,13 @@ class Classifier(ClassifierMixin, LabelEstimator):
     def _answers(self, y: Any, n: int) -> list:
         return as_labels(y, n)
 
+    def _known_answer(self, y: Hashable) -> np.ndarray | None:
+        """Position of a label that is known, as the loop reads it; None for any other answer."""
+        try:
+            return np.array([self._labels.position[y]]) if self._labels is not None else None
+        except (KeyError, TypeError):
+            return None
+
     def _flat(self, answers: list) -> tuple[np.ndarray, list]:
         return np.arange(len(answers) + 1), answers
 

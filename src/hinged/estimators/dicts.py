@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import repeat
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hinged.estimators.inputs import WIDEST, check_finite
 from hinged.loops.rows import Rows
 
-__all__ = ["FeatureNames", "as_dict_rows", "is_dicts"]
+__all__ = ["FeatureNames", "as_dict_rows", "is_dicts", "one_dict_row"]
 
 LARGEST_SQUARE = 1e30  # anything larger is looked at closely
 
@@ -21,18 +22,30 @@ def is_dicts(X: Any) -> bool:
     return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
+class LastRow(NamedTuple):
+    """A dict that was read, what it held then, and its row; names unknown then are kept apart."""
+
+    x: dict
+    keys: list
+    values: list
+    n_known: int
+    rows: Rows
+    unknown: list[Hashable]
+    unknown_data: np.ndarray
+
+
 class FeatureNames:
     """The names met so far and their columns."""
 
     def __init__(self, names: Sequence[Hashable] = ()) -> None:
         self.listed: list[Hashable] = list(names)
         self.column: dict[Hashable, int] = {name: i for i, name in enumerate(self.listed)}
+        self.last: LastRow | None = None
 
     def extend(self, names: Sequence[Hashable]) -> None:
         """Give new names their columns."""
-        for name in names:
-            self.column[name] = len(self.listed)
-            self.listed.append(name)
+        self.column.update(zip(names, range(len(self.listed), len(self.listed) + len(names)), strict=True))
+        self.listed.extend(names)
 
 
 def as_dict_rows(
@@ -47,10 +60,6 @@ def as_dict_rows(
     dtype : of the values
     grow : whether unknown names get a column; without it they are left out
     """
-    if len(dicts) == 1 and column is not None and isinstance(dicts[0], dict):
-        found = _all_known(dicts[0], column, dtype)
-        if found is not None:
-            return found, []
     indptr = np.zeros(len(dicts) + 1, np.int64)
     columns: list[int] = []
     values: list[float] = []
@@ -76,19 +85,41 @@ def as_dict_rows(
     return _sorted(Rows(indptr, np.array(columns, np.int32), data)), list(new)
 
 
-def _all_known(x: dict, column: Mapping[Hashable, int], dtype: np.dtype) -> Rows | None:
-    """One row whose names are all known and whose values are plain numbers, quickly; None for any other."""
-    n = len(x)
-    try:
-        columns = np.fromiter(map(column.__getitem__, x), np.int32, n)
-        sum(x.values())  # numbers add up; strings, which fromiter would parse, do not
-        data = np.fromiter(x.values(), dtype, n)
-    except (KeyError, TypeError, ValueError):
-        return None
-    if not float(data @ data) < LARGEST_SQUARE:
-        return None
-    order = columns.argsort()
-    return Rows(np.array([0, n]), columns[order], data[order])
+def one_dict_row(x: dict, names: FeatureNames, dtype: np.dtype, grow: bool) -> tuple[Rows, list[Hashable]] | None:
+    """One row of plain numbers, quickly, and the names not met before; None where it needs a closer look.
+
+    A stream asks about a row and then teaches it, so the last dict is remembered; its content is compared, not trusted.
+    """
+    keys, values = list(x), list(x.values())
+    last, n_known = names.last, len(names.listed)
+    if (
+        last is None
+        or last.x is not x
+        or last.n_known != n_known
+        or last.keys != keys
+        or last.values != values
+        or last.rows.data.dtype != dtype
+    ):
+        try:
+            sum(values)  # numbers add up; strings, which fromiter would parse, do not
+            data = np.fromiter(values, dtype, len(keys))
+            columns = np.fromiter(map(names.column.get, keys, repeat(-1)), np.int32, len(keys))
+        except (TypeError, ValueError):
+            return None
+        if not float(data @ data) < LARGEST_SQUARE:
+            return None
+        order = columns.argsort()
+        columns, data = columns[order], data[order]
+        missing = int(columns.searchsorted(0))  # names not known come first, as -1
+        rows = Rows(np.array([0, len(columns) - missing]), columns[missing:], data[missing:])
+        unknown = [keys[i] for i in order[:missing].tolist()]
+        last = names.last = LastRow(x, keys, values, n_known, rows, unknown, data[:missing])
+    if not grow or not last.unknown:
+        return last.rows, []
+    # new names get the next columns, so they stand at the end of the row
+    new = np.arange(n_known, n_known + len(last.unknown), dtype=np.int32)
+    columns, data = np.concatenate((last.rows.indices, new)), np.concatenate((last.rows.data, last.unknown_data))
+    return Rows(np.array([0, len(columns)]), columns, data), last.unknown
 
 
 def _number(name: Hashable) -> int:

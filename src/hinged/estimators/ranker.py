@@ -70,6 +70,9 @@ class Ranker(LabelEstimator):
             self._indicator = y.shape[1]
         return checked
 
+    def _known_answer(self, y: Any) -> None:
+        """Label sets go the usual way."""
+
     def _flat(self, answers: list) -> tuple[np.ndarray, list]:
         indptr = np.concatenate([[0], np.cumsum([len(s) for s in answers], dtype=np.int64)]).astype(np.int64)
         return indptr, [label for s in answers for label in s]

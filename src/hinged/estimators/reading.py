@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from hinged.estimators.dicts import FeatureNames, as_dict_rows, is_dicts
+from hinged.estimators.dicts import FeatureNames, as_dict_rows, is_dicts, one_dict_row
 from hinged.estimators.inputs import as_matrix, dtype_of, from_matrix
 from hinged.loops.rows import Rows
 
@@ -69,8 +69,9 @@ class ReadsRows:
             if width > self.n_features_in_ and not grow:
                 raise ValueError(f"column {width - 1} is out of range; this model has {self.n_features_in_} columns.")
             return Batch(rows, dtype, max(width, self.n_features_in_), None, None)
-        column = {} if self._names is None else self._names.column
-        rows, new = as_dict_rows(X, column, dtype, grow)
+        names = self._names or FeatureNames()
+        quick = one_dict_row(X[0], names, dtype, grow) if len(X) == 1 and isinstance(X[0], dict) else None
+        rows, new = quick or as_dict_rows(X, names.column, dtype, grow)
         return Batch(rows, dtype, 0, new, None)
 
     def _take_in(self, batch: Batch) -> None:

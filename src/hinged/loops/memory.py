@@ -9,7 +9,7 @@ from numba import njit
 
 from hinged.loops.pages import PAGE, SEGMENT, Store, gather, put
 
-__all__ = ["Paged"]
+__all__ = ["Paged", "longer"]
 
 LARGE_PAGE = 1 << 21  # bytes; the operating system may map such pieces in one go
 
@@ -50,7 +50,7 @@ class Paged:
         """Make the tables wide enough for so many features and columns; no page is made yet."""
         store, pages = self.view
         if features > store.slots.shape[0]:
-            store = store._replace(slots=_longer(store.slots, features))
+            store = store._replace(slots=longer(store.slots, features))
         segments = -(-columns // SEGMENT)
         if segments > store.table.shape[1]:
             table = np.zeros((store.table.shape[0], segments), np.int32)
@@ -66,7 +66,7 @@ class Paged:
             capacity = max(need, 2 * store.table.shape[0], 64)
             table = np.zeros((capacity, store.table.shape[1]), np.int32)
             table[: store.table.shape[0]] = store.table
-            store = store._replace(table=table, owners=_longer(store.owners, capacity))
+            store = store._replace(table=table, owners=longer(store.owners, capacity))
         need = int(store.used[1]) + blocks + 1
         missing = -(-need // PAGE) - len(pages)
         if missing > 0:
@@ -181,10 +181,13 @@ class Paged:
         self.view = (store._replace(address=address, stride=stride.astype(np.int64), used=used), pages)
 
 
-def _longer(array: np.ndarray, n: int) -> np.ndarray:
-    longer = np.zeros(n, array.dtype)
-    longer[: len(array)] = array
-    return longer
+def longer(array: np.ndarray, n: int) -> np.ndarray:
+    """At least `n` values, zeros after the old ones; room for half as many again, so that single steps stay cheap."""
+    if n <= len(array):
+        return array
+    more = np.zeros(max(n, len(array) + len(array) // 2), array.dtype)
+    more[: len(array)] = array
+    return more
 
 
 @njit(cache=True)

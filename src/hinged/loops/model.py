@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
+from hinged.loops.direct import Direct
 from hinged.loops.labels import COUNTS, FIRSTS, FULL, NARROW, SUMS, VECTORS, WEIGHTS, Targets, learn
 from hinged.loops.ledger import GAIN, LABELS, LEARNT, PENALTY, ROUNDS, SQ_NORM, new_ledger
-from hinged.loops.memory import Paged
+from hinged.loops.memory import Paged, longer
 from hinged.loops.rows import Rows, Scaling, longest_row, read_row
 from hinged.loops.scoring import score
 from hinged.loops.shared import Parts
@@ -29,6 +30,12 @@ __all__ = ["LabelModel"]
 Describe = Callable[[np.ndarray, np.ndarray], Any]
 
 LONGEST_LOG_TABLE = 1 << 20
+
+learn_direct, score_direct = Direct(learn), Direct(score)
+
+
+def _usual(kind: Hashable, *args: Any) -> None:
+    learn(*args)
 
 
 class LabelModel:
@@ -65,6 +72,7 @@ class LabelModel:
         depth = 2 if average else 1
         codes = {part.code for part in plan.parts}
         self.keeps = np.array([bool(codes & {FREQUENCY, TFIDF}), FIRST in codes, DISTANCE in codes])
+        self.in_use = [WEIGHTS, *([VECTORS] if plan.parts else []), *(COUNTS + np.flatnonzero(self.keeps)).tolist()]
         self.counts_features = idf or TFIDF in codes
         self.stores = [
             Paged(self.dtype, depth),
@@ -138,8 +146,11 @@ class LabelModel:
         explicit: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:
         columns = self._columns_of(labels)
+        call = learn_direct if len(rows.indptr) == 2 and self.own is None else _usual
+        kind = (self.dtype, bool(self.plan.parts))
         while True:
-            learn(
+            call(
+                kind,
                 rows,
                 targets,
                 delay,
@@ -188,7 +199,11 @@ class LabelModel:
         longest = longest_row(rows)
         columns, scaling, counts = self._columns_of(labels), self._scaling(), self.ledger.counts
         if not self.functions:
-            score(rows, columns, scaling, held[0][0], self._parts(labels, None, held), counts, longest, out)
+            args = (rows, columns, scaling, held[0][0], self._parts(labels, None, held), counts, longest, out)
+            if n == 1:
+                score_direct((self.dtype, bool(self.plan.parts)), *args)
+            else:
+                score(*args)
             return out
         for i in range(n):
             one = Rows(rows.indptr[i : i + 2], rows.indices, rows.data)
@@ -288,12 +303,11 @@ class LabelModel:
                 self._logs = np.log(np.arange(max(need, 2 * len(self._logs))) + 0.5)
         if self._fitted_to == (features, n_labels):
             return
-        for which, paged in enumerate(self.stores):
-            paged.fit_to(features, self._width(which, n_labels))
-        if self.counts_features and features > len(self.df):
-            self.df = np.concatenate([self.df, np.zeros(features - len(self.df), np.int32)])
-        if n_labels > len(self.label_rows):
-            self.label_rows = np.concatenate([self.label_rows, np.zeros(n_labels - len(self.label_rows), np.int64)])
+        for which in self.in_use:
+            self.stores[which].fit_to(features, self._width(which, n_labels))
+        if self.counts_features:
+            self.df = longer(self.df, features)
+        self.label_rows = longer(self.label_rows, n_labels)
         self._fitted_to = (features, n_labels)
 
     def _width(self, which: int, n_labels: int) -> int:
