@@ -289,6 +289,11 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
     def _scores(self, X: Any) -> np.ndarray:
         return LabelEstimator.decision_function(self, X)
 
+    def _row_scores(self, x: Any) -> np.ndarray:
+        """Scores of one row."""
+        rows = self._parse_dicts((x,), False).rows if type(x) is dict else self._parse(one_row(x), False).rows
+        return self._fitted().score(rows, self._known(), self._describe)[0]
+
     def _known(self) -> list[Hashable]:
         return [] if self._labels is None else self._labels.labels
 

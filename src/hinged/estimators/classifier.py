@@ -11,7 +11,6 @@ from sklearn.base import ClassifierMixin
 
 from hinged.estimators.base import LabelEstimator
 from hinged.estimators.labels import as_labels
-from hinged.estimators.reading import one_row
 
 __all__ = ["Classifier"]
 
@@ -93,7 +92,7 @@ class Classifier(ClassifierMixin, LabelEstimator):
         """The best label of one row; None before any is known."""
         if self._model is None:
             return None
-        return self._known()[int(np.argmax(self._scores(one_row(x))[0]))]
+        return self._known()[int(self._row_scores(x).argmax())]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores (rows, labels) in the order of `classes_`; with two labels (rows,), the second minus the first."""

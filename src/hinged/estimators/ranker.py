@@ -9,7 +9,6 @@ import numpy as np
 
 from hinged.estimators.base import LabelEstimator
 from hinged.estimators.labels import as_label_sets
-from hinged.estimators.reading import one_row
 from hinged.loops.ledger import THRESHOLD
 
 __all__ = ["Ranker"]
@@ -46,7 +45,7 @@ class Ranker(LabelEstimator):
         """The labels of one row above the threshold; empty before any is known."""
         if self._model is None:
             return set()
-        above = self._scores(one_row(x))[0] > self._model.ledger.sums[THRESHOLD]
+        above = self._row_scores(x) > self._model.ledger.sums[THRESHOLD]
         return {self._known()[r] for r in np.flatnonzero(above)}
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

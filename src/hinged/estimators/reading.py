@@ -60,6 +60,10 @@ class ReadsRows:
         return Batch(from_matrix(matrix, dtype), dtype, width, None, X if hasattr(X, "columns") else matrix)
 
     def _parse_dicts(self, X: Any, grow: bool) -> Batch:
+        if self._names is not None and len(X) == 1 and type(X[0]) is dict and self._model is not None:
+            quick = one_dict_row(X[0], self._names, self._model.dtype, grow)
+            if quick is not None:
+                return Batch(quick[0], self._model.dtype, 0, quick[1], None)
         dtype = self._dtype(np.dtype(np.float64))
         if self._names is None and hasattr(self, "n_features_in_"):  # a model of matrices: keys are its columns
             frame = getattr(self, "feature_names_in_", None)
@@ -69,9 +73,7 @@ class ReadsRows:
             if width > self.n_features_in_ and not grow:
                 raise ValueError(f"column {width - 1} is out of range; this model has {self.n_features_in_} columns.")
             return Batch(rows, dtype, max(width, self.n_features_in_), None, None)
-        names = self._names or FeatureNames()
-        quick = one_dict_row(X[0], names, dtype, grow) if len(X) == 1 and isinstance(X[0], dict) else None
-        rows, new = quick or as_dict_rows(X, names.column, dtype, grow)
+        rows, new = as_dict_rows(X, {} if self._names is None else self._names.column, dtype, grow)
         return Batch(rows, dtype, 0, new, None)
 
     def _take_in(self, batch: Batch) -> None:

@@ -1,4 +1,4 @@
-"""A label learner's memory and the calls into its loops: what grows, who may read meanwhile, what is kept.
+"""Calls into the loops: learning rows, answering rows, asking the user's own label features.
 
 One writer at a time (a lock sees to it); any number of readers beside it, each on the memory it took hold of. A reader
 may see an update half written, never memory that is gone.
@@ -6,30 +6,23 @@ may see an update half written, never memory that is gone.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
-from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
 from hinged.loops.direct import Direct
-from hinged.loops.labels import COUNTS, FIRSTS, FULL, NARROW, SUMS, VECTORS, WEIGHTS, Targets, learn
-from hinged.loops.ledger import GAIN, LABELS, LEARNT, PENALTY, ROUNDS, SQ_NORM, new_ledger
-from hinged.loops.memory import Paged, longer
-from hinged.loops.rows import Rows, Scaling, longest_row, read_row
+from hinged.loops.labels import FULL, NARROW, VECTORS, WEIGHTS, Targets, learn
+from hinged.loops.ledger import LABELS, LEARNT, MISTAKES, NOVEL
+from hinged.loops.rows import Rows, longest_row, read_row
 from hinged.loops.scoring import score
-from hinged.loops.shared import Parts
-from hinged.loops.steps import Setting
-from hinged.sharing.features import DISTANCE, FIRST, FREQUENCY, TFIDF
-from hinged.sharing.plan import Plan
+from hinged.loops.state import LabelMemory
+from hinged.tasks.labels import extremes, rank_of_best
 
 __all__ = ["LabelModel"]
 
 #: A row's features and values as the user's own label features should see them.
 Describe = Callable[[np.ndarray, np.ndarray], Any]
-
-LONGEST_LOG_TABLE = 1 << 20
 
 learn_direct, score_direct = Direct(learn), Direct(score)
 
@@ -38,59 +31,8 @@ def _usual(kind: Hashable, *args: Any) -> None:
     learn(*args)
 
 
-class LabelModel:
-    """Weights, statistics and counts of one learner on labels.
-
-    Parameters
-    ----------
-    dtype : float32 or float64
-    plan : Plan
-        The sharing scheme.
-    setting : Setting
-        The rule.
-    own : compiled function or None
-        A user's rule.
-    idf, unit, bias, average
-        What happens to rows before they are scored, and whether mean weights are kept.
-    """
-
-    def __init__(
-        self,
-        dtype: Any,
-        plan: Plan,
-        setting: Setting,
-        own: Any = None,
-        *,
-        idf: bool = False,
-        unit: bool = False,
-        bias: float = 0.0,
-        average: bool = False,
-    ) -> None:
-        self.dtype = np.dtype(dtype)
-        self.plan, self.setting, self.own = plan, setting, own
-        self.idf, self.unit, self.bias = idf, unit, bias
-        depth = 2 if average else 1
-        codes = {part.code for part in plan.parts}
-        self.keeps = np.array([bool(codes & {FREQUENCY, TFIDF}), FIRST in codes, DISTANCE in codes])
-        self.in_use = [WEIGHTS, *([VECTORS] if plan.parts else []), *(COUNTS + np.flatnonzero(self.keeps)).tolist()]
-        self.counts_features = idf or TFIDF in codes
-        self.stores = [
-            Paged(self.dtype, depth),
-            Paged(self.dtype, depth, least=1),
-            Paged(np.int32),
-            Paged(np.float64),
-            Paged(np.float64),
-        ]
-        self.ledger = new_ledger()
-        self.label_rows = np.zeros(1, np.int64)
-        self.df = np.zeros(1, np.int32)
-        self.n_features = 0
-        self.names: dict[Hashable, int] = {}  # features of the user's own label features
-        self.lock = threading.RLock()
-        self.functions = plan.functions
-        self._fitted_to = (-1, -1)
-        self._logs = np.zeros(0)
-        self._columns: tuple[int, Columns] | None = None
+class LabelModel(LabelMemory):
+    """Weights, statistics and counts of one learner on labels, and the calls that teach and ask it."""
 
     # ------------------------------------------------------------------ learning
     def learn(
@@ -112,26 +54,68 @@ class LabelModel:
         with self.lock:
             longest = longest_row(rows)
             self._fit_to(len(labels), n)
-            if not self.functions and advance is None:
+            if self.functions:
+                self._learn_singly(rows, targets, labels, delay, describe, advance, longest, flags, ranks)
+            elif advance is None or delay > 0:
                 self._run(rows, targets, labels, delay, longest, flags, ranks, cursor, None)
-                return flags, ranks
-            # a part of the rows at a time: one where the user's own label features must be asked, many to show progress
-            step = 1 if self.functions else max(1, n // 200)
-            if delay:
-                step = n
-            for first in range(0, n, step):
-                stop = min(n, first + step)
-                some = Rows(rows.indptr[first : stop + 1], rows.indices, rows.data)
-                theirs = targets._replace(indptr=targets.indptr[first : stop + 1], weights=targets.weights[first:stop])
-                explicit = None
-                if self.functions:
-                    known = labels[: int(self.ledger.counts[LABELS])]
-                    explicit = self._explicit(some, known, describe, grow=True)
-                cursor[:] = 0
-                self._run(some, theirs, labels, delay, longest, flags[first:stop], ranks[first:stop], cursor, explicit)
                 if advance is not None:
-                    advance(stop - first)
+                    advance(n)
+            else:
+                step = max(1, n // 200)
+                for first in range(0, n, step):
+                    part = slice(first, min(n, first + step))
+                    some, theirs = _part_of(rows, targets, part)
+                    cursor[:] = 0
+                    self._run(some, theirs, labels, 0, longest, flags[part], ranks[part], cursor, None)
+                    advance(part.stop - first)
         return flags, ranks
+
+    def _learn_singly(
+        self,
+        rows: Rows,
+        targets: Targets,
+        labels: Sequence[Hashable],
+        delay: int,
+        describe: Describe | None,
+        advance: Callable[[int], None] | None,
+        longest: int,
+        flags: np.ndarray,
+        ranks: np.ndarray,
+    ) -> None:
+        """Row by row, because the user's own label features must be asked about each."""
+        n, counts = len(flags), self.ledger.counts
+        for t in range(n + delay):
+            if delay > 0 and t < n:
+                some, theirs = _part_of(rows, targets, slice(t, t + 1))
+                flags[t], ranks[t] = self._judge(some, theirs, labels, describe)
+            i = t - delay
+            if i >= 0:
+                some, theirs = _part_of(rows, targets, slice(i, i + 1))
+                explicit = self._explicit(some, labels[: int(counts[LABELS])], describe, grow=True)
+                flag, rank, cursor = np.zeros(1, np.int8), np.zeros(1, np.int32), np.zeros(5, np.int64)
+                self._run(some, theirs, labels, 0, longest, flag, rank, cursor, explicit)
+                if delay == 0:
+                    flags[i], ranks[i] = flag[0], rank[0]
+                else:  # what counts is the prediction, not what the model would say by now
+                    counts[MISTAKES] += int(flags[i] == 1) - int(flag[0] == 1)
+                    counts[NOVEL] += int(flags[i] == -1) - int(flag[0] == -1)
+                if advance is not None:
+                    advance(1)
+
+    def _judge(
+        self, rows: Rows, targets: Targets, labels: Sequence[Hashable], describe: Describe | None
+    ) -> tuple[int, int]:
+        """Flag and rank of one row by the current weights."""
+        k = int(self.ledger.counts[LABELS])
+        right = targets.labels[targets.indptr[0] : targets.indptr[1]]
+        if len(right) and (right.min() < 0 or right.max() >= k):
+            return -1, 0
+        if len(right) == 0 or len(right) == k:
+            return 0, 1
+        scores = self.score(rows, labels[:k], describe, current=True)[0]
+        is_right = np.isin(np.arange(k), right)
+        low, rival = extremes(scores, right, is_right)
+        return int(scores[right[low]] <= scores[rival]), rank_of_best(scores, right, is_right)
 
     def _run(
         self,
@@ -147,10 +131,9 @@ class LabelModel:
     ) -> None:
         columns = self._columns_of(labels)
         call = learn_direct if len(rows.indptr) == 2 and self.own is None else _usual
-        kind = (self.dtype, bool(self.plan.parts))
         while True:
             call(
-                kind,
+                self.kind,
                 rows,
                 targets,
                 delay,
@@ -177,20 +160,11 @@ class LabelModel:
                 return
             cursor[1] = 0
 
-    def declare(self, n_labels: int) -> None:
-        """Make labels known before any of their rows came."""
-        with self.lock:
-            self._fit_to(n_labels, 0)
-            self.ledger.counts[LABELS] = n_labels
-
-    def widen(self, n_features: int) -> None:
-        """Admit columns up to `n_features`."""
-        if n_features > self.n_features:
-            self.n_features = n_features
-
     # ------------------------------------------------------------------ reading
-    def score(self, rows: Rows, labels: Sequence[Hashable], describe: Describe | None = None) -> np.ndarray:
-        """Scores (rows, labels) by the weights learnt so far, the mean ones where an average is kept."""
+    def score(
+        self, rows: Rows, labels: Sequence[Hashable], describe: Describe | None = None, current: bool = False
+    ) -> np.ndarray:
+        """Scores (rows, labels) by the weights learnt so far; by their mean where one is kept, unless `current`."""
         n = len(rows.indptr) - 1
         out = np.zeros((n, len(labels)))
         if not len(labels) or not n:
@@ -198,19 +172,20 @@ class LabelModel:
         held = [paged.view for paged in self.stores]  # keeps the pages alive while they are read
         longest = longest_row(rows)
         columns, scaling, counts = self._columns_of(labels), self._scaling(), self.ledger.counts
+        mean_over = 0 if current else self.mean_over
         if not self.functions:
-            args = (rows, columns, scaling, held[0][0], self._parts(labels, None, held), counts, longest, out)
+            parts = self._parts(labels, None, held)
+            args = (rows, columns, scaling, held[0][0], parts, counts, mean_over, longest, out)
             if n == 1:
-                score_direct((self.dtype, bool(self.plan.parts)), *args)
+                score_direct(self.kind, *args)
             else:
                 score(*args)
             return out
         for i in range(n):
             one = Rows(rows.indptr[i : i + 2], rows.indices, rows.data)
             explicit = self._explicit(one, labels, describe, grow=False)
-            score(
-                one, columns, scaling, held[0][0], self._parts(labels, explicit, held), counts, longest, out[i : i + 1]
-            )
+            parts = self._parts(labels, explicit, held)
+            score(one, columns, scaling, held[0][0], parts, counts, mean_over, longest, out[i : i + 1])
         return out
 
     def read(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -219,134 +194,6 @@ class LabelModel:
         f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
         n, _q = read_row(rows, 0, self._scaling(), int(self.ledger.counts[LEARNT]), f, v)
         return f[:n], v[:n]
-
-    @property
-    def dual(self) -> float:
-        """The dual certificate, Σ λ m - ½‖ω‖² (less Σ λ²/4C for pa2)."""
-        sums = self.ledger.sums
-        return float(sums[GAIN] - 0.5 * sums[SQ_NORM] - sums[PENALTY])
-
-    @property
-    def mean_depth(self) -> int:
-        """2 where an average is kept, else 1."""
-        return self.stores[WEIGHTS].store.depth
-
-    @property
-    def mean_over(self) -> int:
-        """Rounds the mean weights are taken over; 0 where no average is kept."""
-        return int(self.ledger.counts[ROUNDS]) if self.mean_depth == 2 else 0
-
-    # ------------------------------------------------------------------ labels
-    def move_labels(self, onto: np.ndarray, n_labels: int) -> None:
-        """Add the weights and statistics of label r to those of label onto[r]; drop them where that is -1."""
-        with self.lock:
-            # computed aside and then put in place, so that a reader sees all of the old or all of the new
-            stores = list(self.stores)
-            if self.plan.per_label:
-                stores[WEIGHTS] = stores[WEIGHTS].moved(onto, n_labels)
-            for which in range(VECTORS + 1, SUMS + 1):
-                if which == FIRSTS:
-                    earliest = np.full(n_labels, -1)
-                    for r, to in enumerate(onto):
-                        if to >= 0 and earliest[to] < 0 and self.label_rows[r] > 0:
-                            earliest[to] = r
-                    keep = np.array(
-                        [to if to >= 0 and earliest[to] == r else -1 for r, to in enumerate(onto)], np.int64
-                    )
-                    stores[which] = stores[which].moved(keep, n_labels)
-                else:
-                    stores[which] = stores[which].moved(onto, n_labels)
-            label_rows = np.zeros(max(n_labels, 1), np.int64)
-            np.add.at(label_rows, onto[onto >= 0], self.label_rows[: len(onto)][onto >= 0])
-            self.stores, self.label_rows, self._columns = stores, label_rows, None
-            self._fitted_to = (-1, -1)
-            self.ledger.counts[LABELS] = n_labels
-
-    # ------------------------------------------------------------------ keeping
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Everything learnt, as plain arrays."""
-        arrays = {f"ledger.{name}": array for name, array in self.ledger._asdict().items()}
-        arrays |= {"df": self.df, "label_rows": self.label_rows, "n_features": np.array([self.n_features])}
-        for which, paged in enumerate(self.stores):
-            arrays |= {f"store{which}.{name}": array for name, array in paged.arrays().items()}
-        return arrays
-
-    def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable]) -> None:
-        """Become what `arrays` described; the arrays are copied."""
-        self.ledger = type(self.ledger)(**{name: arrays[f"ledger.{name}"].copy() for name in self.ledger._fields})
-        self.df, self.label_rows = arrays["df"].copy(), arrays["label_rows"].copy()
-        self.n_features = int(arrays["n_features"][0])
-        self.names = {name: i for i, name in enumerate(names, start=1)}
-        for which, paged in enumerate(self.stores):
-            prefix = f"store{which}."
-            theirs = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-            self.stores[which] = Paged.from_arrays(theirs, paged.store.depth, paged.least)
-        self._fit_to(int(self.ledger.counts[LABELS]), 0)
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self.lock:
-            settings = {name: getattr(self, name) for name in ("dtype", "plan", "setting", "own")}
-            options = {"idf": self.idf, "unit": self.unit, "bias": self.bias, "average": self.mean_depth == 2}
-            return {"settings": settings, "options": options, "arrays": self.arrays(), "names": list(self.names)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state["settings"], **state["options"])  # type: ignore[misc]
-        self.restore(state["arrays"], state["names"])
-
-    # ------------------------------------------------------------------ what the loops are given
-    def _fit_to(self, n_labels: int, n_rows: int) -> None:
-        """Make the tables large enough for these labels and the features admitted."""
-        features = max(self.n_features, len(self.names)) + 1
-        if self.idf:
-            need = min(int(self.ledger.counts[LEARNT]) + n_rows + 1, LONGEST_LOG_TABLE)
-            if need > len(self._logs):
-                self._logs = np.log(np.arange(max(need, 2 * len(self._logs))) + 0.5)
-        if self._fitted_to == (features, n_labels):
-            return
-        for which in self.in_use:
-            self.stores[which].fit_to(features, self._width(which, n_labels))
-        if self.counts_features:
-            self.df = longer(self.df, features)
-        self.label_rows = longer(self.label_rows, n_labels)
-        self._fitted_to = (features, n_labels)
-
-    def _width(self, which: int, n_labels: int) -> int:
-        if which == WEIGHTS:
-            return max(1, self.plan.n_columns(n_labels))
-        return max(1, len(self.plan.parts)) if which == VECTORS else max(1, n_labels)
-
-    def _scaling(self) -> Scaling:
-        return Scaling(self.idf, self.unit, self.bias, self.counts_features, self.df, self._logs)
-
-    def _columns_of(self, labels: Sequence[Hashable]) -> Columns:
-        if self._columns is None or self._columns[0] != len(labels):
-            indptr, indices = self.plan.columns(labels)
-            kind = PER_LABEL if self.plan.per_label else PER_SET if self.plan.sets else NO_ROW_VECTORS
-            self._columns = (len(labels), Columns(kind, indptr, indices, len(self.plan.sets)))
-        return self._columns[1]
-
-    def _parts(
-        self, labels: Sequence[Hashable], explicit: tuple[np.ndarray, np.ndarray] | None, held: Any = None
-    ) -> Parts | None:
-        parts = self.plan.parts
-        if not parts:
-            return None
-        views = held or [paged.view for paged in self.stores]
-        ids, phi = explicit or (np.zeros(0, np.int64), np.zeros((len(parts), 0, 0)))
-        return Parts(
-            np.array([part.code for part in parts], np.int64),
-            np.array([part.thresholds for part in parts], np.int64),
-            np.array([part.factors for part in parts], np.float64),
-            self.plan.members(labels),
-            self.keeps,
-            views[VECTORS][0],
-            views[COUNTS][0],
-            views[FIRSTS][0],
-            views[SUMS][0],
-            self.label_rows,
-            ids,
-            phi,
-        )
 
     def _explicit(
         self, rows: Rows, labels: Sequence[Hashable], describe: Describe | None, grow: bool
@@ -364,3 +211,12 @@ class LabelModel:
         ids = np.array([self.names[name] for name in known], np.int64)
         values = [[[phi.get(name, 0.0) for phi in answer] for name in known] for answer in answers]
         return ids, np.array(values, np.float64).reshape(len(answers), len(known), len(labels))
+
+
+def _part_of(rows: Rows, targets: Targets, part: slice) -> tuple[Rows, Targets]:
+    """Some of the rows, with their targets."""
+    bounds = slice(part.start, part.stop + 1)
+    return (
+        Rows(rows.indptr[bounds], rows.indices, rows.data),
+        Targets(targets.indptr[bounds], targets.labels, targets.weights[part]),
+    )

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from hinged.loops.columns import label_scores, n_columns
-from hinged.loops.ledger import LEARNT, ROUNDS
+from hinged.loops.ledger import LEARNT
 from hinged.loops.pages import SEGMENT, add_means, add_scores
 from hinged.loops.rows import read_row
 from hinged.loops.shared import add_shared_scores, fill_features, support
@@ -24,15 +24,18 @@ def score(
     weights: Any,
     parts: Any,
     counts: Any,
+    mean_over: int,
     longest: int,
     out: Any,
 ) -> None:
-    """Scores of every known label for every row, into `out` (rows, labels); nothing is learnt or counted."""
+    """Scores of every known label for every row, into `out` (rows, labels); nothing is learnt or counted.
+
+    `mean_over` rounds answers with the mean weights, 0 with the current ones.
+    """
     k = out.shape[1]
     n_wide = -(-max(1, n_columns(columns, k)) // SEGMENT) * SEGMENT
     wide, work = np.zeros(n_wide, weights.like.dtype), np.zeros(k)
     f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
-    mean_over = counts[ROUNDS] if weights.depth == 2 else 0
     if parts is not None:
         room = longest + 1
         if parts.explicit.shape[2] > 0:

@@ -1,0 +1,223 @@
+"""A label learner's memory: stores that grow, counts, and what the loops are given of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
+from hinged.loops.labels import COUNTS, FIRSTS, SUMS, VECTORS, WEIGHTS
+from hinged.loops.ledger import GAIN, LABELS, LEARNT, PENALTY, ROUNDS, SQ_NORM, new_ledger
+from hinged.loops.memory import Paged, longer
+from hinged.loops.rows import Scaling
+from hinged.loops.shared import Parts
+from hinged.loops.steps import Setting
+from hinged.sharing.features import DISTANCE, FIRST, FREQUENCY, TFIDF
+from hinged.sharing.plan import Plan
+
+__all__ = ["LabelMemory"]
+
+LONGEST_LOG_TABLE = 1 << 20
+
+
+class LabelMemory:
+    """Weights, statistics and counts of one learner on labels.
+
+    Parameters
+    ----------
+    dtype : float32 or float64
+    plan : Plan
+        The sharing scheme.
+    setting : Setting
+        The rule.
+    own : compiled function or None
+        A user's rule.
+    idf, unit, bias, average
+        What happens to rows before they are scored, and whether mean weights are kept.
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        plan: Plan,
+        setting: Setting,
+        own: Any = None,
+        *,
+        idf: bool = False,
+        unit: bool = False,
+        bias: float = 0.0,
+        average: bool = False,
+    ) -> None:
+        self.dtype = np.dtype(dtype)
+        self.plan, self.setting, self.own = plan, setting, own
+        self.idf, self.unit, self.bias = idf, unit, bias
+        depth = 2 if average else 1
+        codes = {part.code for part in plan.parts}
+        self.keeps = np.array([bool(codes & {FREQUENCY, TFIDF}), FIRST in codes, DISTANCE in codes])
+        self.kind = f"{self.dtype.name} {'shared' if plan.parts else 'own'}"
+        self.in_use = [WEIGHTS, *([VECTORS] if plan.parts else []), *(COUNTS + np.flatnonzero(self.keeps)).tolist()]
+        self.counts_features = idf or TFIDF in codes
+        self.stores = [
+            Paged(self.dtype, depth),
+            Paged(self.dtype, depth, least=1),
+            Paged(np.int32),
+            Paged(np.float64),
+            Paged(np.float64),
+        ]
+        self.ledger = new_ledger()
+        self.label_rows = np.zeros(1, np.int64)
+        self.df = np.zeros(1, np.int32)
+        self.n_features = 0
+        self.names: dict[Hashable, int] = {}  # features of the user's own label features
+        self.lock = threading.RLock()
+        self.functions = plan.functions
+        self._fitted_to = (-1, -1)
+        self._logs = np.zeros(0)
+        self._columns: tuple[int, Columns] | None = None
+        self._scaling_now: Scaling | None = None
+
+    def declare(self, n_labels: int) -> None:
+        """Make labels known before any of their rows came."""
+        with self.lock:
+            self._fit_to(n_labels, 0)
+            self.ledger.counts[LABELS] = n_labels
+
+    def widen(self, n_features: int) -> None:
+        """Admit columns up to `n_features`."""
+        if n_features > self.n_features:
+            self.n_features = n_features
+
+    @property
+    def dual(self) -> float:
+        """The dual certificate, Σ λ m - ½‖ω‖² (less Σ λ²/4C for pa2)."""
+        sums = self.ledger.sums
+        return float(sums[GAIN] - 0.5 * sums[SQ_NORM] - sums[PENALTY])
+
+    @property
+    def mean_depth(self) -> int:
+        """2 where an average is kept, else 1."""
+        return self.stores[WEIGHTS].store.depth
+
+    @property
+    def mean_over(self) -> int:
+        """Rounds the mean weights are taken over; 0 where no average is kept."""
+        return int(self.ledger.counts[ROUNDS]) if self.mean_depth == 2 else 0
+
+    # ------------------------------------------------------------------ labels
+    def move_labels(self, onto: np.ndarray, n_labels: int) -> None:
+        """Add the weights and statistics of label r to those of label onto[r]; drop them where that is -1."""
+        with self.lock:
+            # computed aside and then put in place, so that a reader sees all of the old or all of the new
+            stores = list(self.stores)
+            if self.plan.per_label:
+                stores[WEIGHTS] = stores[WEIGHTS].moved(onto, n_labels)
+            for which in range(VECTORS + 1, SUMS + 1):
+                if which == FIRSTS:
+                    earliest = np.full(n_labels, -1)
+                    for r, to in enumerate(onto):
+                        if to >= 0 and earliest[to] < 0 and self.label_rows[r] > 0:
+                            earliest[to] = r
+                    keep = np.array(
+                        [to if to >= 0 and earliest[to] == r else -1 for r, to in enumerate(onto)], np.int64
+                    )
+                    stores[which] = stores[which].moved(keep, n_labels)
+                else:
+                    stores[which] = stores[which].moved(onto, n_labels)
+            label_rows = np.zeros(max(n_labels, 1), np.int64)
+            np.add.at(label_rows, onto[onto >= 0], self.label_rows[: len(onto)][onto >= 0])
+            self.stores, self.label_rows, self._columns = stores, label_rows, None
+            self._fitted_to = (-1, -1)
+            self.ledger.counts[LABELS] = n_labels
+
+    # ------------------------------------------------------------------ keeping
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything learnt, as plain arrays."""
+        arrays = {f"ledger.{name}": array for name, array in self.ledger._asdict().items()}
+        arrays |= {"df": self.df, "label_rows": self.label_rows, "n_features": np.array([self.n_features])}
+        for which, paged in enumerate(self.stores):
+            arrays |= {f"store{which}.{name}": array for name, array in paged.arrays().items()}
+        return arrays
+
+    def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable]) -> None:
+        """Become what `arrays` described; the arrays are copied."""
+        self.ledger = type(self.ledger)(**{name: arrays[f"ledger.{name}"].copy() for name in self.ledger._fields})
+        self.df, self.label_rows = arrays["df"].copy(), arrays["label_rows"].copy()
+        self.n_features = int(arrays["n_features"][0])
+        self.names = {name: i for i, name in enumerate(names, start=1)}
+        for which, paged in enumerate(self.stores):
+            prefix = f"store{which}."
+            theirs = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
+            self.stores[which] = Paged.from_arrays(theirs, paged.store.depth, paged.least)
+        self._fit_to(int(self.ledger.counts[LABELS]), 0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            settings = {name: getattr(self, name) for name in ("dtype", "plan", "setting", "own")}
+            options = {"idf": self.idf, "unit": self.unit, "bias": self.bias, "average": self.mean_depth == 2}
+            return {"settings": settings, "options": options, "arrays": self.arrays(), "names": list(self.names)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state["settings"], **state["options"])  # type: ignore[misc]
+        self.restore(state["arrays"], state["names"])
+
+    # ------------------------------------------------------------------ what the loops are given
+    def _fit_to(self, n_labels: int, n_rows: int) -> None:
+        """Make the tables large enough for these labels and the features admitted."""
+        features = max(self.n_features, len(self.names)) + 1
+        if self.idf:
+            need = min(int(self.ledger.counts[LEARNT]) + n_rows + 1, LONGEST_LOG_TABLE)
+            if need > len(self._logs):
+                self._logs = np.log(np.arange(max(need, 2 * len(self._logs))) + 0.5)
+        if self._fitted_to == (features, n_labels):
+            return
+        for which in self.in_use:
+            self.stores[which].fit_to(features, self._width(which, n_labels))
+        if self.counts_features:
+            self.df = longer(self.df, features)
+        self.label_rows = longer(self.label_rows, n_labels)
+        self._fitted_to = (features, n_labels)
+
+    def _width(self, which: int, n_labels: int) -> int:
+        if which == WEIGHTS:
+            return max(1, self.plan.n_columns(n_labels))
+        return max(1, len(self.plan.parts)) if which == VECTORS else max(1, n_labels)
+
+    def _scaling(self) -> Scaling:
+        now = self._scaling_now
+        if now is None or now.df is not self.df or now.logs is not self._logs:
+            now = Scaling(self.idf, self.unit, self.bias, self.counts_features, self.df, self._logs)
+            self._scaling_now = now
+        return now
+
+    def _columns_of(self, labels: Sequence[Hashable]) -> Columns:
+        if self._columns is None or self._columns[0] != len(labels):
+            indptr, indices = self.plan.columns(labels)
+            kind = PER_LABEL if self.plan.per_label else PER_SET if self.plan.sets else NO_ROW_VECTORS
+            self._columns = (len(labels), Columns(kind, indptr, indices, len(self.plan.sets)))
+        return self._columns[1]
+
+    def _parts(
+        self, labels: Sequence[Hashable], explicit: tuple[np.ndarray, np.ndarray] | None, held: Any = None
+    ) -> Parts | None:
+        parts = self.plan.parts
+        if not parts:
+            return None
+        views = held or [paged.view for paged in self.stores]
+        ids, phi = explicit or (np.zeros(0, np.int64), np.zeros((len(parts), 0, 0)))
+        return Parts(
+            np.array([part.code for part in parts], np.int64),
+            np.array([part.thresholds for part in parts], np.int64),
+            np.array([part.factors for part in parts], np.float64),
+            self.plan.members(labels),
+            self.keeps,
+            views[VECTORS][0],
+            views[COUNTS][0],
+            views[FIRSTS][0],
+            views[SUMS][0],
+            self.label_rows,
+            ids,
+            phi,
+        )

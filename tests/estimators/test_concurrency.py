@@ -1,0 +1,191 @@
+"""One writer, many readers: nobody crashes, every score is a number, and the writer learns as if it were alone.
+
+Each case runs in a process of its own, because a reader that follows memory which is gone takes its process with it.
+"""
+
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import hinged
+
+SCHEMES = {
+    "multi": {},
+    "simproj": {"rule": "simproj"},
+    "average": {"average": True, "scaling": "idf", "normalize": True},
+    "hybrid frequency": {"sharing": "hybrid", "features": "frequency"},
+    "hybrid tfidf": {"sharing": "hybrid", "features": "tfidf"},
+    "single distance": {"sharing": "single", "features": "distance"},
+    "single first": {"sharing": "single", "features": "first"},
+    "groups": {"sharing": "groups"},
+}
+SECONDS = 2.0  # at most, whatever the machine
+
+
+def settings_of(scheme):
+    settings = dict(SCHEMES[scheme])
+    if settings.get("sharing") == "groups":
+        settings["sharing"] = hinged.sharing.Groups([{f"label {r}" for r in range(s, 200, 3)} for s in range(3)])
+    return settings
+
+
+def growing(rounds, width):
+    """Rows whose features and labels appear over time, in batches."""
+    rng = np.random.default_rng(1)
+    batches = []
+    for first in range(0, rounds, 50):
+        n_labels = 3 + 150 * first // rounds
+        reach = 20 + (width - 20) * first // rounds
+        columns = np.sort(rng.integers(0, reach, (50, 12)), axis=1)
+        X = sparse.csr_array((rng.random(600) + 0.5, columns.ravel(), 12 * np.arange(51)), shape=(50, width))
+        X.sum_duplicates()
+        batches.append((X, [f"label {r}" for r in rng.integers(0, n_labels, 50)]))
+    return batches
+
+
+def read(model, probes, stop, found):
+    """Ask everything, again and again."""
+    try:
+        while not stop.is_set():
+            scores = model.decision_function(probes)
+            assert np.isfinite(scores).all()
+            assert all(isinstance(label, str) for label in model.predict(probes[:200]))
+            assert np.isfinite(model.confidence(probes[:50])).all()
+            order = model.rank(probes[:5])[0]
+            assert len(set(order)) == len(order)
+            for label in (order[0], order[-1], model.classes_[-1]):
+                assert np.isfinite([value for _, value in model.explain(probes[:1], label)]).all()
+            found["rounds"] += 1
+    except BaseException as problem:
+        found["problem"] = f"{type(problem).__name__}: {problem}"
+
+
+def learn_beside_readers(scheme, by_name):
+    """What readers met while a writer learnt, and whether the writer's model is that of a quiet run."""
+    sys.setswitchinterval(1e-5)
+    width = 1500 if "distance" in scheme else 12_000
+    batches = growing(3000 if "distance" in scheme else 20_000, width)
+    probes = sparse.vstack([X for X, _ in batches[:: len(batches) // 20]]).tocsr()
+    if by_name:
+        batches = [(named(X), y) for X, y in batches]
+        probes = named(probes)
+    model = hinged.Classifier(**settings_of(scheme)).partial_fit(*batches[0])
+    stop, found = threading.Event(), [{"rounds": 0, "problem": None} for _ in range(3)]
+    readers = [threading.Thread(target=read, args=(model, probes, stop, one)) for one in found]
+    for reader in readers:
+        reader.start()
+    start, done = time.monotonic(), 1
+    for X, y in batches[1:]:
+        model.partial_fit(X, y)
+        done += 1
+        if time.monotonic() - start > SECONDS or any(one["problem"] for one in found):
+            break
+    stop.set()
+    for reader in readers:
+        reader.join()
+    quiet = hinged.Classifier(**settings_of(scheme))
+    for X, y in batches[:done]:
+        quiet.partial_fit(X, y)
+    weights = [m.coef_.toarray() if sparse.issparse(m.coef_) else m.coef_ for m in (model, quiet)]
+    same = [np.array_equal(*weights), model.n_mistakes_ == quiet.n_mistakes_, model.dual_ == quiet.dual_]
+    if quiet._model.plan.parts:
+        same.append(np.array_equal(model.shared_coef_, quiet.shared_coef_))
+    return found, same, model.classes_.tolist() == quiet.classes_.tolist(), done
+
+
+def named(X):
+    """The rows as dicts, so that names appear over time too."""
+    return [
+        {f"w{c}": v for c, v in zip(X.indices[a:b].tolist(), X.data[a:b].tolist(), strict=True)}
+        for a, b in zip(X.indptr, X.indptr[1:], strict=False)
+    ]
+
+
+def in_a_process_of_its_own(function, *args):
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(function, *args).result(timeout=300)
+
+
+@pytest.mark.parametrize("by_name", [False, True], ids=["matrix", "dicts"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_readers_beside_one_writer_meet_nothing_but_numbers(scheme, by_name):
+    found, same, same_labels, done = in_a_process_of_its_own(learn_beside_readers, scheme, by_name)
+    assert [one["problem"] for one in found] == [None, None, None]
+    assert done > 5
+    assert sum(one["rounds"] for one in found) > 0
+    assert all(same)
+    assert same_labels
+
+
+def edit_beside_readers():
+    """A writer that renames, merges, removes and adds labels while others ask."""
+    sys.setswitchinterval(1e-5)
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(400, 30))
+    y = [f"label {r}" for r in rng.integers(0, 40, 400)]
+    model = hinged.Classifier(sharing="hybrid", features="frequency").partial_fit(X, y)
+    stop, found = threading.Event(), [{"rounds": 0, "problem": None} for _ in range(3)]
+
+    def ask(one):
+        try:
+            while not stop.is_set():
+                scores = model.decision_function(X[:40])
+                assert np.isfinite(scores).all()
+                assert all(isinstance(label, str) for label in model.predict(X[:40]))
+                order = model.rank(X[:1])[0]
+                assert len(set(order)) == len(order)
+                one["rounds"] += 1
+        except BaseException as problem:
+            one["problem"] = f"{type(problem).__name__}: {problem}"
+
+    readers = [threading.Thread(target=ask, args=(one,)) for one in found]
+    for reader in readers:
+        reader.start()
+    start, turn = time.monotonic(), 0
+    while time.monotonic() - start < SECONDS and not any(one["problem"] for one in found):
+        turn += 1
+        labels = model.classes_.tolist()
+        model.rename_label(labels[0], f"renamed {turn}")
+        model.merge_labels(labels[1], labels[2])
+        model.remove_label(labels[3])
+        model.partial_fit(X[:20], [f"new {turn}", f"newer {turn}", *labels[5:23]])
+    stop.set()
+    for reader in readers:
+        reader.join()
+    return found, turn
+
+
+def test_readers_beside_a_writer_that_edits_labels_meet_nothing_but_numbers():
+    found, turns = in_a_process_of_its_own(edit_beside_readers)
+    assert [one["problem"] for one in found] == [None, None, None]
+    assert turns > 5
+    assert sum(one["rounds"] for one in found) > 0
+
+
+def write_from_two_threads():
+    """Writers take turns: every row is learnt once, whole."""
+    model = hinged.Classifier().declare(range(5))
+    X = np.eye(20)
+
+    def write():
+        for i in range(300):
+            model.learn_one(X[i % 20], i % 5)
+
+    writers = [threading.Thread(target=write) for _ in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    return model.n_rounds_, model.predict(X).tolist()
+
+
+def test_several_writers_take_turns():
+    rounds, answers = in_a_process_of_its_own(write_from_two_threads)
+    assert rounds == 900
+    assert answers == [i % 5 for i in range(20)]
