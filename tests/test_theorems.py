@@ -18,9 +18,10 @@ from tests.reference.hindsight import (
     losses,
     objective,
 )
+from tests.reference.learner import Mira
 from tests.reference.looking import dense, picture, scores_of, weights_of, worst_margin
 from tests.reference.strategies import LABELS, biases, caps, eighths, margins, seeds, streams
-from tests.reference.streams import Stream, easy_stream, random_stream
+from tests.reference.streams import Stream, easy_stream, random_stream, rounds_without_near_ties
 
 import hinged
 
@@ -257,13 +258,16 @@ def test_shared_perceptron_mistakes_stay_below_their_bound(seed, kind, sharing):
 def test_schemes_equal_their_spelling_as_groups(seed, rule, sharing, kind):
     assume(rule != "mira" or sharing != "single")
     stream = random_stream("real", seed, rounds=20)
+    scheme = {"sharing": sharing, "features": None if sharing == "multi" else kind}
+    plain = {"rule": Mira() if rule == "mira" else rule, **scheme}
+    assume(rounds_without_near_ties(stream, plain) == len(stream.y))
     alone = [{r} for r in LABELS]
     groups = {
         "multi": hinged.sharing.Groups(alone),
         "single": hinged.sharing.Groups([set(LABELS)], features=[kind]),
         "hybrid": hinged.sharing.Groups([*alone, set(LABELS)], features=[None] * len(LABELS) + [kind]),
     }[sharing]
-    named = hinged.Classifier(rule=rule, sharing=sharing, features=None if sharing == "multi" else kind)
+    named = hinged.Classifier(rule=rule, **scheme)
     spelt = hinged.Classifier(rule=rule, sharing=groups)
     flags = [hinged.evaluate.progressive(m, stream.X, stream.y).flags for m in (named, spelt)]
     np.testing.assert_array_equal(*flags)

@@ -51,6 +51,7 @@ def growing(rounds, width):
 
 def read(model, probes, stop, found):
     """Ask everything, again and again."""
+    first = probes[0] if isinstance(probes, list) else probes[:1]
     try:
         while not stop.is_set():
             scores = model.decision_function(probes)
@@ -60,7 +61,7 @@ def read(model, probes, stop, found):
             order = model.rank(probes[:5])[0]
             assert len(set(order)) == len(order)
             for label in (order[0], order[-1], model.classes_[-1]):
-                assert np.isfinite([value for _, value in model.explain(probes[:1], label)]).all()
+                assert np.isfinite([value for _, value in model.explain(first, label)]).all()
             found["rounds"] += 1
     except BaseException as problem:
         found["problem"] = f"{type(problem).__name__}: {problem}"

@@ -30,9 +30,10 @@ class Paged:
     def __init__(self, dtype: Any, depth: int = 1, least: int = 8) -> None:
         self.least = least
         empty = Store(
-            slots=np.zeros(1, np.int32),
-            owners=np.zeros(1, np.int32),
-            table=np.zeros((1, 1), np.int32),
+            slots=np.zeros(1, np.uint32),
+            owners=np.zeros(1, np.uint32),
+            table=np.zeros((1, 1), np.uint32),
+            home=np.zeros(1, np.int64),
             address=np.zeros(0, np.int64),
             stride=np.zeros(0, np.int64),
             used=np.array([0, 0, SEGMENT], np.int64),
@@ -53,7 +54,7 @@ class Paged:
             store = store._replace(slots=longer(store.slots, features))
         segments = -(-columns // SEGMENT)
         if segments > store.table.shape[1]:
-            table = np.zeros((store.table.shape[0], segments), np.int32)
+            table = np.zeros((store.table.shape[0], segments), np.uint32)
             table[:, : store.table.shape[1]] = store.table
             store = store._replace(table=table)
         self.view = (store, pages)
@@ -64,9 +65,11 @@ class Paged:
         need = int(store.used[0]) + slots + 1
         if need > store.table.shape[0]:
             capacity = max(need, 2 * store.table.shape[0], 64)
-            table = np.zeros((capacity, store.table.shape[1]), np.int32)
+            table = np.zeros((capacity, store.table.shape[1]), np.uint32)
             table[: store.table.shape[0]] = store.table
-            store = store._replace(table=table, owners=longer(store.owners, capacity))
+            store = store._replace(
+                table=table, owners=longer(store.owners, capacity), home=longer(store.home, capacity)
+            )
         need = int(store.used[1]) + blocks + 1
         missing = -(-need // PAGE) - len(pages)
         if missing > 0:
@@ -86,12 +89,13 @@ class Paged:
         strides = store.stride.copy()
         strides[page] = stride
         self._publish(store, (*pages[:page], after, *pages[page + 1 :]), strides)
+        self._settle_homes()
 
     def rows(self, columns: int, rounds: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """The learnt features and their values, (features,) and (features, columns); after `rounds`, the mean ones."""
         store, _pages = self.view
         n = int(store.used[0])
-        owners = store.owners[1 : n + 1].copy()
+        owners = store.owners[1 : n + 1].astype(np.int64)
         out = np.zeros((n, columns), store.like.dtype)
         _gather_all(store, owners, columns, 0, out)
         if rounds > 0:
@@ -107,7 +111,7 @@ class Paged:
         new.fit_to(store.slots.shape[0], max(columns, 1))
         n = int(store.used[0])
         for first in range(0, n, PAGE):  # a page's worth at a time: the copy never needs much more than itself
-            chunk = store.owners[first + 1 : min(first + PAGE, n) + 1]
+            chunk = store.owners[first + 1 : min(first + PAGE, n) + 1].astype(np.int64)
             new.make_room(len(chunk), len(chunk) * new.store.table.shape[1], columns)
             _move_columns(store, new.store, chunk, onto)
         return new
@@ -152,12 +156,14 @@ class Paged:
             page[:] = values.ravel()
             pages.append(page)
         paged._publish(store, tuple(pages), np.array(strides, np.int64))
+        if pages:
+            paged._settle_homes()
         return paged
 
     def nbytes(self) -> int:
         """Bytes held by the pages and the tables that find them."""
         store, pages = self.view
-        return sum(p.nbytes for p in pages) + store.slots.nbytes + store.owners.nbytes + store.table.nbytes
+        return sum(array.nbytes for array in (*pages, store.slots, store.owners, store.table, store.home))
 
     def _stride(self, columns: int) -> int:
         stride = self.least
@@ -173,6 +179,16 @@ class Paged:
         raw = np.zeros(n * size + align, np.uint8)
         start = -raw.ctypes.data % align
         return [raw[start + i * size : start + (i + 1) * size].view(store.like.dtype) for i in range(n)]
+
+    def _settle_homes(self) -> None:
+        """Tell where each slot's first segment lies; in a new table, for readers may hold an old page."""
+        store, pages = self.view
+        blocks = store.table[:, 0].astype(np.int64)
+        page, place = blocks // PAGE, blocks % PAGE
+        home = np.zeros_like(store.home)
+        lies = store.address[page] + place * store.stride[page] * store.depth * store.like.itemsize
+        home[: len(blocks)] = np.where(blocks > 0, lies, 0)
+        self.view = (store._replace(home=home), pages)
 
     def _publish(self, store: Store, pages: tuple[np.ndarray, ...], stride: np.ndarray) -> None:
         used = store.used.copy()

@@ -25,6 +25,7 @@ __all__ = [
     "add_means",
     "add_scores",
     "add_to",
+    "claim",
     "gather",
     "has_room",
     "narrow_page",
@@ -38,9 +39,10 @@ SEGMENT, PAGE = 1 << SEGMENT_BITS, 1 << PAGE_BITS
 class Store(NamedTuple):
     """What the loops see of a store."""
 
-    slots: np.ndarray  # int32 (features,): slot of each feature, 0 for none
-    owners: np.ndarray  # int32 (slots,): feature of each slot
-    table: np.ndarray  # int32 (slots, segments): block, 0 for none
+    slots: np.ndarray  # uint32 (features,): slot of each feature, 0 for none
+    owners: np.ndarray  # uint32 (slots,): feature of each slot
+    table: np.ndarray  # uint32 (slots, segments): block, 0 for none
+    home: np.ndarray  # int64 (slots,): address of the first segment's block, 0 for none; a short cut for the fast loop
     address: np.ndarray  # int64 (pages,)
     stride: np.ndarray  # int64 (pages,): columns of each block in the page
     used: np.ndarray  # int64 (3,): slots, blocks, and the narrowest page's stride
@@ -71,12 +73,12 @@ else:
 
 
 @njit(cache=True, inline="always")
-def _locate(address: Any, stride: Any, depth: int, itemsize: int, block: int) -> tuple[int, int]:
+def _locate(address: Any, stride: Any, depth: int, itemsize: int, block: Any) -> tuple[int, int]:
     """Address and number of columns of a block."""
     # the arrays come one by one: a store taken apart inside a loop would be reference-counted at every turn
-    page = block >> PAGE_BITS
+    page = np.int64(block) >> PAGE_BITS
     columns = stride[page]
-    return address[page] + (block & (PAGE - 1)) * columns * depth * itemsize, columns
+    return address[page] + (np.int64(block) & (PAGE - 1)) * columns * depth * itemsize, columns
 
 
 @njit(cache=True)
@@ -86,7 +88,7 @@ def has_room(store: Any, slots: int, blocks: int) -> bool:
 
 
 @njit(cache=True)
-def narrow_page(store: Any, f: Any, n: int, blocks: int, columns: int) -> int:
+def narrow_page(store: Any, f: Any, n: int, blocks: int, columns: int) -> Any:
     """A page too narrow for so many columns, among those of these features and of the next `blocks` new ones, or -1."""
     if store.used[2] >= min(SEGMENT, columns):
         return -1
@@ -94,29 +96,31 @@ def narrow_page(store: Any, f: Any, n: int, blocks: int, columns: int) -> int:
         if store.stride[page] < min(SEGMENT, columns):
             return page
     for j in range(n):
-        slot = store.slots[f[j]]
+        slot = np.int64(store.slots[f[j]])
         if slot > 0:
             for b in range((columns + SEGMENT - 1) >> SEGMENT_BITS):
-                block = store.table[slot, b]
+                block = np.int64(store.table[slot, b])
                 if block > 0 and store.stride[block >> PAGE_BITS] < min(SEGMENT, columns - (b << SEGMENT_BITS)):
                     return block >> PAGE_BITS
     return -1
 
 
 @njit(cache=True)
-def _claim(slots: Any, owners: Any, table: Any, used: Any, feature: int, b: int) -> int:
+def claim(store: Any, feature: Any, b: int) -> Any:
     """The block of a feature's segment `b`, made of zeros where there was none."""
-    slot = slots[feature]
+    slot = np.int64(store.slots[feature])
     if slot == 0:
-        used[0] += 1
-        slot = used[0]
-        owners[slot] = feature
-        slots[feature] = slot
-    block = table[slot, b]
+        store.used[0] += 1
+        slot = store.used[0]
+        store.owners[slot] = feature
+        store.slots[feature] = slot
+    block = np.int64(store.table[slot, b])
     if block == 0:
-        used[1] += 1
-        block = used[1]
-        table[slot, b] = block
+        store.used[1] += 1
+        block = store.used[1]
+        store.table[slot, b] = block
+        if b == 0:
+            store.home[slot] = _locate(store.address, store.stride, store.depth, store.like.itemsize, block)[0]
     return block
 
 
@@ -124,12 +128,12 @@ def _claim(slots: Any, owners: Any, table: Any, used: Any, feature: int, b: int)
 def gather(store: Any, feature: int, columns: int, layer: int, out: Any) -> bool:
     """Copy a feature's values (layer 1: its sums for the average) into `out`; False where nothing was ever learnt."""
     out[:columns] = 0
-    slot = store.slots[feature] if feature < store.slots.shape[0] else 0
+    slot = np.int64(store.slots[feature]) if feature < store.slots.shape[0] else 0
     if slot == 0:
         return False
     like = store.like
     for b in range(min((columns + SEGMENT - 1) >> SEGMENT_BITS, store.table.shape[1])):
-        block = store.table[slot, b]
+        block = np.int64(store.table[slot, b])
         if block > 0:
             at, stride = _locate(store.address, store.stride, store.depth, like.itemsize, block)
             row = segment(at, stride * store.depth, like)
@@ -142,7 +146,7 @@ def gather(store: Any, feature: int, columns: int, layer: int, out: Any) -> bool
 @njit(cache=True)
 def put(store: Any, feature: int, column: int, layer: int, value: Any) -> None:
     """Add to one value (layer 1: to its sum for the average); room and width must be there."""
-    block = _claim(store.slots, store.owners, store.table, store.used, feature, column >> SEGMENT_BITS)
+    block = claim(store, feature, column >> SEGMENT_BITS)
     at, stride = _locate(store.address, store.stride, store.depth, store.like.itemsize, block)
     row = segment(at, stride * store.depth, store.like)
     row[layer * stride + (column & (SEGMENT - 1))] += value
@@ -161,11 +165,11 @@ def add_scores(store: Any, f: Any, v: Any, n: int, columns: int, s: Any) -> None
     )
     n_segments = min((columns + SEGMENT - 1) >> SEGMENT_BITS, table.shape[1])
     for j in range(n):
-        slot = slots[f[j]] if f[j] < slots.shape[0] else 0  # a writer may know more features than this view
+        slot = np.int64(slots[f[j]]) if f[j] < slots.shape[0] else 0  # a writer may know more features than this view
         if slot > 0:
             value = v[j]
             for b in range(n_segments):
-                block = table[slot, b]
+                block = np.int64(table[slot, b])
                 if block > 0:
                     at, stride = _locate(address, strides, depth, like.itemsize, block)
                     row = segment(at, stride, like)
@@ -180,10 +184,10 @@ def add_means(store: Any, f: Any, v: Any, n: int, columns: int, rounds: int, s: 
     slots, table, address, strides, like = store.slots, store.table, store.address, store.stride, store.like
     n_segments = min((columns + SEGMENT - 1) >> SEGMENT_BITS, table.shape[1])
     for j in range(n):
-        slot = slots[f[j]] if f[j] < slots.shape[0] else 0  # a writer may know more features than this view
+        slot = np.int64(slots[f[j]]) if f[j] < slots.shape[0] else 0  # a writer may know more features than this view
         if slot > 0:
             for b in range(n_segments):
-                block = table[slot, b]
+                block = np.int64(table[slot, b])
                 if block > 0:
                     at, stride = _locate(address, strides, 2, like.itemsize, block)
                     row = segment(at, stride, like)
@@ -216,13 +220,12 @@ def add_to(store: Any, f: Any, v: Any, n: int, g: Any, touched: Any, n_touched: 
 @njit(cache=True)
 def _add_two(store: Any, f: Any, v: Any, n: int, b: int, g: Any, c: int, d: int) -> None:
     """Two columns of one segment: what the rules that act on the worst pair alone need."""
-    slots, owners, table, used = store.slots, store.owners, store.table, store.used
-    address, strides, like = store.address, store.stride, store.like
+    slots, table, address, strides, like = store.slots, store.table, store.address, store.stride, store.like
     g_c, g_d = g[c], g[d]
     for j in range(n):
-        block = table[slots[f[j]], b]  # slot 0 has no blocks
+        block = np.int64(table[slots[f[j]], b])  # slot 0 has no blocks
         if block == 0:
-            block = _claim(slots, owners, table, used, f[j], b)
+            block = claim(store, f[j], b)
         at, stride = _locate(address, strides, 1, like.itemsize, block)
         row = segment(at, stride, like)
         row[c] += v[j] * g_c
@@ -232,12 +235,12 @@ def _add_two(store: Any, f: Any, v: Any, n: int, b: int, g: Any, c: int, d: int)
 @njit(cache=True)
 def _add_segment(store: Any, f: Any, v: Any, n: int, b: int, g: Any, age: float) -> None:
     """Whole rows of one segment."""
-    slots, owners, table, used = store.slots, store.owners, store.table, store.used
-    address, strides, like, depth = store.address, store.stride, store.like, store.depth
+    slots, table, address, strides = store.slots, store.table, store.address, store.stride
+    like, depth = store.like, store.depth
     for j in range(n):
-        block = table[slots[f[j]], b]
+        block = np.int64(table[slots[f[j]], b])
         if block == 0:
-            block = _claim(slots, owners, table, used, f[j], b)
+            block = claim(store, f[j], b)
         at, stride = _locate(address, strides, depth, like.itemsize, block)
         row = segment(at, stride, like)
         value = v[j]

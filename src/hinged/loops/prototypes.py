@@ -28,7 +28,8 @@ from hinged.loops.ledger import (
     UPDATES,
     note_lead,
 )
-from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, segment
+from hinged.loops.pages import PAGE_BITS, SEGMENT, claim, segment
+from hinged.loops.rows import sum_of_squares
 from hinged.rules.codes import PA2, SIMPERC, SIMPROJ
 from hinged.rules.passive_aggressive import pa1
 from hinged.rules.worst import worst_step
@@ -36,14 +37,14 @@ from hinged.rules.worst import worst_step
 __all__ = ["fast_forward"]
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _add_one(at: int, value: Any, n: int, like: Any, s: Any) -> None:
     row = segment(at, n, like)
     for c in range(n):
         s[c] += value * row[c]
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _add_four(
     at0: int, at1: int, at2: int, at3: int, v0: Any, v1: Any, v2: Any, v3: Any, n: int, like: Any, s: Any
 ) -> None:
@@ -51,6 +52,13 @@ def _add_four(
     w0, w1, w2, w3 = segment(at0, n, like), segment(at1, n, like), segment(at2, n, like), segment(at3, n, like)
     for c in range(n):
         s[c] = (((s[c] + v0 * w0[c]) + v1 * w1[c]) + v2 * w2[c]) + v3 * w3[c]
+
+
+@njit(cache=True, inline="always")
+def _add_one_to(at: int, value: Any, n: int, like: Any, g: Any) -> None:
+    row = segment(at, n, like)
+    for c in range(n):
+        row[c] += value * g[c]
 
 
 @njit(cache=True, nogil=True)
@@ -70,9 +78,8 @@ def fast_forward(
     # s scores · g net coefficients · q ‖x‖² · at: where each feature's weights lie · padded: columns read of each row
     indptr, indices, data = rows.indptr, rows.indices, rows.data
     y_indptr, labels, sample_weights = targets.indptr, targets.labels, targets.weights
-    slots, owners, table, used = store.slots, store.owners, store.table, store.used
-    address, strides, like = store.address, store.stride, store.like
-    itemsize, n_slots, n_blocks = like.itemsize, table.shape[0], address.shape[0] << PAGE_BITS
+    slots, table, home, used, strides, like = store.slots, store.table, store.home, store.used, store.stride, store.like
+    n_slots, n_blocks = table.shape[0], store.address.shape[0] << PAGE_BITS
     idf, unit, bias, keeps_df, df, logs = (
         scaling.idf,
         scaling.unit,
@@ -88,7 +95,7 @@ def fast_forward(
     padded = 8
     while padded < k:
         padded *= 2
-    f, v, at = np.empty(longest + 1, np.int64), np.empty(longest + 1, data.dtype), np.empty(longest + 1, np.int64)
+    f, v, at = np.empty(longest + 1, np.uint64), np.empty(longest + 1, data.dtype), np.empty(longest + 1, np.int64)
     found, found_v = np.empty(longest + 1, np.int64), np.empty(longest + 1, data.dtype)
     s, g = np.zeros(SEGMENT, like.dtype), np.zeros(SEGMENT, like.dtype)
     steps = np.zeros(SEGMENT)
@@ -115,26 +122,25 @@ def fast_forward(
             break
 
         # ---- read
-        n, q = 0, 0.0
+        n = 0
         log_rounds = math.log(learnt + 1.0) if idf else 0.0
         for j in range(begin, end):
             x = data[j]
             if x != 0:
-                feature = indices[j] + 1
+                feature = np.uint64(indices[j]) + np.uint64(1)  # unsigned: no index from the end, so no test for one
                 if idf and learnt > 0:
                     count = df[feature]
                     log_count = logs[count] if count < logs.shape[0] else math.log(count + 0.5)
                     x = v.dtype.type(x * max(0.1, log_rounds - log_count))
                 f[n] = feature
                 v[n] = x
-                q += float(x) * float(x)
                 n += 1
+        q = sum_of_squares(v, n)
         if unit and q > 0.0:
             norm = math.sqrt(q)
-            q = 0.0
             for j in range(n):
                 v[j] = v[j] / norm
-                q += float(v[j]) * float(v[j])
+            q = sum_of_squares(v, n)
         if bias != 0.0:
             f[n] = 0
             v[n] = bias
@@ -144,15 +150,13 @@ def fast_forward(
         # ---- score
         n_found, narrow = 0, False
         for j in range(n):
-            block = table[slots[f[j]], 0]  # slot 0 has no blocks
-            at[j] = 0
-            if block > 0:
-                page = block >> PAGE_BITS
-                narrow = narrow or strides[page] < k
-                at[j] = address[page] + (block & (PAGE - 1)) * strides[page] * itemsize
-                found[n_found] = at[j]
-                found_v[n_found] = v[j]
-                n_found += 1
+            at[j] = home[slots[f[j]]]  # slot 0 has none
+            found[n_found] = at[j]
+            found_v[n_found] = v[j]
+            n_found += at[j] != 0
+        if used[2] < k:  # some page is narrower than the labels need; one of these?
+            for j in range(n):
+                narrow = narrow or (at[j] != 0 and strides[table[slots[f[j]], 0] >> PAGE_BITS] < k)
         if narrow:
             break
         s[:] = zero
@@ -209,7 +213,8 @@ def fast_forward(
             if total > 0.0:
                 inner = total * float(right) - total * float(best)
                 step = like.dtype.type(total)
-                sq_move = 2.0 * q * float(step) * float(step)
+                sq_move = q * float(step) ** 2
+                sq_move += sq_move
                 if code == PA2:
                     sums[PENALTY] += total * total / (4.0 * C)
         elif gap < margin:
@@ -226,28 +231,20 @@ def fast_forward(
                 steps[y] = 0.0
                 for r in range(k):
                     total += steps[r]
-                    inner -= steps[r] * float(s[r])
-                    g[r] = -steps[r]
-                g[y] = total
-                inner += total * float(right)
+                    steps[r] = -steps[r]
+                steps[y] = total
                 for r in range(k):
-                    sq_move += q * float(g[r]) * float(g[r])
+                    inner += steps[r] * float(s[r])
+                    g[r] = steps[r]
+                    sq_move += q * float(g[r]) ** 2
         if total > 0.0:
             updates += 1
             sums[GAIN] += total * margin
             sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, sq_move)
             for j in range(n):
                 if at[j] == 0:
-                    slot = slots[f[j]]
-                    if slot == 0:
-                        used[0] += 1
-                        slot = used[0]
-                        owners[slot] = f[j]
-                        slots[f[j]] = slot
-                    used[1] += 1
-                    block = used[1]
-                    table[slot, 0] = block
-                    at[j] = address[block >> PAGE_BITS] + (block & (PAGE - 1)) * strides[block >> PAGE_BITS] * itemsize
+                    claim(store, f[j], 0)
+                    at[j] = home[slots[f[j]]]
                 if code < SIMPERC:
                     row = segment(at[j], padded, like)
                     row[y] += v[j] * step
@@ -266,10 +263,3 @@ def fast_forward(
     counts[MISTAKES] += mistakes
     counts[UPDATES] += updates
     return i
-
-
-@njit(cache=True)
-def _add_one_to(at: int, value: Any, n: int, like: Any, g: Any) -> None:
-    row = segment(at, n, like)
-    for c in range(n):
-        row[c] += value * g[c]

@@ -43,10 +43,10 @@ def support(parts: Any, f: Any, v: Any, n: int, fs: Any, vs: Any) -> int:
     m = 0
     if dense:  # |x - p| is not 0 where only the mean is
         m = parts.sums.used[0]
-        for slot in range(1, m + 1):
-            fs[slot - 1], vs[slot - 1] = parts.sums.owners[slot], 0.0
+        for j in range(m):
+            fs[j], vs[j] = np.int64(parts.sums.owners[j + 1]), 0.0
     for j in range(n):
-        slot = parts.sums.slots[f[j]] if dense else 0
+        slot = np.int64(parts.sums.slots[f[j]]) if dense else np.int64(0)
         if slot > 0:
             vs[slot - 1] = v[j]
         else:

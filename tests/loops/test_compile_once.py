@@ -1,0 +1,123 @@
+"""Nobody compiles twice: a second run finds everything in Numba's cache, and warming up leaves nothing to compile."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numba import config
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled with the compiler switched off")
+
+#: Uses the package in every way that ends in a loop; `compiled()` lists each loop's compiled versions.
+PROGRAM = """
+import json, os, sys, tempfile
+import numpy as np
+import hinged
+
+def dispatchers():
+    found = {}
+    for name, module in list(sys.modules.items()):
+        if name.startswith("hinged."):
+            for thing in list(vars(module).values()):
+                if hasattr(thing, "py_func") and hasattr(thing, "stats"):
+                    found[f"{thing.py_func.__module__}.{thing.py_func.__name__}"] = thing
+    return found
+
+def compiled():
+    return {name: sorted(map(str, d.signatures)) for name, d in dispatchers().items()}
+
+def missed():
+    return {name: n for name, d in dispatchers().items() if (n := sum(d.stats.cache_misses.values()))}
+
+def found():
+    return sum(sum(d.stats.cache_hits.values()) for d in dispatchers().values())
+
+def use():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 6)), ["abcd"[r] for r in rng.integers(0, 4, 40)]
+    rows = [{f"w{j}": float(v) for j, v in enumerate(row) if v > 0} for row in X]
+    sets = [set(label) for label in y]
+    groups = hinged.sharing.Groups([{"a", "b"}, {"c"}])
+    for dtype in (np.float32, np.float64):
+        Z = X.astype(dtype)
+        schemes = [{"rule": rule} for rule in hinged.rules.RULES]
+        schemes += [{"sharing": "hybrid", "features": f} for f in ("first", "frequency", "distance", "tfidf")]
+        schemes += [{"sharing": "single", "features": "frequency", "rule": "optimal"}, {"sharing": groups}]
+        schemes += [{"average": True, "scaling": "idf", "normalize": True, "bias": 0.5}]
+        for settings in schemes:
+            model = hinged.Classifier(dtype=dtype, **settings)
+            hinged.evaluate.progressive(model, Z, y)
+            hinged.evaluate.progressive(model, Z, y, sample_weight=rng.random(40), delay=2)
+            model.learn_one(Z[0], "new")
+            model.predict(Z), model.rank(Z), model.confidence(Z), model.score_gap(Z), model.predict_one(Z[0])
+            model.explain(Z[0], "a"), model.coef_, model.dual_
+            model.rename_label("a", "z").merge_labels("b", "c").remove_label("d")
+            model.partial_fit(Z[:1], ["z"])
+            hinged.Ranker(dtype=dtype, **settings).fit(Z, sets).predict(Z)
+            by_name = hinged.Classifier(dtype=dtype, **settings)
+            for x, label in zip(rows, y):
+                by_name.predict_one(x)
+                by_name.learn_one(x, label)
+            path = os.path.join(tempfile.mkdtemp(), "model")
+            model.save(path)
+            hinged.load(path).partial_fit(Z, y)
+"""
+
+
+def run(program):
+    """What a fresh process answers, as JSON; the suite's own cache is used."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM + program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def cached_files():
+    return {(path.name, path.stat().st_size) for path in Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nb[ci]")}
+
+
+def test_the_second_run_compiles_nothing():
+    once = "use()\nprint(json.dumps([missed(), found()]))"
+    run(once)
+    files = cached_files()
+    misses, hits = run(once)
+    assert hits > 0
+    assert misses == {}
+    assert cached_files() == files
+
+
+def test_warming_up_leaves_nothing_to_compile():
+    new = run(
+        """
+from hinged.loops.warm_up import warm_up
+warm_up()
+before = compiled()
+use()
+after = compiled()
+print(json.dumps({name: sorted(set(kinds) - set(before.get(name, []))) for name, kinds in after.items()}))
+"""
+    )
+    assert {name: kinds for name, kinds in new.items() if kinds} == {}
+
+
+def test_a_command_run_twice_compiles_nothing_the_second_time():
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    command = [sys.executable, "-c", "from hinged.cli.main import main; main()", "warm-up"]
+    for _ in range(2):
+        files = cached_files()
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900, check=False)
+        assert done.returncode == 0, done.stderr
+    assert cached_files() == files

@@ -1,0 +1,126 @@
+"""The shape of the package: imports point one way, files stay short, importing is cheap, every name is explained."""
+
+import ast
+import inspect
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import hinged
+
+ROOT = Path(hinged.__file__).parent
+#: From the bottom up. A module imports from folders below its own, and from its own folder.
+LEVELS = (
+    ("rules", "tasks", "sharing", "geometry"),
+    ("loops",),
+    ("estimators",),
+    ("io", "evaluate"),
+    ("experiments",),
+    ("",),  # the public surface, hinged/__init__.py
+    ("cli",),
+)
+LEVEL = {folder: level for level, folders in enumerate(LEVELS) for folder in folders}
+MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
+FOLDERS = sorted(p.name for p in ROOT.iterdir() if (p / "__init__.py").exists())
+
+
+def imported(path):
+    """The modules of this package that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "hinged")
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            if (node.module or "").split(".")[0] == "hinged":
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_every_folder_has_its_level():
+    assert sorted(LEVEL) == ["", *FOLDERS]
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if "/" in m])
+def test_imports_point_downwards(module):
+    folder = module.split("/")[0]
+    upwards = []
+    for name in imported(ROOT / module):
+        parts = name.split(".")
+        other = parts[1] if len(parts) > 1 and parts[1] in FOLDERS else ""
+        if other != folder and LEVEL[other] >= LEVEL[folder]:
+            upwards.append(name)
+    assert upwards == []
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_file_can_be_read_in_one_sitting(module):
+    lines = (ROOT / module).read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 400
+    assert all(len(line) <= 120 for line in lines)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_file_begins_by_saying_what_it_is(module):
+    assert ast.get_docstring(ast.parse((ROOT / module).read_text(encoding="utf-8")))
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    ask = "import sys, hinged; print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    loaded = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout.split()
+    assert "hinged" in loaded
+    assert not {"numba", "sklearn", "matplotlib", "scipy", "rich", "typer", "river", "torch"} & set(loaded)
+
+
+def test_using_an_estimator_loads_no_plots_and_no_progress_bars():
+    ask = "import sys, hinged; hinged.Classifier; print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    loaded = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout.split()
+    assert "numba" in loaded
+    assert not {"matplotlib", "rich", "typer", "river"} & set(loaded)
+
+
+@pytest.mark.parametrize("folder", ["", *FOLDERS])
+def test_public_names_are_listed_once_and_exist(folder):
+    package = import_module(f"hinged.{folder}".rstrip("."))
+    assert len(set(package.__all__)) == len(package.__all__)
+    for name in package.__all__:
+        assert getattr(package, name) is not None
+    assert set(package.__all__) <= set(dir(package))
+
+
+def test_the_public_surface_is_one_sorted_list():
+    assert hinged.__all__ == sorted(hinged.__all__)
+
+
+def test_an_unknown_name_is_named():
+    with pytest.raises(AttributeError, match="no attribute 'Clasifier'"):
+        hinged.Clasifier  # noqa: B018
+
+
+def public_objects():
+    """Every public class and function, and the public methods of each class."""
+    for folder in ["", *FOLDERS]:
+        package = import_module(f"hinged.{folder}".rstrip("."))
+        for name in package.__all__:
+            thing = getattr(package, name)
+            if inspect.isclass(thing) or inspect.isroutine(thing) or hasattr(thing, "py_func"):
+                yield f"{package.__name__}.{name}", thing
+            if inspect.isclass(thing):
+                for method, member in inspect.getmembers(thing):
+                    ours = getattr(member, "__module__", None) or getattr(getattr(member, "fget", None), "__module__", "")
+                    if not method.startswith("_") and str(ours).startswith("hinged"):
+                        yield f"{package.__name__}.{name}.{method}", member
+
+
+@pytest.mark.parametrize(("name", "thing"), list(public_objects()), ids=lambda value: value if isinstance(value, str) else "")
+def test_every_public_name_is_explained(name, thing):
+    assert inspect.getdoc(thing), f"{name} has no docstring"
+
+
+def test_every_module_can_be_imported_by_itself():
+    modules = [name for _, name, _ in pkgutil.walk_packages([str(ROOT)], "hinged.") if not name.endswith("__main__")]
+    ask = "import importlib, sys\nfor name in sys.argv[1:]:\n    importlib.import_module(name)"
+    for first in modules[:: max(1, len(modules) // 8)]:  # each of these first, in a fresh process
+        subprocess.run([sys.executable, "-c", ask, first, *modules], check=True, timeout=120)
