@@ -253,7 +253,7 @@ def test_names_as_labels_equal_their_twin(rule):
         assert assert_equal_to_twin(named, params, closed) >= 24
 
 
-@pytest.mark.parametrize("rule", ["pa1", "simproj"])
-def test_own_and_built_in_features_mix_in_groups(rule):
-    params = {"rule": rule, "sharing": [{0, 1}, {2, 3}], "features": [signed_by_label, SHARP]}
-    assert assert_equal_to_twin(random_stream("real", 6), params) >= 24
+def test_own_and_built_in_features_are_refused_in_one_model():
+    model = hinged.Classifier(sharing=hinged.sharing.Groups([{0, 1}, {2, 3}], features=[signed_by_label, "first"]))
+    with pytest.raises(ValueError, match="cannot be mixed with built-in ones"):
+        model.learn_one([1.0, 2.0], 0)

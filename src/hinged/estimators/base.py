@@ -17,7 +17,7 @@ from hinged.estimators.inputs import check_weights
 from hinged.estimators.labels import LabelIndex, as_labels, in_order
 from hinged.estimators.learnt import Learnt
 from hinged.estimators.reading import Batch, ReadsRows, one_row
-from hinged.estimators.settings import settle, whole
+from hinged.estimators.settings import BUILT_FOR, STEPPING, settle, whole
 from hinged.loops.explain import row_contributions, shared_contributions
 from hinged.loops.labels import WEIGHTS, Targets
 from hinged.loops.ledger import lead_bin
@@ -33,6 +33,7 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
     """Online learner on labels; see `Classifier` and `Ranker` for the parameters."""
 
     _labels: LabelIndex | None = None
+    _learnt_with: tuple | None = None
 
     def __init__(
         self,
@@ -117,6 +118,7 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
             ids = self._known_answer(y)
             if ids is not None:  # the common case of a stream, without the checks that cannot fail here
                 batch = self._parse_dicts((x,), grow=True)
+                self._keep_up()
                 self._take_in(batch)
                 self._model.learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), self._known(), 0, self._describe)
                 return
@@ -185,12 +187,32 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
             self._certified, self._edited = settled.certified, False
             self._model = settled.new_model(self, batch.dtype)
             self._model.declare(len(known))
+        self._keep_up()
         self._labels = known
         self._take_in(batch)
         after = [*known.labels, *new] if new else known.labels
         result = self._model.learn(batch.rows, Targets(indptr, ids, weights), after, delay, self._describe, advance)
         known.extend(new)
         return result
+
+    def _keep_up(self) -> None:
+        """Follow a change of `rule`, `C` or `margin` since the last round; refuse one of what memory is built for."""
+        now = tuple(getattr(self, name) for name in (*STEPPING, *BUILT_FOR))
+        if self._learnt_with is None:
+            self._learnt_with = now
+        if now == self._learnt_with:
+            return
+        for name, before, value in zip(
+            BUILT_FOR, self._learnt_with[len(STEPPING) :], now[len(STEPPING) :], strict=True
+        ):
+            if before != value:
+                raise ValueError(
+                    f"{name} cannot change once something is learnt; it was {before!r}, now {value!r}. "
+                    "Set it back, or call fit to start anew."
+                )
+        settled = settle(self)
+        self._model.setting, self._model.own = settled.rule, settled.own
+        self._learnt_with, self._edited = now, True  # the certificate spoke of the rule it began with
 
     def _check_count(self, n_labels: int) -> None:
         most = settle(self).most_labels

@@ -40,6 +40,8 @@ def as_labels(y: Any, n_rows: int) -> list[Hashable]:
     labels = y.tolist() if hasattr(y, "tolist") else y.to_list() if hasattr(y, "to_list") else list(y)
     if len(labels) != n_rows:
         raise ValueError(f"X and y must have as many rows; got {n_rows} rows and {len(labels)} labels.")
+    if getattr(y, "dtype", None) is not None and getattr(y.dtype, "kind", "O") in "iubU":
+        return labels
     kinds = set(map(type, labels))
     for kind in kinds:
         if kind.__hash__ is None:
@@ -98,7 +100,7 @@ class LabelIndex:
     ) -> tuple[np.ndarray, list[Hashable]]:
         """Positions of labels, and the new ones among them in order of appearance; a row of weight 0 adds none."""
         try:
-            return np.array(list(map(self.position.__getitem__, labels)), np.int64), []
+            return np.fromiter(map(self.position.__getitem__, labels), np.int64, len(labels)), []
         except KeyError:
             pass
         position, new = dict(self.position), []

@@ -28,6 +28,7 @@ class Learnt:
     _names: FeatureNames | None
     _edited: bool
     _certified: bool
+    _keep_up: Any
 
     @property
     def classes_(self) -> np.ndarray:
@@ -144,3 +145,4 @@ class Learnt:
             self.feature_names_in_ = np.array(names["frame"], object)
         self._model = settled.new_model(self, about["dtype"])
         self._model.restore(arrays, names["phi"])
+        self._keep_up()

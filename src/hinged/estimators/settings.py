@@ -21,6 +21,11 @@ __all__ = ["LARGEST_JOINT", "Settled", "settle", "whole"]
 LARGEST_JOINT = 2000
 
 
+#: Settings a learner may change between rounds, and those its memory is built for.
+STEPPING = ("rule", "C", "margin")
+BUILT_FOR = ("sharing", "features", "scaling", "normalize", "average", "bias", "dtype")
+
+
 class Settled(NamedTuple):
     """Settings that were found sound."""
 

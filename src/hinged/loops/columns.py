@@ -28,6 +28,7 @@ class Columns(NamedTuple):
     indptr: np.ndarray  # int64 (labels + 1,) for PER_SET
     indices: np.ndarray  # int64
     n: int  # columns in all, for PER_SET
+    separate: bool  # whether each label has exactly one column, and no two the same
 
 
 @njit(cache=True)

@@ -215,13 +215,13 @@ def learn(
                 middle = base + 0.5 * (s[relevant[low]] + s[rival])
                 sums[RANKED] += 1.0
                 sums[THRESHOLD] += (middle - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
-                if weights.depth == 2 and counts[ROUNDS] > 0:
+                if weights.depth == 2 and counts[LEARNT] > 0:
                     mean = work[:k]
                     wide[:] = 0
-                    add_means(weights, f, v, n, n_columns(columns, k), counts[ROUNDS], wide)
+                    add_means(weights, f, v, n, n_columns(columns, k), counts[LEARNT], wide)
                     label_scores(columns, wide, mean)
                     if parts is not None:
-                        add_shared_scores(parts, fs, m, phi, origin, counts[ROUNDS], mean)
+                        add_shared_scores(parts, fs, m, phi, origin, counts[LEARNT], mean)
                     first, lead = runner_up(mean)
                     note_lead(ledger.leads, lead, is_relevant[first])
                 elif flag == 0 and relevant.shape[0] == 1:
@@ -239,7 +239,7 @@ def learn(
                 # ---- move
                 if total > 0.0:
                     counts[UPDATES] += 1
-                    age = float(counts[ROUNDS])
+                    age = float(counts[LEARNT])
                     inner, sq_move, n_touched = 0.0, 0.0, 0
                     for r in range(k):
                         inner += g[r] * s[r]

@@ -201,7 +201,7 @@ def add_means(store: Any, f: Any, v: Any, n: int, columns: int, rounds: int, s: 
 def add_to(store: Any, f: Any, v: Any, n: int, g: Any, touched: Any, n_touched: int, age: float) -> None:
     """W[f_j, c] += v_j g_c for the touched columns c, which rise; `age` weighs the average's share.
 
-    `age` is the number of rounds before this one.
+    `age` is the number of rounds learnt before this one.
     """
     first = 0
     while first < n_touched:

@@ -10,7 +10,7 @@ import numpy as np
 
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
 from hinged.loops.labels import COUNTS, FIRSTS, SUMS, VECTORS, WEIGHTS
-from hinged.loops.ledger import GAIN, LABELS, LEARNT, PENALTY, ROUNDS, SQ_NORM, new_ledger
+from hinged.loops.ledger import GAIN, LABELS, LEARNT, PENALTY, SQ_NORM, new_ledger
 from hinged.loops.memory import Paged, longer
 from hinged.loops.rows import Scaling
 from hinged.loops.shared import Parts
@@ -104,7 +104,7 @@ class LabelMemory:
     @property
     def mean_over(self) -> int:
         """Rounds the mean weights are taken over; 0 where no average is kept."""
-        return int(self.ledger.counts[ROUNDS]) if self.mean_depth == 2 else 0
+        return int(self.ledger.counts[LEARNT]) if self.mean_depth == 2 else 0
 
     # ------------------------------------------------------------------ labels
     def move_labels(self, onto: np.ndarray, n_labels: int) -> None:
@@ -196,7 +196,9 @@ class LabelMemory:
         if self._columns is None or self._columns[0] != len(labels):
             indptr, indices = self.plan.columns(labels)
             kind = PER_LABEL if self.plan.per_label else PER_SET if self.plan.sets else NO_ROW_VECTORS
-            self._columns = (len(labels), Columns(kind, indptr, indices, len(self.plan.sets)))
+            each = np.diff(indptr)
+            separate = self.plan.per_label or bool((each == 1).all() and len(np.unique(indices)) == len(indices))
+            self._columns = (len(labels), Columns(kind, indptr, indices, len(self.plan.sets), separate))
         return self._columns[1]
 
     def _parts(

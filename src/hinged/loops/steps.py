@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hinged.loops.columns import PER_LABEL, common_columns, sq_distance
+from hinged.loops.columns import common_columns, sq_distance
 from hinged.loops.shared import shared_inner, shared_sq_distance
 from hinged.rules.codes import MIRA, OPTIMAL, PA2, SIMPERC
 from hinged.rules.optimal import by_sorting, on_gram
@@ -82,7 +82,7 @@ def net_coefficients(
         g[rival] = -total
         return total, total * total / (4.0 * C) if setting.code == PA2 else 0.0
     if setting.code == OPTIMAL or setting.code == MIRA:
-        if phi is not None or columns.kind != PER_LABEL:
+        if phi is not None or not columns.separate:
             return on_gram(s, is_relevant, _gram(columns, q, phi, k), margin, C, setting.code == MIRA, g), 0.0
         if q > 0.0:
             return by_sorting(s, is_relevant, q, margin, C, work, g), 0.0

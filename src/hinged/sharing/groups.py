@@ -19,7 +19,8 @@ class Groups:
     sets : sequence of collections of labels
         Exactly these sets, singletons included by hand. Labels may be named before they are seen.
     features : None or sequence
-        Label features for each set, None for the row itself; None altogether for the row everywhere.
+        Label features for each set, None for the row itself; None altogether for the row everywhere. Functions of
+        your own and built-in label features cannot stand in one model.
 
     Examples
     --------

@@ -22,7 +22,9 @@ def extremes(scores: Any, relevant: Any, is_relevant: Any) -> tuple[int, int]:
     """
     low = -1
     for a in range(relevant.shape[0]):
-        if low < 0 or scores[relevant[a]] < scores[relevant[low]]:
+        if low >= 0 and scores[relevant[a]] == scores[relevant[low]]:
+            low = a if relevant[a] < relevant[low] else low
+        elif low < 0 or scores[relevant[a]] < scores[relevant[low]]:
             low = a
     rival = -1
     for s in range(scores.shape[0]):
