@@ -284,7 +284,7 @@ def certificate() -> None:
     X, y = (rows[:n] for rows in load_digits(return_X_y=True))
     X = X / np.linalg.norm(X, axis=1, keepdims=True)
     lines = {"optimal": PINK, "pa1": BLUE, "simproj": GREEN}
-    stops = range(50, n + 1, 50)
+    stops = [*range(10, 100, 10), *range(100, n + 1, 50)]
     least = []
     for stop in stops:  # Crammer and Singer's SVM minimises the very objective that the certificate bounds
         best = LinearSVC(multi_class="crammer_singer", C=C, fit_intercept=False, tol=1e-6, max_iter=100_000)

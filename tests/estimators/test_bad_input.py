@@ -117,7 +117,9 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "problem", "words"), SETTINGS, ids=[str(s[0]) for s in SETTINGS])
+@pytest.mark.parametrize(
+    ("settings", "problem", "words"), SETTINGS, ids=[str(s[0]).split(" at 0x")[0] for s in SETTINGS]
+)
 def test_a_bad_setting_is_refused_by_name_before_anything_is_learnt(settings, problem, words):
     for call in (
         lambda m: m.fit(X, Y),
@@ -138,7 +140,9 @@ def test_epochs_are_a_whole_number(epochs):
 def test_balanced_weights_need_all_labels_at_once():
     words = r"class_weight='balanced'.*fit only.*dict"
     refused(hinged.Classifier(class_weight="balanced"), lambda m: m.partial_fit(X, Y), ValueError, words)
-    refused(hinged.Ranker(class_weight="balanced"), lambda m: m.fit(X, SETS), ValueError, words.replace("fit only.*", ""))
+    refused(
+        hinged.Ranker(class_weight="balanced"), lambda m: m.fit(X, SETS), ValueError, words.replace("fit only.*", "")
+    )
 
 
 def test_groups_need_sets_and_as_many_features():
@@ -149,7 +153,9 @@ def test_groups_need_sets_and_as_many_features():
 
 
 def test_a_bad_setting_of_a_model_that_has_learnt_is_refused_too():
-    refused(of_matrices().set_params(C=-1.0), lambda m: m.partial_fit(X, Y), ValueError, r"C must be positive; got C=-1")
+    refused(
+        of_matrices().set_params(C=-1.0), lambda m: m.partial_fit(X, Y), ValueError, r"C must be positive; got C=-1"
+    )
 
 
 # ------------------------------------------------------------------ values
@@ -282,7 +288,9 @@ def test_one_row_is_one_row():
 
 def test_more_columns_than_an_index_can_count_are_refused():
     beyond = sparse.csr_array(([1.0], ([0], [2**31])), shape=(1, 2**31 + 1))
-    refused(hinged.Classifier(), lambda m: m.partial_fit(beyond, ["a"]), ValueError, r"at most \d+ columns.*got 2147483649")
+    refused(
+        hinged.Classifier(), lambda m: m.partial_fit(beyond, ["a"]), ValueError, r"at most \d+ columns.*got 2147483649"
+    )
     model = of_matrices()
     refused(model, lambda m: m.learn_one({2**31: 1.0}, "a"), (TypeError, ValueError), r"column.*2147483648")
     refused(model, lambda m: m.learn_one({2**70: 1.0}, "a"), (TypeError, ValueError), r"column")

@@ -1,5 +1,7 @@
 """What streaming promises: cut it as you like, labels and features come when they come, and edits keep the rest."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -303,7 +305,9 @@ def test_a_changed_setting_is_used_or_refused_and_never_ignored():
 EDITED = ["multi", "hybrid frequency", "single first", "single distance", "single tfidf", "own features"]
 
 
-@pytest.mark.parametrize("scheme", sorted(set(SCHEMES) - {"own features"}))  # which are asked by name: another label to them
+@pytest.mark.parametrize(
+    "scheme", sorted(set(SCHEMES) - {"own features"})
+)  # which are asked by name: another label to them
 def test_a_renamed_label_keeps_its_place_and_what_it_learnt(scheme):
     X, y = stream(12)
     model = hinged.Classifier(**SCHEMES[scheme]).fit(X, y)
@@ -445,7 +449,7 @@ def test_rank_orders_labels_by_score_and_ties_by_place():
     scores = model.decision_function(X)
     for order, row in zip(model.rank(X), scores, strict=True):
         assert sorted(order) == [0, 1, 2, 3]
-        assert all(row[a] > row[b] or (row[a] == row[b] and a < b) for a, b in zip(order, order[1:], strict=False))
+        assert all(row[a] > row[b] or (row[a] == row[b] and a < b) for a, b in pairwise(order))
     assert model.rank(X[-1:]) == [[0, 1, 2, 3]]
     assert model.rank(X, top=2) == [order[:2] for order in model.rank(X)]
     assert [order[0] for order in model.rank(X)] == model.predict(X).tolist()

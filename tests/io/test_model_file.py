@@ -102,7 +102,10 @@ def test_a_model_comes_back_bit_for_bit_and_goes_on_learning_the_same(name, tmp_
 
 def test_a_model_of_a_thousand_names_and_labels_comes_back(tmp_path):
     rng = np.random.default_rng(2)
-    rows = [{f"name {j}": float(v) for j, v in zip(rng.integers(0, 3000, 6), rng.integers(1, 4, 6), strict=True)} for _ in range(900)]
+    rows = [
+        {f"name {j}": float(v) for j, v in zip(rng.integers(0, 3000, 6), rng.integers(1, 4, 6), strict=True)}
+        for _ in range(900)
+    ]
     y = [f"label {r}" for r in rng.integers(0, 130, 900)]
     for settings in ({"scaling": "idf"}, {"sharing": "hybrid", "features": "frequency", "average": True}):
         model = hinged.Classifier(**settings)
@@ -272,7 +275,9 @@ class Thing:
         return "<a thing>"
 
 
-@pytest.mark.parametrize("label", [frozenset({1}), Thing(), ("a", frozenset()), 1j, np.datetime64("2006-01-01")], ids=repr)
+@pytest.mark.parametrize(
+    "label", [frozenset({1}), Thing(), ("a", frozenset()), 1j, np.datetime64("2006-01-01")], ids=repr
+)
 def test_a_label_that_cannot_be_saved_is_named_and_the_old_file_stays(label, tmp_path):
     X, y = stream(16)
     path = tmp_path / "model"
@@ -280,7 +285,9 @@ def test_a_label_that_cannot_be_saved_is_named_and_the_old_file_stays(label, tmp
     model.save(path)
     before = path.read_bytes()
     model.learn_one(X[0], label)
-    with pytest.raises(TypeError, match=r"labels can be saved where they are str, int.*; got .*Rename that one, or pickle"):
+    with pytest.raises(
+        TypeError, match=r"labels can be saved where they are str, int.*; got .*Rename that one, or pickle"
+    ):
         model.save(path)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["model"]

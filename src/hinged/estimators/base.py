@@ -26,6 +26,17 @@ from hinged.loops.rows import Rows
 
 __all__ = ["LabelEstimator"]
 
+#: What learning leaves on an estimator beside its model; `fit` begins by forgetting it.
+LEARNT_NAMES = (
+    "_labels",
+    "_names",
+    "_model",
+    "_indicator",
+    "_column",
+    "_learnt_with",
+    "n_features_in_",
+    "feature_names_in_",
+)
 ONE_EACH, UNWEIGHTED = np.arange(2), np.zeros(0)
 
 
@@ -92,11 +103,12 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
                 order = rng.permutation(batch.n)
             some = batch._replace(rows=_taken(batch.rows, order)) if self.shuffle else batch
             fresh._learn(some, [answers[i] for i in order], weights[order] if len(weights) else weights)
-        learnt = {name: value for name, value in vars(fresh).items() if name not in self.get_params(deep=False)}
-        for name in [n for n in vars(self) if n not in self.get_params(deep=False)]:
+        params = self.get_params(deep=False)
+        for name in set(LEARNT_NAMES) & set(vars(self)):
             delattr(self, name)
-        for name, value in learnt.items():
-            setattr(self, name, value)
+        for name, value in vars(fresh).items():
+            if name not in params:
+                setattr(self, name, value)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

@@ -80,7 +80,8 @@ def as_dict_rows(
                 columns.append(at)
                 values.append(float(value))
         indptr[i + 1] = len(columns)
-    data = np.array(values, dtype)
+    with np.errstate(over="ignore"):
+        data = np.array(values, dtype)
     check_finite(data)
     return _sorted(Rows(indptr, np.array(columns, np.int32), data)), list(new)
 
@@ -102,13 +103,15 @@ def one_dict_row(x: dict, names: FeatureNames, dtype: np.dtype, grow: bool) -> t
     ):
         try:
             sum(values)  # numbers add up; strings, which fromiter would parse, do not
-            data = np.fromiter(values, dtype, len(keys))
+            with np.errstate(over="ignore"):
+                data = np.fromiter(values, dtype, len(keys))
+                square = float(data @ data)
             columns = np.fromiter(map(names.column.get, keys, repeat(-1)), np.int32, len(keys))
         except (TypeError, ValueError):
             return None
-        if not float(data @ data) < LARGEST_SQUARE:
+        if not square < LARGEST_SQUARE:
             return None
-        order = columns.argsort()
+        order = columns.argsort(kind="stable")  # new names in the order they came
         columns, data = columns[order], data[order]
         missing = int(columns.searchsorted(0))  # names not known come first, as -1
         rows = Rows(np.array([0, len(columns) - missing]), columns[missing:], data[missing:])

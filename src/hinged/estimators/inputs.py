@@ -50,20 +50,27 @@ def from_matrix(X: Any, dtype: np.dtype) -> Rows:
         raise ValueError(f"at most {WIDEST} columns are possible; got {X.shape[1]}. Hash the features into fewer.")
     if not sparse.issparse(X):
         X = sparse.csr_array(X)
-    elif X.format != "csr":
-        X = X.tocsr()
+    elif X.dtype.kind != "f":  # small integers would overflow where duplicates are summed
+        X = X.astype(dtype)
+    X = X.tocsr()
+    _check_places(X)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    indices = X.indices
-    if len(indices) and indices.dtype != np.int32:
-        if int(indices.max()) >= X.shape[1] or int(indices.min()) < 0:
-            raise ValueError(f"column indices must lie in 0 ... {X.shape[1] - 1}; got {int(indices.max())}.")
-        indices = indices.astype(np.int32)
-    data = X.data
-    data = np.ascontiguousarray(data, dtype)
+    with np.errstate(over="ignore"):
+        data = np.ascontiguousarray(X.data, dtype)
     check_finite(data)
-    return Rows(X.indptr.astype(np.int64, copy=False), np.ascontiguousarray(indices, np.int32), data)
+    return Rows(X.indptr.astype(np.int64, copy=False), np.ascontiguousarray(X.indices, np.int32), data)
+
+
+def _check_places(X: Any) -> None:
+    """Refuse a matrix whose own bookkeeping points outside of it."""
+    indptr, indices = X.indptr, X.indices
+    if indptr[0] != 0 or indptr[-1] > min(len(indices), len(X.data)) or (np.diff(indptr) < 0).any():
+        raise ValueError("the row pointers of X do not fit its values; got a damaged matrix. Rebuild it.")
+    if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < X.shape[1]:
+        wrong = int(indices.min()) if int(indices.min()) < 0 else int(indices.max())
+        raise ValueError(f"column indices must lie in 0 ... {X.shape[1] - 1}; got {wrong}. Rebuild the matrix.")
 
 
 def check_finite(data: np.ndarray) -> None:
@@ -85,7 +92,10 @@ def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     """Weights of rows: finite, not negative, one each; empty for none."""
     if sample_weight is None:
         return np.zeros(0)
-    weights = np.asarray(sample_weight, np.float64)
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"sample_weight must hold numbers; got {sample_weight!r}.") from None
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):

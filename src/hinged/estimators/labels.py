@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-__all__ = ["LabelIndex", "as_label_sets", "as_labels", "in_order"]
+__all__ = ["LabelIndex", "as_label_sets", "as_labels", "in_order", "is_column"]
 
 
 def in_order(labels: Iterable[Hashable]) -> list[Hashable]:
@@ -29,7 +30,8 @@ def in_order(labels: Iterable[Hashable]) -> list[Hashable]:
 
 def as_labels(y: Any, n_rows: int) -> list[Hashable]:
     """One label per row, as plain Python values."""
-    if isinstance(y, str | bytes) or (not hasattr(y, "__len__") and not hasattr(y, "__iter__")):
+    y = _given(y)
+    if isinstance(y, str | bytes) or not hasattr(y, "__iter__"):
         raise ValueError(f"y must hold one label per row; got {y!r}. Put the labels in a list.")
     if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
         from sklearn.utils.validation import column_or_1d
@@ -40,22 +42,49 @@ def as_labels(y: Any, n_rows: int) -> list[Hashable]:
     labels = y.tolist() if hasattr(y, "tolist") else y.to_list() if hasattr(y, "to_list") else list(y)
     if len(labels) != n_rows:
         raise ValueError(f"X and y must have as many rows; got {n_rows} rows and {len(labels)} labels.")
-    if getattr(y, "dtype", None) is not None and getattr(y.dtype, "kind", "O") in "iubU":
-        return labels
-    kinds = set(map(type, labels))
-    for kind in kinds:
-        if kind.__hash__ is None:
-            raise TypeError(f"a label must be hashable (str, int, tuple, ...); got a {kind.__name__}. Use a tuple.")
-    if not kinds <= {str, int, bool} and any(label != label for label in labels):
-        raise ValueError("Input y contains NaN. A label must equal itself; drop those rows or name the label.")
+    if getattr(getattr(y, "dtype", None), "kind", "O") not in "iubU":
+        _check_labels(labels)
     return labels
+
+
+def _check_labels(labels: list) -> None:
+    """A label is hashable, equals itself, and is finite where it is a number."""
+    kinds = set(map(type, labels))
+    if kinds <= {str, int, bool}:
+        return
+    for label in labels:
+        try:
+            hash(label)
+        except TypeError:
+            raise TypeError(
+                f"a label must be hashable (str, int, tuple, ...); got {label!r}, a {type(label).__name__}. Use a tuple."
+            ) from None
+        if label != label:
+            raise ValueError("Input y contains NaN. A label must equal itself; drop those rows or name the label.")
+        if isinstance(label, float) and math.isinf(label):
+            raise ValueError("Input y contains infinity. A label that is a number must be finite; name it otherwise.")
+
+
+def _given(y: Any) -> Any:
+    """The answers, as an array where they come wrapped in something that can be one."""
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    return np.asarray(y) if hasattr(y, "__array__") and not hasattr(y, "__iter__") else y
+
+
+def is_column(y: Any) -> bool:
+    """Whether a matrix of answers is one column of labels rather than an indicator of one label."""
+    return y.shape[1] == 1 and not sparse.issparse(y) and not np.isin(np.asarray(y), (0, 1)).all()
 
 
 def as_label_sets(y: Any, n_rows: int) -> tuple[list[list[Hashable]], int | None]:
     """The right labels of each row, and the number of columns where y is an indicator matrix."""
+    y = _given(y)
     if getattr(y, "ndim", 1) == 2:
         if y.shape[0] != n_rows:
             raise ValueError(f"X and y must have as many rows; got {n_rows} and {y.shape[0]}.")
+        if is_column(y):
+            return [[label] for label in as_labels(np.asarray(y)[:, 0], n_rows)], None
         table = sparse.csr_array(y)
         table.eliminate_zeros()
         if not (table.data == 1).all():
@@ -71,6 +100,8 @@ def as_label_sets(y: Any, n_rows: int) -> tuple[list[list[Hashable]], int | None
                 f"each y must be a collection of labels, such as a set or a list; got {labels!r}. "
                 "For one label per row use hinged.Classifier."
             )
+        labels = list(labels)
+        _check_labels(labels)
         sets.append(in_order(labels))
     if len(sets) != n_rows:
         raise ValueError(f"X and y must have as many rows; got {n_rows} rows and {len(sets)} label sets.")

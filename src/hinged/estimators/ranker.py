@@ -6,9 +6,10 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from hinged.estimators.base import LabelEstimator
-from hinged.estimators.labels import as_label_sets
+from hinged.estimators.labels import as_label_sets, is_column
 from hinged.loops.ledger import THRESHOLD
 
 __all__ = ["Ranker"]
@@ -32,10 +33,17 @@ class Ranker(LabelEstimator):
     """
 
     _indicator: int | None = None  # columns of y where it is an indicator matrix
+    _column: bool = False  # whether y is one column of labels
 
     def predict(self, X: Any) -> Any:
-        """The labels above the threshold learnt so far: an indicator matrix where y was one, else sets."""
-        above = self._scores(X) > self._fitted().ledger.sums[THRESHOLD]
+        """The labels above the threshold learnt so far: an indicator matrix where y was one, else sets.
+
+        Where y was a single column of labels, so is the answer: the best label of each row.
+        """
+        scores = self._scores(X)
+        if self._column:
+            return self.classes_[np.argmax(scores, axis=1)].reshape(-1, 1)
+        above = scores > self._fitted().ledger.sums[THRESHOLD]
         if self._indicator is not None:
             return above.astype(np.int64)
         labels = self._known()
@@ -59,14 +67,19 @@ class Ranker(LabelEstimator):
 
     def _answers(self, y: Any, n: int) -> list:
         sets, width = as_label_sets(y, n)
-        if width is not None and self._indicator is not None and width != self._indicator:
-            raise ValueError(f"y has {width} columns, but earlier ones had {self._indicator}.")
+        if self._model is not None and width != self._indicator:
+            kinds = [
+                "label sets" if n is None else f"an indicator matrix of {n} columns" for n in (width, self._indicator)
+            ]
+            raise ValueError(f"y must stay of one kind; got {kinds[0]} after {kinds[1]}.")
         return sets
 
     def _check(self, X: Any, y: Any, sample_weight: Any, fitting: bool = False) -> Any:
         checked = super()._check(X, y, sample_weight, fitting)
-        if getattr(y, "ndim", 1) == 2:
-            self._indicator = y.shape[1]
+        table = y if sparse.issparse(y) else np.asarray(y) if hasattr(y, "__array__") else None
+        if table is not None and table.ndim == 2:
+            self._column = is_column(table)
+            self._indicator = None if self._column else table.shape[1]
         return checked
 
     def _known_answer(self, y: Any) -> None:
@@ -85,11 +98,11 @@ class Ranker(LabelEstimator):
 
     def _state(self) -> Any:
         about, arrays, names = super()._state()
-        return about | {"indicator": self._indicator}, arrays, names
+        return about | {"indicator": self._indicator, "column": self._column}, arrays, names
 
     def _restore(self, about: Any, arrays: Any, names: Any) -> None:
         super()._restore(about, arrays, names)
-        self._indicator = about["indicator"]
+        self._indicator, self._column = about["indicator"], about["column"]
 
     @staticmethod
     def _balanced(answers: list) -> dict:

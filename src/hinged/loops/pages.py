@@ -81,6 +81,14 @@ def _locate(address: Any, stride: Any, depth: int, itemsize: int, block: Any) ->
     return address[page] + (np.int64(block) & (PAGE - 1)) * columns * depth * itemsize, columns
 
 
+@njit(cache=True, inline="always")
+def _seen(slots: Any, table: Any, n_blocks: int, feature: Any, b: int) -> Any:
+    """A feature's block as far as this view reaches: a writer beside it may know more features, slots and pages."""
+    slot = np.int64(slots[feature]) if feature < slots.shape[0] else np.int64(0)
+    block = np.int64(table[slot, b]) if slot < table.shape[0] else np.int64(0)
+    return block if block < n_blocks else np.int64(0)
+
+
 @njit(cache=True)
 def has_room(store: Any, slots: int, blocks: int) -> bool:
     """Whether that many new slots and blocks can still be claimed."""
@@ -128,19 +136,18 @@ def claim(store: Any, feature: Any, b: int) -> Any:
 def gather(store: Any, feature: int, columns: int, layer: int, out: Any) -> bool:
     """Copy a feature's values (layer 1: its sums for the average) into `out`; False where nothing was ever learnt."""
     out[:columns] = 0
-    slot = np.int64(store.slots[feature]) if feature < store.slots.shape[0] else 0
-    if slot == 0:
-        return False
-    like = store.like
+    found = False
+    like, n_blocks = store.like, store.address.shape[0] << PAGE_BITS
     for b in range(min((columns + SEGMENT - 1) >> SEGMENT_BITS, store.table.shape[1])):
-        block = np.int64(store.table[slot, b])
+        block = _seen(store.slots, store.table, n_blocks, feature, b)
         if block > 0:
+            found = True
             at, stride = _locate(store.address, store.stride, store.depth, like.itemsize, block)
             row = segment(at, stride * store.depth, like)
             base = b << SEGMENT_BITS
             for c in range(min(stride, columns - base)):
                 out[base + c] = row[layer * stride + c]
-    return True
+    return found
 
 
 @njit(cache=True)
@@ -164,18 +171,17 @@ def add_scores(store: Any, f: Any, v: Any, n: int, columns: int, s: Any) -> None
         store.depth,
     )
     n_segments = min((columns + SEGMENT - 1) >> SEGMENT_BITS, table.shape[1])
+    n_blocks = address.shape[0] << PAGE_BITS
     for j in range(n):
-        slot = np.int64(slots[f[j]]) if f[j] < slots.shape[0] else 0  # a writer may know more features than this view
-        if slot > 0:
-            value = v[j]
-            for b in range(n_segments):
-                block = np.int64(table[slot, b])
-                if block > 0:
-                    at, stride = _locate(address, strides, depth, like.itemsize, block)
-                    row = segment(at, stride, like)
-                    part = s[b << SEGMENT_BITS :]  # a sum as index, base + c, would not become SIMD code
-                    for c in range(stride):
-                        part[c] += value * row[c]
+        value = v[j]
+        for b in range(n_segments):
+            block = _seen(slots, table, n_blocks, f[j], b)
+            if block > 0:
+                at, stride = _locate(address, strides, depth, like.itemsize, block)
+                row = segment(at, stride, like)
+                part = s[b << SEGMENT_BITS :]  # a sum as index, base + c, would not become SIMD code
+                for c in range(stride):
+                    part[c] += value * row[c]
 
 
 @njit(cache=True)
@@ -183,18 +189,17 @@ def add_means(store: Any, f: Any, v: Any, n: int, columns: int, rounds: int, s: 
     """The same with the mean weights, W - A / rounds."""
     slots, table, address, strides, like = store.slots, store.table, store.address, store.stride, store.like
     n_segments = min((columns + SEGMENT - 1) >> SEGMENT_BITS, table.shape[1])
+    n_blocks = address.shape[0] << PAGE_BITS
     for j in range(n):
-        slot = np.int64(slots[f[j]]) if f[j] < slots.shape[0] else 0  # a writer may know more features than this view
-        if slot > 0:
-            for b in range(n_segments):
-                block = np.int64(table[slot, b])
-                if block > 0:
-                    at, stride = _locate(address, strides, 2, like.itemsize, block)
-                    row = segment(at, stride, like)
-                    sums = segment(at + stride * like.itemsize, stride, like)
-                    part = s[b << SEGMENT_BITS :]
-                    for c in range(stride):
-                        part[c] += v[j] * (row[c] - sums[c] / rounds)
+        for b in range(n_segments):
+            block = _seen(slots, table, n_blocks, f[j], b)
+            if block > 0:
+                at, stride = _locate(address, strides, 2, like.itemsize, block)
+                row = segment(at, stride, like)
+                sums = segment(at + stride * like.itemsize, stride, like)
+                part = s[b << SEGMENT_BITS :]
+                for c in range(stride):
+                    part[c] += v[j] * (row[c] - sums[c] / rounds)
 
 
 @njit(cache=True)

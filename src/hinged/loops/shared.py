@@ -40,14 +40,15 @@ def support(parts: Any, f: Any, v: Any, n: int, fs: Any, vs: Any) -> int:
     dense = False
     for p in range(parts.kinds.shape[0]):
         dense = dense or parts.kinds[p] == DISTANCE
-    m = 0
+    m, known = 0, 0
     if dense:  # |x - p| is not 0 where only the mean is
-        m = parts.sums.used[0]
+        known = min(parts.sums.used[0], fs.shape[0] - n)  # a writer may add some meanwhile
+        m = known
         for j in range(m):
             fs[j], vs[j] = np.int64(parts.sums.owners[j + 1]), 0.0
     for j in range(n):
-        slot = np.int64(parts.sums.slots[f[j]]) if dense else np.int64(0)
-        if slot > 0:
+        slot = np.int64(parts.sums.slots[f[j]]) if dense and f[j] < parts.sums.slots.shape[0] else np.int64(0)
+        if 0 < slot <= known:
             vs[slot - 1] = v[j]
         else:
             fs[m], vs[m] = f[j], v[j]
@@ -79,7 +80,8 @@ def fill_features(parts: Any, fs: Any, vs: Any, m: int, rounds: int, df: Any, ph
             elif kind == TFIDF:
                 gather(parts.counts, fs[j], n_labels, 0, work)
                 for r in range(n_labels):
-                    phi[p, j, r] = tfidf(value, rounds, df[fs[j]], int(work[r]))
+                    seen = df[fs[j]] if fs[j] < df.shape[0] else 0
+                    phi[p, j, r] = tfidf(value, rounds, seen, int(work[r]))
             else:
                 gather(parts.sums, fs[j], n_labels, 0, work)
                 for r in range(n_labels):
