@@ -131,6 +131,18 @@ def test_a_rule_of_ones_own_learns_at_any_cut():
     np.testing.assert_array_equal(first.coef_, [[-1 / 16 * 2, 0.0], [1 / 16 * 2, 0.0]])
 
 
+@given(st.integers(0, 2**31), st.integers(1, 40))
+def test_new_names_get_their_columns_in_order_of_appearance(seed, n):
+    rng = np.random.default_rng(seed)
+    rows = [{f"w{w}": 1.0 for w in rng.integers(0, 40 * (t + 1), n)} for t in range(6)]
+    model = hinged.Classifier()
+    for row in rows:
+        model.learn_one(row, "a")
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    assert model._names.listed == names
+    assert hinged.Classifier().partial_fit(rows, ["a"] * 6)._names.listed == names
+
+
 # ------------------------------------------------------------------ fit
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_fit_is_declare_then_partial_fit(scheme):

@@ -212,9 +212,10 @@ def test_a_label_scores_the_sum_of_its_sets_and_in_no_set_zero():
     np.testing.assert_array_equal(model.decision_function([[1.0]]), [[-2.0, -1.0, 0.0]])
 
 
-def test_singletons_are_multi_to_the_last_bit():
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_singletons_are_multi_to_the_last_bit(dtype):
     rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(60, 5)), [str(r) for r in rng.integers(0, 4, 60)]
+    X, y = rng.normal(size=(60, 5)).astype(dtype), [str(r) for r in rng.integers(0, 4, 60)]
     for rule in ("pa1", "simproj", "perceptron", "pa2"):
         grouped = hinged.Classifier(rule=rule, sharing=Groups([{str(r)} for r in range(4)])).fit(X, y)
         multi = hinged.Classifier(rule=rule).fit(X, y)

@@ -56,9 +56,7 @@ def _check_labels(labels: list) -> None:
         try:
             hash(label)
         except TypeError:
-            raise TypeError(
-                f"a label must be hashable (str, int, tuple, ...); got {label!r}, a {type(label).__name__}. Use a tuple."
-            ) from None
+            raise TypeError(f"a label must be hashable (str, int, tuple, ...); got {label!r}. Use a tuple.") from None
         if label != label:
             raise ValueError("Input y contains NaN. A label must equal itself; drop those rows or name the label.")
         if isinstance(label, float) and math.isinf(label):

@@ -63,11 +63,20 @@ def settle(who: Any) -> Settled:
         raise ValueError("label features of your own cannot be mixed with built-in ones in one model; use either.")
     if who.scaling not in (None, "idf"):
         raise ValueError(f"scaling must be None or 'idf'; got scaling={who.scaling!r}.")
+    for name in ("normalize", "average", "shuffle"):
+        if not isinstance(getattr(who, name), bool | np.bool_):
+            raise ValueError(f"{name} must be True or False; got {name}={getattr(who, name)!r}.")
+    if isinstance(who.class_weight, dict):
+        for label, weight in who.class_weight.items():
+            if not isinstance(weight, Real) or not 0 <= float(weight) < math.inf:
+                raise ValueError(
+                    f"class_weight must hold finite numbers that are not negative; got {label!r}: {weight!r}."
+                )
     if isinstance(who.bias, bool) or not isinstance(who.bias, Real) or not math.isfinite(who.bias):
         raise ValueError(f"bias must be a finite number; got bias={who.bias!r}. Try 0.1, or 0 for none.")
     if who.n_features is not None:
         whole("n_features", who.n_features, 1)
-    if who.dtype is not None and np.dtype(who.dtype) not in (np.float32, np.float64):
+    if who.dtype is not None and who.dtype not in ("float32", "float64", np.float32, np.float64, float):
         raise ValueError(f"dtype must be float32 or float64; got dtype={who.dtype!r}.")
     joint = step.code in (OPTIMAL, MIRA) and (len(plan.parts) > 0 or not plan.per_label)
     rule = Setting(step.code, step.C, step.margin, step.uses_weight)

@@ -107,7 +107,7 @@ def learn(
         if parts.explicit.shape[2] > 0:
             room = parts.ids.shape[0]
         elif parts.keeps[2]:
-            room = min(weights.slots.shape[0], parts.sums.used[0] + rows.indices.shape[0] + n_rows) + 1
+            room += min(weights.slots.shape[0], parts.sums.used[0] + rows.indices.shape[0] + n_rows)
         fs, vs = np.empty(room, np.int64), np.empty(room)
         all_phi = np.zeros((parts.kinds.shape[0], room, n_labels_after))
         origin = np.zeros((parts.kinds.shape[0], room))

@@ -32,7 +32,7 @@ class Scaling(NamedTuple):
 
 @njit(cache=True, inline="always")
 def sum_of_squares(v: Any, n: int) -> float:
-    """‖v‖² in four sums side by side: one alone would wait for itself at every step."""
+    """‖v‖² in four sums side by side (one alone would wait for itself at every step); 0 where it is next to nothing."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     whole = n & ~3
     for j in range(0, whole, 4):
@@ -42,7 +42,9 @@ def sum_of_squares(v: Any, n: int) -> float:
         d += float(v[j + 3]) * float(v[j + 3])
     for j in range(whole, n):
         a += float(v[j]) * float(v[j])
-    return (a + b) + (c + d)
+    total = (a + b) + (c + d)
+    # too short to be divided by: such a row counts as one of zeros
+    return total if total > (1e-290 if v.itemsize == 8 else 1e-36) else 0.0
 
 
 @njit(cache=True)

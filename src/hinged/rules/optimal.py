@@ -134,26 +134,29 @@ def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip
     up, down = np.empty(limit, np.int64), np.empty(limit, np.int64)
     lam = np.zeros(limit)
     now = scores.copy()
-    slack = C if capped else 0.0
-    price, n = 0.0, 0
+    slack, at_cap = C if capped else 0.0, False
+    price, scale, n = 0.0, margin, 0
     for _ in range(50 * n_labels + 100):
-        r, s = _most_violated(now, is_relevant, K, 1e-14 * largest if skip_flat or not capped else 0.0)
-        if r < 0:
-            break
-        gain = margin - (now[r] - now[s])
-        scale = margin + abs(now[r]) + abs(now[s])
-        if gain <= price + 1e-13 * scale or n == limit:
-            break
-        known = False
-        for i in range(n):
-            known = known or (up[i] == r and down[i] == s)
-        if known:  # rounding, not progress
-            break
-        up[n], down[n], lam[n] = r, s, 0.0
-        n += 1
-        while True:
-            target, price = _solve_active(scores, K, up[:n], down[:n], margin, C, capped and slack == 0.0, largest)
-            rest = C - target.sum() if capped and slack > 0.0 else 0.0
+        if at_cap and price < -1e-13 * margin:
+            at_cap = False  # the pairs would rather use less than all of C: the slack comes back
+        else:
+            r, s = _most_violated(now, is_relevant, K, 1e-14 * largest if skip_flat or not capped else 0.0)
+            if r < 0:
+                break
+            gain = margin - (now[r] - now[s])
+            scale = margin + abs(now[r]) + abs(now[s])
+            if gain <= price + 1e-13 * scale or n == limit:
+                break
+            known = False
+            for i in range(n):
+                known = known or (up[i] == r and down[i] == s)
+            if known:  # rounding, not progress
+                break
+            up[n], down[n], lam[n] = r, s, 0.0
+            n += 1
+        while n > 0:
+            target, price = _solve_active(scores, K, up[:n], down[:n], margin, C, at_cap, largest)
+            rest = C - target.sum() if capped and not at_cap else 0.0
             if not capped and np.max(np.abs(target)) * largest > 1e10 * scale:
                 n -= 1  # the constraints contradict one another: the newcomer cannot be met as well
                 target = lam[:n].copy()
@@ -165,19 +168,15 @@ def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip
                 step, leaves = slack / (slack - rest), n
             for i in range(target.shape[0]):
                 lam[i] = max(0.0, lam[i] + step * (target[i] - lam[i]))
+            slack += step * (rest - slack)
+            if leaves < 0:
+                break
             if leaves == n:
-                slack = 0.0
-            elif leaves >= 0:
-                slack += step * (rest - slack)
+                slack, at_cap = 0.0, True
+            else:
                 for i in range(leaves, n - 1):
                     up[i], down[i], lam[i] = up[i + 1], down[i + 1], lam[i + 1]
                 n -= 1
-            else:
-                if slack > 0.0:
-                    slack = rest
-                break
-            if n == 0:
-                break
         g[:] = 0.0
         for i in range(n):
             g[up[i]] += lam[i]

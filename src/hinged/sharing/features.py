@@ -93,12 +93,14 @@ def resolve(features: Any, sharing: str) -> tuple[int, tuple[int, ...], tuple[fl
             raise ValueError(f"features must be known label features; got features={features!r}. {hint}")
         features = named[features]
     if isinstance(features, Frequency):
-        high, low = (Fraction(repr(float(v))) for v in (features.high, features.low))
-        if not 0 <= low <= high <= 1:
+        if not all(math.isfinite(v) for v in (features.often, features.seldom)):
+            raise ValueError(f"Frequency needs finite factors; got often={features.often}, seldom={features.seldom}.")
+        if not 0 <= features.low <= features.high <= 1:
             raise ValueError(
                 f"Frequency needs 0 <= low <= high <= 1; got low={features.low}, high={features.high}. "
                 "The papers use 0.02 and 0.2."
             )
+        high, low = (Fraction(repr(float(v))) for v in (features.high, features.low))
         exact = (high.numerator, high.denominator, low.numerator, low.denominator, int(features.low_strict))
         return FREQUENCY, exact, (float(features.often), float(features.seldom)), None
     for kind, code in ((First, FIRST), (Distance, DISTANCE), (Tfidf, TFIDF)):
