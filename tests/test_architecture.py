@@ -16,9 +16,9 @@ ROOT = Path(hinged.__file__).parent
 #: From the bottom up. A module imports from folders below its own, and from its own folder.
 LEVELS = (
     ("rules", "tasks", "sharing", "geometry"),
-    ("loops",),
+    ("loops", "io"),
     ("estimators",),
-    ("io", "evaluate"),
+    ("evaluate",),
     ("experiments",),
     ("",),  # the public surface, hinged/__init__.py
     ("cli",),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hinged import evaluate, experiments, geometry, rules, sharing
     from hinged.estimators import Classifier, Ranker
+    from hinged.estimators.files import load
     from hinged.estimators.river import to_river
     from hinged.experiments import datasets
-    from hinged.io import load
     from hinged.sharing import features
 
 __version__ = "0.1.0"
@@ -36,7 +36,7 @@ _HOMES = {
     "Ranker": "hinged.estimators",
     "datasets": "hinged.experiments",
     "features": "hinged.sharing",
-    "load": "hinged.io",
+    "load": "hinged.estimators.files",
     "to_river": "hinged.estimators.river",
 }
 

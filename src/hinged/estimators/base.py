@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import threading
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Self
 
@@ -37,6 +39,7 @@ LEARNT_NAMES = (
     "n_features_in_",
     "feature_names_in_",
 )
+ONE_AT_A_TIME = threading.Lock()
 ONE_EACH, UNWEIGHTED = np.arange(2), np.zeros(0)
 
 
@@ -128,13 +131,15 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
         """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
         if sample_weight is None and type(x) is dict and self._names is not None and self.class_weight is None:
             ids = self._known_answer(y)
-            if ids is not None:  # the common case of a stream, without the checks that cannot fail here
-                batch = self._parse_dicts((x,), grow=True)
-                self._keep_up()
-                self._take_in(batch)
-                self._model.learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), self._known(), 0, self._describe)
+            if ids is not None and not self._model.functions:  # the common case of a stream
+                with self._writing():
+                    batch = self._parse_dicts((x,), grow=True)
+                    self._keep_up()
+                    self._take_in(batch)
+                    self._model.learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), self._known())
                 return
-        self._learn(*self._check(one_row(x), [y], None if sample_weight is None else [sample_weight]))
+        with self._writing():
+            self._learn(*self._check(one_row(x), [y], None if sample_weight is None else [sample_weight]))
 
     def declare(self, labels: Iterable[Hashable]) -> Self:
         """Make labels known before any of their rows came; sorted where they can be compared.
@@ -165,12 +170,23 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
         advance: Callable[[int], None] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """`partial_fit`, with each round's flag and rank."""
-        batch, answers, weights = self._check(X, y, sample_weight)
-        if classes is None and self._labels is None:
-            classes = self._labels_up_front(y)
-        if classes is not None:
-            self.declare(classes)
-        return self._learn(batch, answers, weights, delay, advance)
+        with self._writing():
+            before = self._copied() if self._model is not None and self._model.functions else None
+            try:
+                batch, answers, weights = self._check(X, y, sample_weight)
+                if classes is None and self._labels is None:
+                    classes = self._labels_up_front(y)
+                if classes is not None:
+                    self._check_fits(classes, answers)
+                    self.declare(classes)
+                return self._learn(batch, answers, weights, min(delay, batch.n), advance)
+            except BaseException:
+                if before is not None:  # a user's own label features may fail midway: as if nothing had been said
+                    for name in [*vars(self)]:
+                        delattr(self, name)
+                    for name, value in before.items():
+                        setattr(self, name, value)
+                raise
 
     def _check(self, X: Any, y: Any, sample_weight: Any, fitting: bool = False) -> tuple[Batch, list, np.ndarray]:
         """Everything that can be refused is refused here, before anything changes."""
@@ -203,7 +219,8 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
         self._labels = known
         self._take_in(batch)
         after = [*known.labels, *new] if new else known.labels
-        result = self._model.learn(batch.rows, Targets(indptr, ids, weights), after, delay, self._describe, advance)
+        targets = Targets(indptr, ids, weights)
+        result = self._model.learn(batch.rows, targets, after, delay, self._describe, advance)
         known.extend(new)
         return result
 
@@ -225,6 +242,29 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
         settled = settle(self)
         self._model.setting, self._model.own = settled.rule, settled.own
         self._learnt_with, self._edited = now, True  # the certificate spoke of the rule it began with
+
+    def _check_fits(self, classes: Any, answers: list) -> None:
+        """Refuse more labels than the rule can take before any of them is declared."""
+        told = {*self._known(), *(classes.tolist() if hasattr(classes, "tolist") else classes), *self._flat(answers)[1]}
+        self._check_count(len(told))
+
+    def _writing(self) -> Any:
+        """The lock of those who change this model; readers need none."""
+        lock = vars(self).get("_lock")
+        if lock is None:
+            with ONE_AT_A_TIME:
+                lock = vars(self).get("_lock") or threading.RLock()
+                self._lock = lock
+        return lock
+
+    def _copied(self) -> dict[str, Any]:
+        """Everything learnt, apart from what goes on being learnt."""
+        return {name: value if name == "_lock" else copy.deepcopy(value) for name, value in vars(self).items()}
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_lock", None)
+        return state
 
     def _check_count(self, n_labels: int) -> None:
         most = settle(self).most_labels
@@ -257,14 +297,12 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
     # ------------------------------------------------------------------ answers
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of every known label, (rows, labels) in the order of `classes_`."""
-        model = self._fitted()
-        assert self._labels is not None
-        return model.score(self._parse(X, grow=False).rows, self._labels.labels, self._describe)
+        return self._scores(X)
 
     def rank(self, X: Any, top: int | None = None) -> list[list[Hashable]]:
         """The labels of each row from best to worst (the best `top` of them); ties go to the earlier label."""
-        orders = np.argsort(-self._scores(X), kind="stable", axis=1)[:, :top]
         labels = self._known()
+        orders = np.argsort(-self._scores(X, labels), kind="stable", axis=1)[:, :top]
         return [[labels[r] for r in order] for order in orders.tolist()]
 
     def rank_one(self, x: Any, top: int | None = None) -> list[Hashable]:
@@ -308,25 +346,30 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
         columns, scaling, counts = model._columns_of(labels), model._scaling(), model.ledger.counts
         mean_over, k = model.mean_over, len(labels)
         ids, values = row_contributions(rows, columns, scaling, held[WEIGHTS][0], counts, mean_over, k, at)
-        total = {self._feature_name(f): value for f, value in zip(ids.tolist(), values.tolist(), strict=True)}
+        total = dict(zip(ids.tolist(), values.tolist(), strict=True))
+        own: list[tuple[Hashable, float]] = []
         if model.plan.parts:
-            explicit = model._explicit(rows, labels, self._describe, False) if model.plan.functions else None
+            explicit = model._explicit(rows, labels, self._describe, False) if model.functions else None
             parts = model._parts(labels, explicit, held)
             ids, values = shared_contributions(rows, scaling, parts, counts, mean_over, k, at)
-            own_names = list(model.names) if model.plan.functions else None
+            own_names = list(model.names)
             for f, value in zip(ids.tolist(), values.tolist(), strict=True):
-                name = own_names[f - 1] if own_names is not None else self._feature_name(f)
-                total[name] = total.get(name, 0.0) + value
-        carrying = [(name, value) for name, value in total.items() if value != 0.0]
-        return sorted(carrying, key=lambda item: -abs(item[1]))[:top]
+                if model.functions:
+                    own.append((own_names[f - 1], value))
+                else:
+                    total[f] = total.get(f, 0.0) + value
+        carrying = [*((self._feature_name(f), value) for f, value in total.items()), *own]
+        return sorted((c for c in carrying if c[1] != 0.0), key=lambda item: -abs(item[1]))[:top]
 
-    def _scores(self, X: Any) -> np.ndarray:
-        return LabelEstimator.decision_function(self, X)
+    def _scores(self, X: Any, labels: list[Hashable] | None = None) -> np.ndarray:
+        """Scores of the known labels; of those given, where a reader has taken hold of a list a writer may replace."""
+        model = self._fitted()
+        return model.score(self._parse(X, grow=False).rows, self._known() if labels is None else labels, self._describe)
 
-    def _row_scores(self, x: Any) -> np.ndarray:
+    def _row_scores(self, x: Any, labels: list[Hashable]) -> np.ndarray:
         """Scores of one row."""
         rows = self._parse_dicts((x,), False).rows if type(x) is dict else self._parse(one_row(x), False).rows
-        return self._fitted().score(rows, self._known(), self._describe)[0]
+        return self._fitted().score(rows, labels, self._describe)[0]
 
     def _known(self) -> list[Hashable]:
         return [] if self._labels is None else self._labels.labels
@@ -351,5 +394,6 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
 
 def _taken(rows: Rows, order: np.ndarray) -> Rows:
     """Rows in another order."""
-    X = sparse.csr_array((rows.data, rows.indices, rows.indptr))[order]
+    shape = (len(order), int(rows.indices.max(initial=0)) + 1)
+    X = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape)[order]
     return Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data)

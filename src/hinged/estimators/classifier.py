@@ -85,14 +85,18 @@ class Classifier(ClassifierMixin, LabelEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The best label of each row; ties go to the earlier one."""
-        best = np.argmax(self._scores(X), axis=1)
-        return self.classes_[best]
+        labels = self._labels
+        scores = self._scores(X, None if labels is None else labels.labels)
+        if labels is None or scores.shape[1] == 0:
+            raise ValueError("no label is known, so none can be predicted; learn some rows, or declare labels.")
+        return labels.array()[np.argmax(scores, axis=1)]
 
     def predict_one(self, x: Any) -> Hashable | None:
         """The best label of one row; None before any is known."""
-        if self._model is None:
+        labels = self._known()
+        if self._model is None or not labels:
             return None
-        return self._known()[int(self._row_scores(x).argmax())]
+        return labels[int(self._row_scores(x, labels).argmax())]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores (rows, labels) in the order of `classes_`; with two labels (rows,), the second minus the first."""

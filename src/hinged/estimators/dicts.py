@@ -80,9 +80,8 @@ def as_dict_rows(
                 columns.append(at)
                 values.append(float(value))
         indptr[i + 1] = len(columns)
-    with np.errstate(over="ignore"):
-        data = np.array(values, dtype)
-    check_finite(data)
+    check_finite(np.array(values), dtype)
+    data = np.array(values, dtype)
     return _sorted(Rows(indptr, np.array(columns, np.int32), data)), list(new)
 
 

@@ -8,6 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from hinged.estimators.labels import LabelIndex
+from hinged.sharing.groups import Groups
+from hinged.sharing.plan import resolve as resolve_sharing
 
 __all__ = ["LabelEdits"]
 
@@ -18,6 +20,11 @@ class LabelEdits:
     _labels: LabelIndex | None
     _model: Any
     _edited: bool = False
+    _learnt_with: tuple | None
+    _keep_up: Any
+    _writing: Any
+    sharing: Any
+    features: Any
 
     def rename_label(self, old: Hashable, new: Hashable) -> Self:
         """Call a label by another name; what was learnt stays, and so does its place in `classes_`.
@@ -32,10 +39,22 @@ class LabelEdits:
         assert self._labels is not None
         if new in self._labels.position and new != old:
             raise ValueError(f"label {new!r} exists already; use merge_labels({old!r}, {new!r}) to join the two.")
-        labels = list(self._labels.labels)
-        labels[at] = new
-        self._labels = LabelIndex(labels)
+        with self._writing():
+            labels = list(self._labels.labels)
+            labels[at] = new
+            self._rename_in_groups(old, new)
+            self._labels = LabelIndex(labels)
         return self
+
+    def _rename_in_groups(self, old: Hashable, new: Hashable) -> None:
+        """Groups name their labels, so their sets follow a rename."""
+        if isinstance(self.sharing, Groups):
+            sets = [{new if label == old else label for label in members} for members in self.sharing.sets]
+            self.sharing = Groups(sets, self.sharing.features)
+            if self._model is not None:
+                self._model.use_plan(resolve_sharing(self.sharing, self.features))
+                self._learnt_with = None
+                self._keep_up()
 
     def merge_labels(self, source: Hashable, into: Hashable) -> Self:
         """Make one label of two: weights and statistics add up, as if every past round of `source` had said `into`.
@@ -51,7 +70,8 @@ class LabelEdits:
         a, b = self._position(source), self._position(into)
         if a == b:
             raise ValueError(f"merge_labels needs two labels; got {source!r} twice.")
-        self._drop(a, b)
+        with self._writing():
+            self._drop(a, b)
         return self
 
     def remove_label(self, label: Hashable) -> Self:
@@ -63,7 +83,8 @@ class LabelEdits:
         >>> hinged.Classifier().declare(["a", "b"]).remove_label("a").classes_.tolist()
         ['b']
         """
-        self._drop(self._position(label), -1)
+        with self._writing():
+            self._drop(self._position(label), -1)
         return self
 
     def _drop(self, gone: int, heir: int) -> None:

@@ -57,9 +57,8 @@ def from_matrix(X: Any, dtype: np.dtype) -> Rows:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    with np.errstate(over="ignore"):
-        data = np.ascontiguousarray(X.data, dtype)
-    check_finite(data)
+    check_finite(X.data, dtype)
+    data = np.ascontiguousarray(X.data, dtype)
     return Rows(X.indptr.astype(np.int64, copy=False), np.ascontiguousarray(X.indices, np.int32), data)
 
 
@@ -73,8 +72,8 @@ def _check_places(X: Any) -> None:
         raise ValueError(f"column indices must lie in 0 ... {X.shape[1] - 1}; got {wrong}. Rebuild the matrix.")
 
 
-def check_finite(data: np.ndarray) -> None:
-    """Refuse NaN, infinity, and values too large to be squared and summed."""
+def check_finite(data: np.ndarray, dtype: np.dtype) -> None:
+    """Refuse NaN, infinity, and values too large to be squared and summed in that type."""
     if not len(data):
         return
     largest = max(float(data.max()), -float(data.min()))  # NaN comes through both
@@ -82,7 +81,7 @@ def check_finite(data: np.ndarray) -> None:
         where = int(np.flatnonzero(~np.isfinite(data))[0])
         what = "NaN" if np.isnan(data[where]) else "infinity"
         raise ValueError(f"Input X contains {what}. Values must be finite; drop those rows or fill the values in.")
-    if largest > np.sqrt(np.finfo(data.dtype).max) / 1e4:
+    if largest > np.sqrt(np.finfo(dtype).max) / 1e4:
         raise ValueError(
             f"values of X must not exceed 1e15 (float32) or 1e150; got {largest:g}. Scale the features down."
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -44,11 +43,13 @@ def as_labels(y: Any, n_rows: int) -> list[Hashable]:
         raise ValueError(f"X and y must have as many rows; got {n_rows} rows and {len(labels)} labels.")
     if getattr(getattr(y, "dtype", None), "kind", "O") not in "iubU":
         _check_labels(labels)
+    if isinstance(y, np.ndarray) and y.dtype.kind == "f" and np.isinf(y).any():
+        raise ValueError("Input y contains infinity. A label that is a number must be finite; name it otherwise.")
     return labels
 
 
 def _check_labels(labels: list) -> None:
-    """A label is hashable, equals itself, and is finite where it is a number."""
+    """A label is hashable and equals itself."""
     kinds = set(map(type, labels))
     if kinds <= {str, int, bool}:
         return
@@ -56,11 +57,11 @@ def _check_labels(labels: list) -> None:
         try:
             hash(label)
         except TypeError:
-            raise TypeError(f"a label must be hashable (str, int, tuple, ...); got {label!r}. Use a tuple.") from None
+            raise TypeError(
+                f"a label must be hashable (str, int, ...); got a {type(label).__name__}, {label!r}. Use a tuple."
+            ) from None
         if label != label:
             raise ValueError("Input y contains NaN. A label must equal itself; drop those rows or name the label.")
-        if isinstance(label, float) and math.isinf(label):
-            raise ValueError("Input y contains infinity. A label that is a number must be finite; name it otherwise.")
 
 
 def _given(y: Any) -> Any:

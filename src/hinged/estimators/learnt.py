@@ -11,6 +11,7 @@ from scipy import sparse
 from hinged.estimators.dicts import FeatureNames
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.settings import settle
+from hinged.io import to_json, write
 from hinged.loops.labels import VECTORS, WEIGHTS
 from hinged.loops.ledger import MISTAKES, NOVEL, ROUNDS, UPDATES
 from hinged.loops.model import LabelModel
@@ -29,6 +30,7 @@ class Learnt:
     _edited: bool
     _certified: bool
     _keep_up: Any
+    get_params: Any
 
     @property
     def classes_(self) -> np.ndarray:
@@ -105,10 +107,13 @@ class Learnt:
 
     def save(self, path: Any) -> None:
         """Write the model to one file, whole or not at all; `hinged.load` reads it."""
-        from hinged.io.model_file import save
-
-        self._learnt("something to save")
-        save(self, path)
+        if self._model is None:
+            raise ValueError("there is nothing to save yet: call fit, partial_fit or learn_one first.")
+        with self._model.lock:
+            about, tensors, names = self._state()
+            about["estimator"] = type(self).__name__
+            about["params"] = {name: to_json(name, value) for name, value in self.get_params(deep=False).items()}
+            write(path, about, tensors, names)
 
     def _learnt(self, name: str) -> LabelModel:
         if self._model is None:
@@ -144,5 +149,7 @@ class Learnt:
         if "frame" in names:
             self.feature_names_in_ = np.array(names["frame"], object)
         self._model = settled.new_model(self, about["dtype"])
-        self._model.restore(arrays, names["phi"])
+        if np.dtype(about["dtype"]) != self._model.dtype:
+            raise ValueError(f"its weights are {about['dtype']}, its settings say {self._model.dtype}")
+        self._model.restore(arrays, names["phi"], len(names["labels"]))
         self._keep_up()

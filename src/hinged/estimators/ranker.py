@@ -40,21 +40,22 @@ class Ranker(LabelEstimator):
 
         Where y was a single column of labels, so is the answer: the best label of each row.
         """
-        scores = self._scores(X)
+        labels = self._known()
+        scores = self._scores(X, labels)
         if self._column:
             return self.classes_[np.argmax(scores, axis=1)].reshape(-1, 1)
         above = scores > self._fitted().ledger.sums[THRESHOLD]
         if self._indicator is not None:
             return above.astype(np.int64)
-        labels = self._known()
         return [{labels[r] for r in np.flatnonzero(row)} for row in above]
 
     def predict_one(self, x: Any) -> set[Hashable]:
         """The labels of one row above the threshold; empty before any is known."""
         if self._model is None:
             return set()
-        above = self._row_scores(x) > self._model.ledger.sums[THRESHOLD]
-        return {self._known()[r] for r in np.flatnonzero(above)}
+        labels = self._known()
+        above = self._row_scores(x, labels) > self._model.ledger.sums[THRESHOLD]
+        return {labels[r] for r in np.flatnonzero(above)}
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean average precision of the ranking (label ranking average precision)."""
@@ -71,6 +72,8 @@ class Ranker(LabelEstimator):
             kinds = [
                 "label sets" if n is None else f"an indicator matrix of {n} columns" for n in (width, self._indicator)
             ]
+            if width is not None and self._indicator is not None:
+                raise ValueError(f"y has {width} columns, but earlier ones had {self._indicator}.")
             raise ValueError(f"y must stay of one kind; got {kinds[0]} after {kinds[1]}.")
         return sets
 

@@ -35,6 +35,7 @@ class ReadsRows:
 
     _names: FeatureNames | None = None
     n_features_in_: int
+    feature_names_in_: np.ndarray
     _model: Any = None
 
     def _parse(self, X: Any, grow: bool) -> Batch:
@@ -54,9 +55,16 @@ class ReadsRows:
                 raise ValueError(
                     f"X has {width} features, but {type(self).__name__} is expecting {known} features as input."
                 )
+            frame = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+            if width > known and frame is not None and hasattr(self, "feature_names_in_"):
+                if frame[:known] != self.feature_names_in_.tolist():
+                    raise ValueError(
+                        "a wider data frame must begin with the columns known so far, in their order; got "
+                        f"{frame[:known]}, expected {self.feature_names_in_.tolist()}."
+                    )
             if width == known:
                 validate_data(self, X if hasattr(X, "columns") else matrix, reset=False, skip_check_array=True)
-        dtype = self._dtype(dtype_of(matrix))
+        dtype = self._dtype(dtype_of(X) if hasattr(X, "columns") else dtype_of(matrix))
         return Batch(from_matrix(matrix, dtype), dtype, width, None, X if hasattr(X, "columns") else matrix)
 
     def _parse_dicts(self, X: Any, grow: bool) -> Batch:
@@ -87,6 +95,8 @@ class ReadsRows:
             return
         if not hasattr(self, "n_features_in_"):
             validate_data(self, batch.given, reset=True, skip_check_array=True)
+        elif hasattr(self, "feature_names_in_") and hasattr(batch.given, "columns"):
+            self.feature_names_in_ = np.array([str(name) for name in batch.given.columns], object)
         n_features: int | None = getattr(self, "n_features", None)
         self.n_features_in_ = max(self.n_features_in_, batch.width, n_features or 0)
         self._model.widen(self.n_features_in_)

@@ -1,5 +1,6 @@
-"""Example readers and the model file."""
+"""The model file, and settings and labels as plain data."""
 
-from hinged.io.model_file import load, save
+from hinged.io.model_file import read, write
+from hinged.io.settings import from_json, to_json
 
-__all__ = ["load", "save"]
+__all__ = ["from_json", "read", "to_json", "write"]

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hinged.io.packing import pack, unpack
-from hinged.io.settings import from_json, to_json
 
-__all__ = ["load", "save"]
+__all__ = ["read", "write"]
 
 FORMAT = "hinged-model"
 VERSION = 1
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a model to `path`: to a file beside it first, flushed to the disk, then renamed over it."""
+def write(
+    path: str | os.PathLike[str],
+    about: dict[str, Any],
+    tensors: dict[str, np.ndarray],
+    names: dict[str, list[Hashable]],
+) -> None:
+    """Write facts, arrays and lists of labels: to a file beside `path` first, flushed to the disk, then renamed."""
     from safetensors.numpy import save as to_bytes
 
-    params = model.get_params(deep=False)
-    about, tensors, names = model._state()
-    about |= {
-        "estimator": type(model).__name__,
-        "params": {name: to_json(name, value) for name, value in params.items()},
-    }
     for name, values in names.items():
         tensors[f"{name}.bytes"], tensors[f"{name}.offsets"] = pack(values, name)
     content = to_bytes(
@@ -36,16 +35,17 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         metadata={"format": FORMAT, "version": str(VERSION), "about": json.dumps(about)},
     )
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to save {path.name} in; make it first.")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    finally:
+        temporary.unlink(missing_ok=True)
     if hasattr(os, "O_DIRECTORY"):  # the rename itself reaches the disk too
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -54,23 +54,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             os.close(folder)
 
 
-def load(path: str | os.PathLike[str], **given: Any) -> Any:
-    """The model in a file, ready to answer and to go on learning.
-
-    Parameters
-    ----------
-    path : the file
-    **given : settings that were functions, by name: ``rule=...``, ``features=...``
-
-    Examples
-    --------
-    >>> import hinged, tempfile, os
-    >>> model = hinged.Classifier().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
-    >>> path = os.path.join(tempfile.mkdtemp(), "model.hinged")
-    >>> model.save(path)
-    >>> hinged.load(path).predict([[0.0, 2.0]]).tolist()
-    ['b']
-    """
+def read(
+    path: str | os.PathLike[str],
+) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, list[Hashable]]]:
+    """What `write` was given; a file that is cut short, foreign or newer gets one sentence."""
     from safetensors import SafetensorError, safe_open
 
     path = Path(path)
@@ -81,27 +68,26 @@ def load(path: str | os.PathLike[str], **given: Any) -> Any:
             metadata = file.metadata() or {}
             if metadata.get("format") != FORMAT:
                 raise ValueError(f"{path} is not a hinged model; it was written by another program.")
-            if int(metadata["version"]) > VERSION:
+            version = metadata.get("version", "")
+            if not version.isdigit() or int(version) < 1:
+                raise ValueError(f"{path} is not a sound hinged model: its version is {version!r}.")
+            if int(version) > VERSION:
                 raise ValueError(
-                    f"{path} was written by a newer hinged (file version {metadata['version']}, this one reads up to "
-                    f"{VERSION}); upgrade hinged to read it."
+                    f"{path} was written by a newer hinged (file version {version}, this one reads up to {VERSION}); "
+                    "upgrade hinged to read it."
                 )
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as problem:
         raise ValueError(
             f"{path} is not a whole hinged model file ({problem}); it may have been cut short."
         ) from problem
-    import hinged
-
-    about = json.loads(metadata["about"])
-    kind = getattr(hinged, about["estimator"], None)
-    if about["estimator"] not in hinged.__all__ or kind is None:
-        raise ValueError(f"{path} holds a {about['estimator']!r}, which this hinged does not know.")
-    model = kind(**{name: from_json(name, value, given) for name, value in about["params"].items()})
-    names = {
-        name.removesuffix(".bytes"): unpack(tensors[name], tensors[name.removesuffix("bytes") + "offsets"])
-        for name in tensors
-        if name.endswith(".bytes")
-    }
-    model._restore(about, tensors, names)
-    return model
+    try:
+        about = json.loads(metadata["about"])
+        names = {
+            name.removesuffix(".bytes"): unpack(tensors[name], tensors[name.removesuffix("bytes") + "offsets"])
+            for name in tensors
+            if name.endswith(".bytes")
+        }
+    except (KeyError, TypeError, ValueError, IndexError) as problem:
+        raise ValueError(f"{path} is not a sound hinged model: {problem!r}.") from problem
+    return about, tensors, names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import asdict, is_dataclass
 from typing import Any
@@ -43,6 +44,11 @@ def to_json(name: str, value: Any) -> Any:
 
 def from_json(name: str, plain: Any, given: dict[str, Any]) -> Any:
     """The setting of a JSON form; callables come from `given`, what the caller passed to `load`."""
+    asked = '"callable"' in json.dumps(plain)
+    if name in given and asked:
+        return given[name]
+    if name in given:
+        raise ValueError(f"this model was saved with {name}={plain!r}, which is no function; leave {name} out.")
     if not isinstance(plain, dict):
         return plain
     if "number" in plain:
@@ -52,13 +58,11 @@ def from_json(name: str, plain: Any, given: dict[str, Any]) -> Any:
     if "groups" in plain:
         sets = [{_value(label) for label in s} for s in plain["groups"]]
         features = plain["features"]
-        return Groups(sets, None if features is None else [from_json("features", f, given) for f in features])
+        return Groups(sets, None if features is None else [from_json(name, f, {}) for f in features])
     if "dict" in plain:
         return {_value(k): from_json(name, v, given) for k, v in plain["dict"]}
     if "dtype" in plain:
         return np.dtype(plain["dtype"]).type
-    if name in given:
-        return given[name]
     raise ValueError(
         f"this model was saved with {name}={plain['callable']}, a function, and a file holds no code; "
         f"pass it again: hinged.load(path, {name}={plain['callable']})."

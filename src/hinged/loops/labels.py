@@ -281,6 +281,6 @@ def learn(
             if scaling.counts:
                 count_features(scaling, f, n)
             if parts is not None:
-                note_statistics(parts, f, v, n, relevant)
+                note_statistics(parts, f, v, n, counts[ROUNDS], relevant)
         cursor[0] = t + 1
     cursor[1] = DONE

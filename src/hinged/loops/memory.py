@@ -118,7 +118,7 @@ class Paged:
 
     def copy(self) -> Paged:
         """An independent copy."""
-        return Paged.from_arrays(self.arrays(), self.store.depth, self.least)
+        return Paged.from_arrays(self.arrays(), self.store.like.dtype, self.store.depth, self.least)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything that has to be kept, as plain arrays; pages are not copied."""
@@ -129,16 +129,16 @@ class Paged:
             "owners": store.owners[1 : n + 1].copy(),
             "table": store.table[1 : n + 1].copy(),
             "blocks": store.used[1:2].copy(),
-            "like": store.like,
         }
         for i, page in enumerate(pages[: int(store.used[1]) // PAGE + 1]):
             arrays[f"page{i}"] = page.reshape(PAGE, -1)
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray], depth: int, least: int) -> Paged:
-        """The store that `arrays` described; the arrays are copied."""
-        paged = cls(arrays["like"].dtype, depth, least)
+    def from_arrays(cls, arrays: dict[str, np.ndarray], dtype: Any, depth: int, least: int) -> Paged:
+        """The store that `arrays` described; the arrays are checked, because loops follow them, and copied."""
+        _check_arrays(arrays, np.dtype(dtype), depth)
+        paged = cls(dtype, depth, least)
         paged.fit_to(int(arrays["features"][0]), arrays["table"].shape[1] * SEGMENT)
         n = len(arrays["owners"])
         paged.make_room(n, 0, 1)
@@ -204,6 +204,33 @@ def longer(array: np.ndarray, n: int) -> np.ndarray:
     more = np.zeros(max(n, len(array) + len(array) // 2), array.dtype)
     more[: len(array)] = array
     return more
+
+
+def _check_arrays(arrays: dict[str, np.ndarray], dtype: np.dtype, depth: int) -> None:
+    """Refuse a description that points outside itself."""
+    owners, table, blocks = arrays["owners"], arrays["table"], int(arrays["blocks"][0])
+    pages: list[np.ndarray] = []
+    while f"page{len(pages)}" in arrays:
+        pages.append(arrays[f"page{len(pages)}"])
+    strides = [page.shape[1] // depth if page.ndim == 2 else 0 for page in pages]
+    if any(
+        page.dtype != dtype or page.shape != (PAGE, depth * stride) or stride not in (1, 2, 4, 8, 16, 32, 64)
+        for page, stride in zip(pages, strides, strict=True)
+    ):
+        raise ValueError("its pages are damaged")
+    if dtype.kind == "f" and not all(np.isfinite(page).all() for page in pages):
+        raise ValueError("its weights are not finite")
+    if owners.dtype != np.uint32 or table.dtype != np.uint32 or owners.ndim != 1 or table.shape[:1] != owners.shape:
+        raise ValueError("its tables are damaged")
+    if table.ndim != 2 or len(arrays["features"]) != 1 or len(np.unique(owners)) != len(owners):
+        raise ValueError("its tables are damaged")
+    if len(owners) and int(owners.max()) >= int(arrays["features"][0]):
+        raise ValueError("its features point outside of it")
+    held = table[table > 0]
+    if not 0 <= blocks <= max(0, len(pages) * PAGE - 1) or len(np.unique(held)) != len(held):
+        raise ValueError("its blocks are damaged")
+    if len(held) and int(held.max()) > blocks:
+        raise ValueError("its blocks point outside of it")
 
 
 @njit(cache=True)

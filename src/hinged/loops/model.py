@@ -6,7 +6,9 @@ may see an update half written, never memory that is gone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -201,7 +203,7 @@ class LabelModel(LabelMemory):
         """Ask the user's own label features about one row, for every label; features that are new get a place."""
         assert describe is not None
         x = describe(*self.read(rows))
-        answers = [[dict(part.function(x, label)) for label in labels] for part in self.plan.parts if part.function]
+        answers = [[_checked(part.function(x, label)) for label in labels] for part in self.plan.parts if part.function]
         seen = dict.fromkeys(name for answer in answers for phi in answer for name in phi)
         if grow:
             for name in seen:
@@ -211,6 +213,16 @@ class LabelModel(LabelMemory):
         ids = np.array([self.names[name] for name in known], np.int64)
         values = [[[phi.get(name, 0.0) for phi in answer] for name in known] for answer in answers]
         return ids, np.array(values, np.float64).reshape(len(answers), len(known), len(labels))
+
+
+def _checked(phi: Any) -> Mapping[Hashable, float]:
+    """What a user's label features returned, if it is a dict of finite numbers."""
+    if not isinstance(phi, Mapping):
+        raise TypeError(f"label features must return a dict of feature → value; got {phi!r}.")
+    for name, value in phi.items():
+        if not isinstance(value, Real | np.number) or not math.isfinite(float(value)):
+            raise ValueError(f"label features must return finite numbers; got {name!r}: {value!r}.")
+    return phi
 
 
 def _part_of(rows: Rows, targets: Targets, part: slice) -> tuple[Rows, Targets]:

@@ -26,6 +26,7 @@ class Parts(NamedTuple):
     firsts: Store  # each label's first row
     sums: Store  # each label's sum of rows
     label_rows: np.ndarray  # int64 (labels,): rows of each label
+    first_rounds: np.ndarray  # int64 (labels,): when each label's first row came
     ids: np.ndarray  # int64: features of a row whose φ was computed outside
     explicit: np.ndarray  # float64 (parts, features, labels): that φ
 
@@ -167,7 +168,7 @@ def move_shared(parts: Any, fs: Any, m: int, phi: Any, g: Any, age: float) -> fl
 
 
 @njit(cache=True)
-def note_statistics(parts: Any, f: Any, v: Any, n: int, labels: Any) -> None:
+def note_statistics(parts: Any, f: Any, v: Any, n: int, rounds: int, labels: Any) -> None:
     """Enter a row into the statistics of its labels."""
     for a in range(labels.shape[0]):
         r = labels[a]
@@ -178,4 +179,6 @@ def note_statistics(parts: Any, f: Any, v: Any, n: int, labels: Any) -> None:
                 put(parts.firsts, f[j], r, 0, v[j])
             if parts.keeps[2]:
                 put(parts.sums, f[j], r, 0, v[j])
+        if parts.label_rows[r] == 0:
+            parts.first_rounds[r] = rounds
         parts.label_rows[r] += 1

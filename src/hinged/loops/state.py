@@ -69,6 +69,7 @@ class LabelMemory:
         ]
         self.ledger = new_ledger()
         self.label_rows = np.zeros(1, np.int64)
+        self.first_rounds = np.zeros(1, np.int64)
         self.df = np.zeros(1, np.int32)
         self.n_features = 0
         self.names: dict[Hashable, int] = {}  # features of the user's own label features
@@ -107,6 +108,11 @@ class LabelMemory:
         return int(self.ledger.counts[LEARNT]) if self.mean_depth == 2 else 0
 
     # ------------------------------------------------------------------ labels
+    def use_plan(self, plan: Plan) -> None:
+        """Read the same vectors by other labels' names."""
+        with self.lock:
+            self.plan, self._columns = plan, None
+
     def move_labels(self, onto: np.ndarray, n_labels: int) -> None:
         """Add the weights and statistics of label r to those of label onto[r]; drop them where that is -1."""
         with self.lock:
@@ -118,8 +124,10 @@ class LabelMemory:
                 if which == FIRSTS:
                     earliest = np.full(n_labels, -1)
                     for r, to in enumerate(onto):
-                        if to >= 0 and earliest[to] < 0 and self.label_rows[r] > 0:
-                            earliest[to] = r
+                        if to >= 0 and self.label_rows[r] > 0:
+                            rival = earliest[to]
+                            if rival < 0 or self.first_rounds[r] < self.first_rounds[rival]:
+                                earliest[to] = r
                     keep = np.array(
                         [to if to >= 0 and earliest[to] == r else -1 for r, to in enumerate(onto)], np.int64
                     )
@@ -128,7 +136,10 @@ class LabelMemory:
                     stores[which] = stores[which].moved(onto, n_labels)
             label_rows = np.zeros(max(n_labels, 1), np.int64)
             np.add.at(label_rows, onto[onto >= 0], self.label_rows[: len(onto)][onto >= 0])
+            first_rounds = np.full(max(n_labels, 1), np.iinfo(np.int64).max)
+            np.minimum.at(first_rounds, onto[onto >= 0], self.first_rounds[: len(onto)][onto >= 0])
             self.stores, self.label_rows, self._columns = stores, label_rows, None
+            self.first_rounds = first_rounds
             self._fitted_to = (-1, -1)
             self.ledger.counts[LABELS] = n_labels
 
@@ -136,21 +147,38 @@ class LabelMemory:
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything learnt, as plain arrays."""
         arrays = {f"ledger.{name}": array for name, array in self.ledger._asdict().items()}
-        arrays |= {"df": self.df, "label_rows": self.label_rows, "n_features": np.array([self.n_features])}
+        arrays |= {
+            "df": self.df,
+            "label_rows": self.label_rows,
+            "first_rounds": self.first_rounds,
+            "n_features": np.array([self.n_features]),
+        }
         for which, paged in enumerate(self.stores):
             arrays |= {f"store{which}.{name}": array for name, array in paged.arrays().items()}
         return arrays
 
-    def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable]) -> None:
-        """Become what `arrays` described; the arrays are copied."""
+    def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int) -> None:
+        """Become what `arrays` described, if it makes sense; the arrays are copied."""
+        for name, array in self.ledger._asdict().items():
+            kept = arrays[f"ledger.{name}"]
+            if kept.shape != array.shape or kept.dtype != array.dtype or not np.isfinite(kept).all():
+                raise ValueError(f"its {name} are damaged")
+        counts, rows = arrays["ledger.counts"], arrays["label_rows"]
+        if (counts < 0).any() or counts[LABELS] != n_labels or len(rows) < n_labels or (rows < 0).any():
+            raise ValueError("its counts do not fit its labels")
+        if len(arrays["first_rounds"]) < n_labels or arrays["first_rounds"].dtype != np.int64:
+            raise ValueError("its counts are damaged")
+        if rows.dtype != np.int64 or arrays["df"].dtype != np.int32 or len(arrays["n_features"]) != 1:
+            raise ValueError("its counts are damaged")
         self.ledger = type(self.ledger)(**{name: arrays[f"ledger.{name}"].copy() for name in self.ledger._fields})
-        self.df, self.label_rows = arrays["df"].copy(), arrays["label_rows"].copy()
+        self.df, self.label_rows = arrays["df"].copy(), rows.copy()
+        self.first_rounds = arrays["first_rounds"].copy()
         self.n_features = int(arrays["n_features"][0])
         self.names = {name: i for i, name in enumerate(names, start=1)}
         for which, paged in enumerate(self.stores):
             prefix = f"store{which}."
             theirs = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-            self.stores[which] = Paged.from_arrays(theirs, paged.store.depth, paged.least)
+            self.stores[which] = Paged.from_arrays(theirs, paged.store.like.dtype, paged.store.depth, paged.least)
         self._fit_to(int(self.ledger.counts[LABELS]), 0)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -161,7 +189,8 @@ class LabelMemory:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state["settings"], **state["options"])  # type: ignore[misc]
-        self.restore(state["arrays"], state["names"])
+        arrays = state["arrays"]
+        self.restore(arrays, state["names"], int(arrays["ledger.counts"][LABELS]))
 
     # ------------------------------------------------------------------ what the loops are given
     def _fit_to(self, n_labels: int, n_rows: int) -> None:
@@ -178,6 +207,7 @@ class LabelMemory:
         if self.counts_features:
             self.df = longer(self.df, features)
         self.label_rows = longer(self.label_rows, n_labels)
+        self.first_rounds = longer(self.first_rounds, n_labels)
         self._fitted_to = (features, n_labels)
 
     def _width(self, which: int, n_labels: int) -> int:
@@ -220,6 +250,7 @@ class LabelMemory:
             views[FIRSTS][0],
             views[SUMS][0],
             self.label_rows,
+            self.first_rounds,
             ids,
             phi,
         )
