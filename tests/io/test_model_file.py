@@ -302,7 +302,7 @@ def test_a_feature_name_that_cannot_be_saved_is_named(tmp_path):
 
 
 def test_a_model_that_has_learnt_nothing_has_nothing_to_save(tmp_path):
-    with pytest.raises(AttributeError, match="learning"):
+    with pytest.raises(ValueError, match=r"nothing to save.*learn_one"):
         hinged.Classifier().save(tmp_path / "model")
     assert os.listdir(tmp_path) == []
 
@@ -314,7 +314,7 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path):
 
 
 # ------------------------------------------------------------------ written whole or not at all
-@pytest.mark.parametrize("where", ["fsync", "replace", "fdopen"])
+@pytest.mark.parametrize("where", ["fsync", "replace"])
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(where, tmp_path, monkeypatch):
     X, y = stream(18)
     path = tmp_path / "model"

@@ -159,7 +159,7 @@ def test_moved_columns_add_up_where_they_go(data):
 @given(histories(2), histories(2))
 def test_a_copy_through_arrays_is_the_same_store_and_another(steps, later):
     paged, plain = play(steps, 2)
-    again = Paged.from_arrays({name: a.copy() for name, a in paged.arrays().items()}, 2, 8)
+    again = Paged.from_arrays({name: a.copy() for name, a in paged.arrays().items()}, paged.store.like.dtype, 2, 8)
     width = max(steps[-1][2], later[-1][2])
     for layer in (0, 1):
         np.testing.assert_array_equal(dense(again, 61, width, layer), plain.dense(61, width, layer))

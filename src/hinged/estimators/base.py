@@ -219,8 +219,7 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
         self._labels = known
         self._take_in(batch)
         after = [*known.labels, *new] if new else known.labels
-        targets = Targets(indptr, ids, weights)
-        result = self._model.learn(batch.rows, targets, after, delay, self._describe, advance)
+        result = self._model.learn(batch.rows, Targets(indptr, ids, weights), after, delay, self._describe, advance)
         known.extend(new)
         return result
 
@@ -240,12 +239,14 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
                     "Set it back, or call fit to start anew."
                 )
         settled = settle(self)
-        self._model.setting, self._model.own = settled.rule, settled.own
+        self._model.setting = settled.rule._replace(least_norm=self._model.setting.least_norm)
+        self._model.own = settled.own
         self._learnt_with, self._edited = now, True  # the certificate spoke of the rule it began with
 
     def _check_fits(self, classes: Any, answers: list) -> None:
         """Refuse more labels than the rule can take before any of them is declared."""
-        told = {*self._known(), *(classes.tolist() if hasattr(classes, "tolist") else classes), *self._flat(answers)[1]}
+        classes = classes.tolist() if hasattr(classes, "tolist") else list(classes)
+        told = {*self._known(), *as_labels(classes, len(classes)), *self._flat(answers)[1]}
         self._check_count(len(told))
 
     def _writing(self) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hinged.estimators.labels import LabelIndex
+from hinged.estimators.labels import LabelIndex, as_labels
 from hinged.sharing.groups import Groups
 from hinged.sharing.plan import resolve as resolve_sharing
 
@@ -35,7 +35,7 @@ class LabelEdits:
         >>> hinged.Classifier().declare(["a", "b"]).rename_label("a", "z").classes_.tolist()
         ['z', 'b']
         """
-        at = self._position(old)
+        at, (new,) = self._position(old), as_labels([new], 1)
         assert self._labels is not None
         if new in self._labels.position and new != old:
             raise ValueError(f"label {new!r} exists already; use merge_labels({old!r}, {new!r}) to join the two.")

@@ -81,7 +81,7 @@ def check_finite(data: np.ndarray, dtype: np.dtype) -> None:
         where = int(np.flatnonzero(~np.isfinite(data))[0])
         what = "NaN" if np.isnan(data[where]) else "infinity"
         raise ValueError(f"Input X contains {what}. Values must be finite; drop those rows or fill the values in.")
-    if largest > np.sqrt(np.finfo(dtype).max) / 1e4:
+    if largest > float(np.finfo(dtype).max) ** 0.5 / 1e4:
         raise ValueError(
             f"values of X must not exceed 1e15 (float32) or 1e150; got {largest:g}. Scale the features down."
         )

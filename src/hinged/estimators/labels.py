@@ -151,14 +151,15 @@ class LabelIndex:
 
     def array(self) -> np.ndarray:
         """The labels as an array: of their own type where they share one, else of objects."""
-        kinds = {type(label) for label in self.labels}
+        labels = list(self.labels)  # a writer may add some meanwhile
+        kinds = {type(label) for label in labels}
         if len(kinds) == 1 and kinds <= {str, int, float, bool, bytes}:
             try:
-                array = np.array(self.labels)
-                if array.dtype != object and array.tolist() == self.labels:
+                array = np.array(labels)
+                if array.dtype != object and array.tolist() == labels:
                     return array
             except OverflowError:
                 pass
-        array = np.empty(len(self.labels), object)
-        array[:] = self.labels
+        array = np.empty(len(labels), object)
+        array[:] = labels
         return array

@@ -59,8 +59,8 @@ class ReadsRows:
             if width > known and frame is not None and hasattr(self, "feature_names_in_"):
                 if frame[:known] != self.feature_names_in_.tolist():
                     raise ValueError(
-                        "a wider data frame must begin with the columns known so far, in their order; got "
-                        f"{frame[:known]}, expected {self.feature_names_in_.tolist()}."
+                        "the feature names of a wider data frame must begin with those known so far, in their order; "
+                        f"got {frame[:known]}, expected {self.feature_names_in_.tolist()}."
                     )
             if width == known:
                 validate_data(self, X if hasattr(X, "columns") else matrix, reset=False, skip_check_array=True)

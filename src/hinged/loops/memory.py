@@ -125,7 +125,7 @@ class Paged:
         store, pages = self.view
         n = int(store.used[0])
         arrays = {
-            "features": np.array([store.slots.shape[0]], np.int64),
+            "features": np.array([int(store.owners[1 : n + 1].max(initial=0)) + 1], np.int64),
             "owners": store.owners[1 : n + 1].copy(),
             "table": store.table[1 : n + 1].copy(),
             "blocks": store.used[1:2].copy(),

@@ -11,6 +11,10 @@ from numba import njit
 __all__ = ["Rows", "Scaling", "count_features", "longest_row", "read_row", "sum_of_squares"]
 
 
+# A squared norm below these cannot be divided by without leaving the range of the weights: it counts as 0.
+LEAST_NORM, LEAST_NORM_SINGLE = 1e-290, 1e-36
+
+
 class Rows(NamedTuple):
     """Rows in compressed form, columns rising and unique within a row."""
 
@@ -43,8 +47,7 @@ def sum_of_squares(v: Any, n: int) -> float:
     for j in range(whole, n):
         a += float(v[j]) * float(v[j])
     total = (a + b) + (c + d)
-    # too short to be divided by: such a row counts as one of zeros
-    return total if total > (1e-290 if v.itemsize == 8 else 1e-36) else 0.0
+    return total if total >= (LEAST_NORM if v.itemsize == 8 else LEAST_NORM_SINGLE) else 0.0
 
 
 @njit(cache=True)

@@ -12,7 +12,7 @@ from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
 from hinged.loops.labels import COUNTS, FIRSTS, SUMS, VECTORS, WEIGHTS
 from hinged.loops.ledger import GAIN, LABELS, LEARNT, PENALTY, SQ_NORM, new_ledger
 from hinged.loops.memory import Paged, longer
-from hinged.loops.rows import Scaling
+from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Scaling
 from hinged.loops.shared import Parts
 from hinged.loops.steps import Setting
 from hinged.sharing.features import DISTANCE, FIRST, FREQUENCY, TFIDF
@@ -52,7 +52,8 @@ class LabelMemory:
         average: bool = False,
     ) -> None:
         self.dtype = np.dtype(dtype)
-        self.plan, self.setting, self.own = plan, setting, own
+        least = LEAST_NORM if self.dtype.itemsize == 8 else LEAST_NORM_SINGLE
+        self.plan, self.setting, self.own = plan, setting._replace(least_norm=least), own
         self.idf, self.unit, self.bias = idf, unit, bias
         depth = 2 if average else 1
         codes = {part.code for part in plan.parts}

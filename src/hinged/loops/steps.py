@@ -25,20 +25,21 @@ class Setting(NamedTuple):
     C: float
     margin: float
     uses_weight: bool
+    least_norm: float = 1e-290  # a direction with a smaller squared norm counts as none
 
 
 @njit(cache=True)
-def _pair_norm(columns: Any, q: float, phi: Any, r: int, s: int) -> float:
+def _pair_norm(columns: Any, q: float, phi: Any, r: int, s: int, least: float) -> float:
     """‖V_r - V_s‖²; `phi` is None without shared vectors."""
     norm = sq_distance(columns, q, r, s)
     if phi is not None:
         norm += shared_sq_distance(phi, phi.shape[1], r, s)
-    return norm
+    return norm if norm >= least else 0.0
 
 
 @njit(cache=True)
-def _gram(columns: Any, q: float, phi: Any, k: int) -> Any:
-    """⟨V_r, V_s⟩ for all labels."""
+def _gram(columns: Any, q: float, phi: Any, k: int, least: float) -> Any:
+    """⟨V_r, V_s⟩ for all labels; zeros where even the longest V_r counts as none."""
     gram = np.empty((k, k))
     for r in range(k):
         for s in range(r + 1):
@@ -46,6 +47,11 @@ def _gram(columns: Any, q: float, phi: Any, k: int) -> Any:
             if phi is not None:
                 gram[r, s] += shared_inner(phi, phi.shape[1], r, s)
             gram[s, r] = gram[r, s]
+    longest = 0.0
+    for r in range(k):
+        longest = max(longest, gram[r, r])
+    if longest < least:
+        gram[:, :] = 0.0
     return gram
 
 
@@ -77,13 +83,15 @@ def net_coefficients(
     if gap >= margin:
         return 0.0, 0.0
     if setting.code < SIMPERC:
-        total = worst_step(setting.code, gap, _pair_norm(columns, q, phi, r, rival), margin, C)
+        total = worst_step(setting.code, gap, _pair_norm(columns, q, phi, r, rival, setting.least_norm), margin, C)
         g[r] = total
         g[rival] = -total
         return total, total * total / (4.0 * C) if setting.code == PA2 else 0.0
     if setting.code == OPTIMAL or setting.code == MIRA:
         if phi is not None or not columns.separate:
-            return on_gram(s, is_relevant, _gram(columns, q, phi, k), margin, C, setting.code == MIRA, g), 0.0
+            return on_gram(
+                s, is_relevant, _gram(columns, q, phi, k, setting.least_norm), margin, C, setting.code == MIRA, g
+            ), 0.0
         if q > 0.0:
             return by_sorting(s, is_relevant, q, margin, C, work, g), 0.0
         total = 0.0 if setting.code == MIRA else pa1(margin - gap, 0.0, C)
@@ -94,7 +102,7 @@ def net_coefficients(
     for a in range(relevant.shape[0]):
         for b in range(k):
             if not is_relevant[b] and s[relevant[a]] - s[b] < margin:
-                norms[a, b] = _pair_norm(columns, q, phi, relevant[a], b)
+                norms[a, b] = _pair_norm(columns, q, phi, relevant[a], b, setting.least_norm)
     if own is None:
         return simultaneous(setting.code, s, relevant, is_relevant, norms, margin, C, g), 0.0
     own(s, relevant, norms, margin, C, g)

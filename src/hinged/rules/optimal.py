@@ -216,7 +216,7 @@ def _solve_active(
     """Coefficients that meet every active pair's margin (at the cap: up to one common shortfall), and that shortfall.
 
     A ridge of 1e-13 keeps dependent pairs solvable: along a direction without curvature the answer is then very
-    long, and the caller's step stops at the first bound, as it should. Two refinements take the ridge's error out.
+    long, and the caller's step stops at the first bound, as it should. Refinements take the ridge's error out.
     """
     n = up.shape[0]
     size = n + 1 if at_cap else n
@@ -235,6 +235,9 @@ def _solve_active(
         ridged[i, i] += 1e-13 * largest
     inverse = np.linalg.inv(ridged)
     x = inverse @ b
-    for _ in range(2):
-        x += inverse @ (b - A @ x)
+    for _ in range(30):
+        left = b - A @ x
+        if np.max(np.abs(left)) <= 1e-15 * np.max(np.abs(b)):
+            break
+        x += inverse @ left
     return x[:n].copy(), x[n] if at_cap else 0.0
