@@ -259,7 +259,7 @@ def learn(
                                 touched[n_touched] = c
                                 n_touched += 1
                     for a in range(n_touched):
-                        sq_move += q * float(wide_g[touched[a]]) ** 2
+                        sq_move += q * np.float64(wide_g[touched[a]]) ** 2
                     add_to(weights, f, v, n, wide_g, touched, n_touched, age)
                     for a in range(n_touched):
                         wide_g[touched[a]] = 0

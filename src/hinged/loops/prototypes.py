@@ -189,7 +189,7 @@ def fast_forward(
         rival = 0
         while s[rival] != best:
             rival += 1
-        gap = float(right) - float(best)
+        gap = np.float64(right) - np.float64(best)
         flags[i], ranks[i] = 0, 1
         if gap > 0.0:
             note_lead(leads, gap, True)
@@ -201,19 +201,19 @@ def fast_forward(
                 if r != rival:
                     second = max(second, s[r])
             flags[i], ranks[i] = 1, rank
-            note_lead(leads, float(best) - float(second), gap == 0.0 and y < rival)
+            note_lead(leads, np.float64(best) - np.float64(second), gap == 0.0 and y < rival)
         s[y] = right
         sums[RANKED] += 1.0
-        sums[THRESHOLD] += (0.5 * (float(right) + float(best)) - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
+        sums[THRESHOLD] += (0.5 * (np.float64(right) + np.float64(best)) - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
 
         # ---- step and move
         total, inner, sq_move = 0.0, 0.0, 0.0
         if gap < margin and code < SIMPERC:
             total = worst_step(code, gap, 2.0 * q, margin, C)
             if total > 0.0:
-                inner = total * float(right) - total * float(best)
+                inner = total * np.float64(right) - total * np.float64(best)
                 step = like.dtype.type(total)
-                sq_move = q * float(step) ** 2
+                sq_move = q * np.float64(step) ** 2
                 sq_move += sq_move
                 if code == PA2:
                     sums[PENALTY] += total * total / (4.0 * C)
@@ -221,7 +221,7 @@ def fast_forward(
             bar = margin if code == SIMPROJ else np.nextafter(0.0, 1.0)  # gap <= 0 is gap < the least positive number
             chosen = 0
             for r in range(k):
-                steps[r] = float(right) - float(s[r])
+                steps[r] = np.float64(right) - np.float64(s[r])
                 chosen += steps[r] < bar
             chosen -= steps[y] < bar
             if chosen > 0:
@@ -234,9 +234,9 @@ def fast_forward(
                     steps[r] = -steps[r]
                 steps[y] = total
                 for r in range(k):
-                    inner += steps[r] * float(s[r])
+                    inner += steps[r] * np.float64(s[r])
                     g[r] = steps[r]
-                    sq_move += q * float(g[r]) ** 2
+                    sq_move += q * np.float64(g[r]) ** 2
         if total > 0.0:
             updates += 1
             sums[GAIN] += total * margin

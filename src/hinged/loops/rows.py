@@ -40,12 +40,12 @@ def sum_of_squares(v: Any, n: int) -> float:
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     whole = n & ~3
     for j in range(0, whole, 4):
-        a += float(v[j]) * float(v[j])
-        b += float(v[j + 1]) * float(v[j + 1])
-        c += float(v[j + 2]) * float(v[j + 2])
-        d += float(v[j + 3]) * float(v[j + 3])
+        a += np.float64(v[j]) * np.float64(v[j])
+        b += np.float64(v[j + 1]) * np.float64(v[j + 1])
+        c += np.float64(v[j + 2]) * np.float64(v[j + 2])
+        d += np.float64(v[j + 3]) * np.float64(v[j + 3])
     for j in range(whole, n):
-        a += float(v[j]) * float(v[j])
+        a += np.float64(v[j]) * np.float64(v[j])
     total = (a + b) + (c + d)
     return total if total >= (LEAST_NORM if v.itemsize == 8 else LEAST_NORM_SINGLE) else 0.0
 

@@ -224,13 +224,15 @@ class LabelMemory:
         return now
 
     def _columns_of(self, labels: Sequence[Hashable]) -> Columns:
-        if self._columns is None or self._columns[0] != len(labels):
+        cached, n = self._columns, len(labels)
+        if cached is None or cached[0] != n:  # other readers may be here too: what is returned is what was made here
             indptr, indices = self.plan.columns(labels)
             kind = PER_LABEL if self.plan.per_label else PER_SET if self.plan.sets else NO_ROW_VECTORS
             each = np.diff(indptr)
             separate = self.plan.per_label or bool((each == 1).all() and len(np.unique(indices)) == len(indices))
-            self._columns = (len(labels), Columns(kind, indptr, indices, len(self.plan.sets), separate))
-        return self._columns[1]
+            cached = (n, Columns(kind, indptr, indices, len(self.plan.sets), separate))
+            self._columns = cached
+        return cached[1]
 
     def _parts(
         self, labels: Sequence[Hashable], explicit: tuple[np.ndarray, np.ndarray] | None, held: Any = None
@@ -250,7 +252,7 @@ class LabelMemory:
             views[COUNTS][0],
             views[FIRSTS][0],
             views[SUMS][0],
-            self.label_rows,
+            longer(self.label_rows, len(labels)),
             self.first_rounds,
             ids,
             phi,
