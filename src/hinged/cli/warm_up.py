@@ -21,17 +21,15 @@ def warm_up(
     from hinged.cli.progress import bar
     from hinged.loops.warm_up import warm_up as compile_loops
 
-    names: list[str] = []
     start = time.perf_counter()
     with bar() as show:
 
         def advance(name: str, done: int, total: int) -> None:
-            names.append(name)
             show(f"compiling {name}", done, total)
 
-        compile_loops(progress=advance)
+        versions = compile_loops(progress=advance)
     seconds = time.perf_counter() - start
     if as_json:
-        typer.echo(json.dumps({"loops": len(set(names)), "seconds": seconds}))
+        typer.echo(json.dumps({"versions": versions, "seconds": seconds}))
     else:
-        typer.echo(f"{len(set(names))} loops are compiled and stored ({seconds:.1f} s); later runs start at once.")
+        typer.echo(f"Compiled in {versions} versions and stored ({seconds:.1f} s); later runs start at once.")

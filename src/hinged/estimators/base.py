@@ -22,7 +22,7 @@ from hinged.estimators.reading import Batch, ReadsRows, one_row
 from hinged.estimators.settings import BUILT_FOR, STEPPING, settle, whole
 from hinged.loops.explain import row_contributions, shared_contributions
 from hinged.loops.labels import WEIGHTS, Targets
-from hinged.loops.ledger import lead_bin
+from hinged.loops.ledger import LABELS, lead_bin
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import Rows
 
@@ -219,9 +219,10 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
         self._labels = known
         self._take_in(batch)
         after = [*known.labels, *new] if new else known.labels
-        result = self._model.learn(batch.rows, Targets(indptr, ids, weights), after, delay, self._describe, advance)
-        known.extend(new)
-        return result
+        try:
+            return self._model.learn(batch.rows, Targets(indptr, ids, weights), after, delay, self._describe, advance)
+        finally:  # also where the call is interrupted: the labels met so far are known
+            known.extend(new[: max(0, int(self._model.ledger.counts[LABELS]) - len(known))])
 
     def _keep_up(self) -> None:
         """Follow a change of `rule`, `C` or `margin` since the last round; refuse one of what memory is built for."""
@@ -359,7 +360,7 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
                     own.append((own_names[f - 1], value))
                 else:
                     total[f] = total.get(f, 0.0) + value
-        carrying = [*((self._feature_name(f), value) for f, value in total.items()), *own]
+        carrying = [*((self._feature_name(f), value) for f, value in total.items() if value != 0.0), *own]
         return sorted((c for c in carrying if c[1] != 0.0), key=lambda item: -abs(item[1]))[:top]
 
     def _scores(self, X: Any, labels: list[Hashable] | None = None) -> np.ndarray:

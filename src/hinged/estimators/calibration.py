@@ -17,7 +17,7 @@ def confidence_by_bin(rounds: np.ndarray, hits: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> confidence_by_bin(np.array([10.0, 10.0, 10.0]), np.array([6.0, 4.0, 10.0])).round(2).tolist()
-    [0.52, 0.52, 0.94]
+    [0.53, 0.53, 0.94]
     """
     overall = (hits.sum() + 1.0) / (rounds.sum() + 2.0)
     weights = rounds + PRIOR_ROUNDS

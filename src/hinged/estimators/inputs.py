@@ -19,9 +19,12 @@ WIDEST = 2**31 - 2
 def dtype_of(X: Any) -> np.dtype:
     """float32 where the input is float32 throughout, else float64."""
     dtype = getattr(X, "dtype", None)
-    if dtype is None and hasattr(X, "dtypes"):
-        kinds = {str(kind).lower() for kind in X.dtypes}
-        return np.dtype(np.float32 if kinds == {"float32"} else np.float64)
+    if dtype is None and hasattr(X, "columns"):
+        import narwhals
+
+        frame = narwhals.from_native(X, eager_only=True, pass_through=True)
+        kinds = set(frame.schema.values()) if isinstance(frame, narwhals.DataFrame) else set()
+        return np.dtype(np.float32 if kinds == {narwhals.Float32} else np.float64)
     return np.dtype(np.float32 if dtype == np.float32 else np.float64)
 
 

@@ -69,7 +69,7 @@ class ReadsRows:
 
     def _parse_dicts(self, X: Any, grow: bool) -> Batch:
         if self._names is not None and len(X) == 1 and type(X[0]) is dict and self._model is not None:
-            quick = one_dict_row(X[0], self._names, self._model.dtype, grow)
+            quick = one_dict_row(X[0], self._names, self._model.dtype, grow or not self._model.functions)
             if quick is not None:
                 return Batch(quick[0], self._model.dtype, 0, quick[1], None)
         dtype = self._dtype(np.dtype(np.float64))
@@ -81,7 +81,9 @@ class ReadsRows:
             if width > self.n_features_in_ and not grow:
                 raise ValueError(f"column {width - 1} is out of range; this model has {self.n_features_in_} columns.")
             return Batch(rows, dtype, max(width, self.n_features_in_), None, None)
-        rows, new = as_dict_rows(X, {} if self._names is None else self._names.column, dtype, grow)
+        # a name nobody knows has no weight, but it is part of the row's length: it gets a column no store has
+        whole = grow or self._model is None or not self._model.functions
+        rows, new = as_dict_rows(X, {} if self._names is None else self._names.column, dtype, whole)
         return Batch(rows, dtype, 0, new, None)
 
     def _take_in(self, batch: Batch) -> None:

@@ -135,10 +135,10 @@ def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip
     lam = np.zeros(limit)
     now = scores.copy()
     slack, at_cap = C if capped else 0.0, False
-    price, scale, n = 0.0, margin, 0
+    price, scale, n, given_back = 0.0, margin, 0, False
     for _ in range(50 * n_labels + 100):
-        if at_cap and price < -1e-13 * margin:
-            at_cap = False  # the pairs would rather use less than all of C: the slack comes back
+        if at_cap and not given_back and price < -1e-13 * scale:
+            at_cap, given_back = False, True  # the pairs would rather use less than all of C: the slack comes back
         else:
             r, s = _most_violated(now, is_relevant, K, 1e-14 * largest if skip_flat or not capped else 0.0)
             if r < 0:
@@ -154,6 +154,7 @@ def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip
                 break
             up[n], down[n], lam[n] = r, s, 0.0
             n += 1
+            given_back = False
         while n > 0:
             target, price = _solve_active(scores, K, up[:n], down[:n], margin, C, at_cap, largest)
             rest = C - target.sum() if capped and not at_cap else 0.0
