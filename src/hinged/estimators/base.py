@@ -110,7 +110,7 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
         for name in set(LEARNT_NAMES) & set(vars(self)):
             delattr(self, name)
         for name, value in vars(fresh).items():
-            if name not in params:
+            if name not in self.get_params(deep=False):
                 setattr(self, name, value)
         return self
 
