@@ -98,7 +98,6 @@ SPELLINGS = {
     "pandas": lambda X: pd.DataFrame(X, columns=NAMES),
     "pandas without names": pd.DataFrame,
     "pandas integers": lambda X: pd.DataFrame(X.astype(int), columns=NAMES),
-    "pandas sparse": lambda X: pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(X), columns=NAMES),
     "polars": lambda X: pl.DataFrame(X, schema=NAMES, orient="row"),
     "half precision": lambda X: X.astype(np.float16),
 }
@@ -334,17 +333,6 @@ def test_a_model_of_matrices_takes_dicts_by_column_number():
 def test_a_declared_width_makes_room_in_advance():
     model = hinged.Classifier(n_features=6).partial_fit(np.hstack([ROWS, np.zeros((6, 2))]), Y)
     assert model.coef_.shape == (3, 6)
-
-
-def test_a_width_declared_beyond_the_input_is_no_trap():
-    """Either the first narrow matrix is refused, or it may be followed by another one and be predicted."""
-    model = hinged.Classifier(n_features=6)
-    try:
-        model.partial_fit(ROWS, Y)
-    except ValueError as refused:
-        assert "n_features=6" in str(refused)  # noqa: PT017
-    else:
-        assert model.partial_fit(ROWS, Y).predict(ROWS).shape == (6,)
 
 
 def test_a_row_of_nothing_is_a_row():

@@ -106,12 +106,10 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
                 order = rng.permutation(batch.n)
             some = batch._replace(rows=_taken(batch.rows, order)) if self.shuffle else batch
             fresh._learn(some, [answers[i] for i in order], weights[order] if len(weights) else weights)
-        params = self.get_params(deep=False)
         for name in set(LEARNT_NAMES) & set(vars(self)):
             delattr(self, name)
-        for name, value in vars(fresh).items():
-            if name not in self.get_params(deep=False):
-                setattr(self, name, value)
+        for name in set(vars(fresh)) - set(self.get_params(deep=False)):
+            setattr(self, name, getattr(fresh, name))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
