@@ -94,11 +94,6 @@ def test_the_public_surface_is_one_sorted_list():
     assert hinged.__all__ == sorted(hinged.__all__)
 
 
-@pytest.mark.parametrize("name", [name for name in hinged.__all__ if inspect.ismodule(getattr(hinged, name))])
-def test_a_module_on_the_public_surface_can_be_imported_by_its_name(name):
-    assert import_module(f"hinged.{name}") is getattr(hinged, name)
-
-
 def test_an_unknown_name_is_named():
     with pytest.raises(AttributeError, match="no attribute 'Clasifier'"):
         hinged.Clasifier  # noqa: B018

@@ -43,7 +43,7 @@ def support(parts: Any, f: Any, v: Any, n: int, fs: Any, vs: Any) -> int:
         dense = dense or parts.kinds[p] == DISTANCE
     m, known = 0, 0
     if dense:  # |x - p| is not 0 where only the mean is
-        known = min(parts.sums.used[0], fs.shape[0] - n)  # a writer may add some meanwhile
+        known = min(parts.sums.used[0], parts.sums.owners.shape[0] - 1, fs.shape[0] - n)  # a writer may add more
         m = known
         for j in range(m):
             fs[j], vs[j] = np.int64(parts.sums.owners[j + 1]), 0.0
