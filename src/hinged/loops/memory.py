@@ -29,11 +29,12 @@ class Paged:
 
     def __init__(self, dtype: Any, depth: int = 1, least: int = 8) -> None:
         self.least = least
+        self.nothing = np.zeros(SEGMENT, dtype)  # the weights of a feature that was never learnt
         empty = Store(
             slots=np.zeros(1, np.uint32),
             owners=np.zeros(1, np.uint32),
             table=np.zeros((1, 1), np.uint32),
-            home=np.zeros(1, np.int64),
+            home=np.array([self.nothing.ctypes.data], np.int64),
             address=np.zeros(0, np.int64),
             stride=np.zeros(0, np.int64),
             used=np.array([0, 0, SEGMENT], np.int64),
@@ -67,14 +68,14 @@ class Paged:
             capacity = max(need, 2 * store.table.shape[0], 64)
             table = np.zeros((capacity, store.table.shape[1]), np.uint32)
             table[: store.table.shape[0]] = store.table
-            store = store._replace(
-                table=table, owners=longer(store.owners, capacity), home=longer(store.home, capacity)
-            )
+            home = np.full(capacity, self.nothing.ctypes.data)
+            home[: len(store.home)] = store.home
+            store = store._replace(table=table, owners=longer(store.owners, capacity), home=home)
         need = int(store.used[1]) + blocks + 1
         missing = -(-need // PAGE) - len(pages)
         if missing > 0:
             stride = self._stride(columns)
-            new = self._pages(max(missing, len(pages) // 4), stride)
+            new = self._pages(max(missing, self._more(len(pages), stride)), stride)
             self._publish(store, (*pages, *new), np.concatenate([store.stride, np.full(len(new), stride)]))
         else:
             self.view = (store, pages)
@@ -171,6 +172,11 @@ class Paged:
             stride *= 2
         return min(stride, SEGMENT)
 
+    def _more(self, n: int, stride: int) -> int:
+        """How many pages to add to `n`: a quarter, and after the first few whole large pages (untouched zeros are free)."""
+        size = PAGE * self.store.depth * stride * self.store.like.itemsize
+        return max(n // 4, 4 * LARGE_PAGE // size if n >= 4 else 0)
+
     def _pages(self, n: int, stride: int) -> list[np.ndarray]:
         """Zeros for `n` pages: one piece of memory, on a cache line, on a large page where it fills some."""
         store = self.store
@@ -185,9 +191,9 @@ class Paged:
         store, pages = self.view
         blocks = store.table[:, 0].astype(np.int64)
         page, place = blocks // PAGE, blocks % PAGE
-        home = np.zeros_like(store.home)
+        home = np.full_like(store.home, self.nothing.ctypes.data)
         lies = store.address[page] + place * store.stride[page] * store.depth * store.like.itemsize
-        home[: len(blocks)] = np.where(blocks > 0, lies, 0)
+        home[: len(blocks)] = np.where(blocks > 0, lies, home[0])
         self.view = (store._replace(home=home), pages)
 
     def _publish(self, store: Store, pages: tuple[np.ndarray, ...], stride: np.ndarray) -> None:

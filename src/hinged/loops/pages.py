@@ -42,7 +42,7 @@ class Store(NamedTuple):
     slots: np.ndarray  # uint32 (features,): slot of each feature, 0 for none
     owners: np.ndarray  # uint32 (slots,): feature of each slot
     table: np.ndarray  # uint32 (slots, segments): block, 0 for none
-    home: np.ndarray  # int64 (slots,): address of the first segment's block, 0 for none; a short cut for the fast loop
+    home: np.ndarray  # int64 (slots,): where the first segment lies, zeros for slot 0; a short cut for the fast loop
     address: np.ndarray  # int64 (pages,)
     stride: np.ndarray  # int64 (pages,): columns of each block in the page
     used: np.ndarray  # int64 (3,): slots, blocks, and the narrowest page's stride

@@ -61,7 +61,7 @@ def _add_one_to(at: int, value: Any, n: int, like: Any, g: Any) -> None:
         row[c] += value * g[c]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def fast_forward(
     rows: Any,
     targets: Any,
@@ -96,10 +96,10 @@ def fast_forward(
     while padded < k:
         padded *= 2
     f, v, at = np.empty(longest + 1, np.uint64), np.empty(longest + 1, data.dtype), np.empty(longest + 1, np.int64)
-    found, found_v = np.empty(longest + 1, np.int64), np.empty(longest + 1, data.dtype)
     s, g = np.zeros(SEGMENT, like.dtype), np.zeros(SEGMENT, like.dtype)
     steps = np.zeros(SEGMENT)
     n_rows = indptr.shape[0] - 1
+    nowhere = home[0]
     zero = like.dtype.type(0)
     while i < n_rows:
         # ---- is it of this kind?
@@ -134,6 +134,7 @@ def fast_forward(
                     x = v.dtype.type(x * max(0.1, log_rounds - log_count))
                 f[n] = feature
                 v[n] = x
+                at[n] = home[slots[feature]]
                 n += 1
         q = sum_of_squares(v, n)
         if unit and q > 0.0:
@@ -144,40 +145,36 @@ def fast_forward(
         if bias != 0.0:
             f[n] = 0
             v[n] = bias
+            at[n] = home[slots[0]]
             n += 1
             q += bias * bias
 
         # ---- score
-        n_found, narrow = 0, False
-        for j in range(n):
-            at[j] = home[slots[f[j]]]  # slot 0 has none
-            found[n_found] = at[j]
-            found_v[n_found] = v[j]
-            n_found += at[j] != 0
+        narrow = False
         if used[2] < k:  # some page is narrower than the labels need; one of these?
             for j in range(n):
-                narrow = narrow or (at[j] != 0 and strides[table[slots[f[j]], 0] >> PAGE_BITS] < k)
+                narrow = narrow or (at[j] != nowhere and strides[table[slots[f[j]], 0] >> PAGE_BITS] < k)
         if narrow:
             break
         s[:] = zero
         j = 0
-        while j + 4 <= n_found:
+        while j + 4 <= n:
             _add_four(
-                found[j],
-                found[j + 1],
-                found[j + 2],
-                found[j + 3],
-                found_v[j],
-                found_v[j + 1],
-                found_v[j + 2],
-                found_v[j + 3],
+                at[j],
+                at[j + 1],
+                at[j + 2],
+                at[j + 3],
+                v[j],
+                v[j + 1],
+                v[j + 2],
+                v[j + 3],
                 padded,
                 like,
                 s,
             )
             j += 4
-        while j < n_found:
-            _add_one(found[j], found_v[j], padded, like, s)
+        while j < n:
+            _add_one(at[j], v[j], padded, like, s)
             j += 1
 
         # ---- count
@@ -242,7 +239,7 @@ def fast_forward(
             sums[GAIN] += total * margin
             sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, sq_move)
             for j in range(n):
-                if at[j] == 0:
+                if at[j] == nowhere:
                     claim(store, f[j], 0)
                     at[j] = home[slots[f[j]]]
                 if code < SIMPERC:
