@@ -173,7 +173,7 @@ class Paged:
         return min(stride, SEGMENT)
 
     def _more(self, n: int, stride: int) -> int:
-        """How many pages to add to `n`: a quarter, and after the first few whole large pages (untouched zeros are free)."""
+        """How many pages to add to `n`: a quarter; later, whole large pages (untouched zeros are free)."""
         size = PAGE * self.store.depth * stride * self.store.like.itemsize
         return max(n // 4, 4 * LARGE_PAGE // size if n >= 4 else 0)
 
