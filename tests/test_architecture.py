@@ -17,6 +17,7 @@ ROOT = Path(hinged.__file__).parent
 LEVELS = (
     ("rules", "tasks", "sharing", "geometry"),
     ("loops", "io"),
+    ("text",),
     ("estimators",),
     ("evaluate",),
     ("experiments",),

@@ -6,10 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hinged import evaluate, experiments, geometry, rules, sharing
+    from hinged import evaluate, experiments, geometry, rules, sharing, text
     from hinged.estimators import Classifier, Ranker
     from hinged.estimators.files import load
     from hinged.estimators.river import to_river
+    from hinged.estimators.text import TextClassifier, TextRanker
     from hinged.experiments import datasets
     from hinged.sharing import features
 
@@ -18,6 +19,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Classifier",
     "Ranker",
+    "TextClassifier",
+    "TextRanker",
     "__version__",
     "datasets",
     "evaluate",
@@ -27,6 +30,7 @@ __all__ = [
     "load",
     "rules",
     "sharing",
+    "text",
     "to_river",
 ]
 
@@ -34,6 +38,8 @@ __all__ = [
 _HOMES = {
     "Classifier": "hinged.estimators",
     "Ranker": "hinged.estimators",
+    "TextClassifier": "hinged.estimators.text",
+    "TextRanker": "hinged.estimators.text",
     "datasets": "hinged.experiments",
     "features": "hinged.sharing",
     "load": "hinged.estimators.files",

@@ -18,7 +18,7 @@ from hinged.estimators.edits import LabelEdits
 from hinged.estimators.inputs import check_weights
 from hinged.estimators.labels import LabelIndex, as_labels, in_order
 from hinged.estimators.learnt import Learnt
-from hinged.estimators.reading import Batch, ReadsRows, one_row
+from hinged.estimators.reading import Batch, ReadsRows
 from hinged.estimators.settings import BUILT_FOR, STEPPING, settle, whole
 from hinged.loops.explain import row_contributions, shared_contributions
 from hinged.loops.labels import WEIGHTS, Targets
@@ -137,7 +137,7 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
                     self._model.learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), self._known())
                 return
         with self._writing():
-            self._learn(*self._check(one_row(x), [y], None if sample_weight is None else [sample_weight]))
+            self._learn(*self._check(self._one_row(x), [y], None if sample_weight is None else [sample_weight]))
 
     def declare(self, labels: Iterable[Hashable]) -> Self:
         """Make labels known before any of their rows came; sorted where they can be compared.
@@ -307,7 +307,7 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
 
     def rank_one(self, x: Any, top: int | None = None) -> list[Hashable]:
         """The labels from best to worst for one row; empty before any is known."""
-        return [] if self._model is None else self.rank(one_row(x), top)[0]
+        return [] if self._model is None else self.rank(self._one_row(x), top)[0]
 
     def score_gap(self, X: Any) -> np.ndarray:
         """Lead of each row's best label over the runner-up; 0 where there is no runner-up."""
@@ -341,7 +341,7 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
         [('tax', 1.0)]
         """
         model, at, labels = self._fitted(), self._position(label), self._known()
-        rows = self._parse(one_row(x), grow=False).rows
+        rows = self._parse(self._one_row(x), grow=False).rows
         held = [paged.view for paged in model.stores]
         columns, scaling, counts = model._columns_of(labels), model._scaling(), model.ledger.counts
         mean_over, k = model.mean_over, len(labels)
@@ -368,7 +368,7 @@ class LabelEstimator(ReadsRows, LabelEdits, Learnt, BaseEstimator):
 
     def _row_scores(self, x: Any, labels: list[Hashable]) -> np.ndarray:
         """Scores of one row."""
-        rows = self._parse_dicts((x,), False).rows if type(x) is dict else self._parse(one_row(x), False).rows
+        rows = self._parse_dicts((x,), False).rows if type(x) is dict else self._parse(self._one_row(x), False).rows
         return self._fitted().score(rows, labels, self._describe)[0]
 
     def _known(self) -> list[Hashable]:

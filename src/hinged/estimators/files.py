@@ -7,11 +7,12 @@ from typing import Any
 
 from hinged.estimators.classifier import Classifier
 from hinged.estimators.ranker import Ranker
+from hinged.estimators.text import TextClassifier, TextRanker
 from hinged.io import from_json, read
 
 __all__ = ["load"]
 
-KINDS = {kind.__name__: kind for kind in (Classifier, Ranker)}
+KINDS = {kind.__name__: kind for kind in (Classifier, Ranker, TextClassifier, TextRanker)}
 
 
 def load(path: str | os.PathLike[str], **given: Any) -> Any:

@@ -13,7 +13,7 @@ from hinged.estimators.dicts import FeatureNames, as_dict_rows, is_dicts, one_di
 from hinged.estimators.inputs import as_matrix, dtype_of, from_matrix
 from hinged.loops.rows import Rows
 
-__all__ = ["Batch", "ReadsRows", "one_row"]
+__all__ = ["Batch", "ReadsRows"]
 
 
 class Batch(NamedTuple):
@@ -37,6 +37,10 @@ class ReadsRows:
     n_features_in_: int
     feature_names_in_: np.ndarray
     _model: Any = None
+
+    @staticmethod
+    def _one_row(x: Any) -> Any:
+        return _one_row(x)
 
     def _parse(self, X: Any, grow: bool) -> Batch:
         """A batch of any kind of input."""
@@ -123,7 +127,7 @@ class ReadsRows:
         return {self._feature_name(i): value for i, value in zip(f.tolist(), v.tolist(), strict=True)}
 
 
-def one_row(x: Any) -> Any:
+def _one_row(x: Any) -> Any:
     """One row as a batch of one."""
     if isinstance(x, dict):
         return (x,)

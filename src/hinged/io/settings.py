@@ -31,6 +31,8 @@ def to_json(name: str, value: Any) -> Any:
     if isinstance(value, Groups):
         sets = [[_plain(label, "labels") for label in sorted(s, key=repr)] for s in value.sets]
         return {"groups": sets, "features": [to_json(name, f) for f in value.features] if value.features else None}
+    if isinstance(value, tuple | list):
+        return {"tuple": [to_json(name, item) for item in value]}
     if isinstance(value, dict):
         return {"dict": [[_plain(k, name), to_json(name, v)] for k, v in value.items()]}
     if isinstance(value, type | np.dtype):
@@ -59,6 +61,8 @@ def from_json(name: str, plain: Any, given: dict[str, Any]) -> Any:
         sets = [{_value(label) for label in s} for s in plain["groups"]]
         features = plain["features"]
         return Groups(sets, None if features is None else [from_json(name, f, {}) for f in features])
+    if "tuple" in plain:
+        return tuple(from_json(name, item, given) for item in plain["tuple"])
     if "dict" in plain:
         return {_value(k): from_json(name, v, given) for k, v in plain["dict"]}
     if "dtype" in plain:

@@ -1,0 +1,143 @@
+"""Documents from whatever holds text: lists, dicts of fields, data frames, Arrow columns; bytes stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hinged.text.rows import Documents
+
+__all__ = ["as_documents"]
+
+VIEW_INLINE = 12  # an Arrow view holds texts up to this long itself
+
+
+def as_documents(X: Any) -> Documents:
+    """The texts of X: one per document without a tag, or one per field, tagged by the field's name.
+
+    Parameters
+    ----------
+    X : list, array or column of str or bytes; list of dicts field → text; data frame with a column per field
+    """
+    if isinstance(X, str | bytes | Mapping):
+        raise TypeError(
+            f"documents come as a list; got one {type(X).__name__}. Put it in a list, or use learn_one / predict_one."
+        )
+    if hasattr(X, "columns") and not hasattr(X, "ndim"):  # polars and Arrow tables
+        names = getattr(X, "column_names", None) or list(X.columns)
+        return _frame([str(name) for name in names], [X[name] for name in names])
+    if getattr(X, "ndim", 1) == 2:
+        if hasattr(X, "columns"):
+            return _frame([str(name) for name in X.columns], [X[name] for name in X.columns])
+        if X.shape[1] != 1:
+            raise ValueError(f"an array of texts has one column; got shape {X.shape}. Use a data frame to name fields.")
+        X = X[:, 0]
+    if isinstance(X, Sequence | np.ndarray) and len(X) and isinstance(X[0], Mapping):
+        return _of_dicts(X)
+    return _frame([""], [X])
+
+
+def _frame(names: list[str], columns: list[Any]) -> Documents:
+    pieces = [_column(column, name) for name, column in zip(names, columns, strict=True)]
+    if len({len(addresses) for addresses, _, _ in pieces}) != 1:
+        raise ValueError("the fields of documents differ in length.")
+    tags = ("",) if len(names) == 1 else tuple(names)  # a single column needs no tag
+    return Documents(
+        tags,
+        np.column_stack([addresses for addresses, _, _ in pieces]),
+        np.column_stack([lengths for _, lengths, _ in pieces]),
+        tuple(held for _, _, held in pieces),
+    )
+
+
+def _of_dicts(X: Any) -> Documents:
+    names: dict[str, None] = {}
+    for i, x in enumerate(X):
+        if not isinstance(x, Mapping):
+            raise TypeError(f"each document must be a dict of field → text here; document {i} is a {type(x).__name__}.")
+        names.update(dict.fromkeys(x))
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"the fields of a document have names; got {name!r}.")
+    columns = [_listed([x.get(name, "") for x in X], name) for name in names]
+    if not columns:
+        columns = [_listed([""] * len(X), "")]
+    return Documents(
+        tuple(names) or ("",),
+        np.column_stack([addresses for addresses, _, _ in columns]),
+        np.column_stack([lengths for _, lengths, _ in columns]),
+        tuple(held for _, _, held in columns),
+    )
+
+
+def _column(column: Any, name: str) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Address and length of each text, and what keeps them alive."""
+    arrays = _as_arrow(column)
+    if arrays is not None:
+        parts = [_of_arrow(array, name) for array in arrays]
+        empty = np.zeros(0, np.int64)
+        return np.concatenate([empty, *(a for a, _ in parts)]), np.concatenate([empty, *(n for _, n in parts)]), arrays
+    if not isinstance(column, Iterable):
+        raise TypeError(f"documents come as a list or column of texts; got {type(column).__name__}.")
+    return _listed(column.tolist() if hasattr(column, "tolist") else list(column), name)
+
+
+def _listed(texts: list[Any], name: str) -> tuple[np.ndarray, np.ndarray, Any]:
+    try:
+        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    except AttributeError:
+        encoded = [_bytes_of(text, i, name) for i, text in enumerate(texts)]
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    buffer = np.frombuffer(b"".join(encoded) or b" ", np.uint8)
+    ends = np.cumsum(lengths)
+    return buffer.ctypes.data + ends - lengths, lengths, buffer
+
+
+def _bytes_of(text: Any, i: int, name: str) -> bytes:
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")
+    if isinstance(text, bytes):
+        return text
+    field = f" in field {name!r}" if name else ""
+    raise TypeError(f"a text must be str or bytes; document {i}{field} is {text!r}. Use '' where there is none.")
+
+
+def _as_arrow(column: Any) -> list[Any] | None:
+    """Arrow arrays that share memory with a column; None where it is no Arrow column."""
+    kind = type(column).__module__.split(".")[0]
+    if kind == "polars":
+        import polars
+
+        column = column.to_arrow(compat_level=polars.CompatLevel.newest())
+    elif kind == "pandas" and hasattr(column.array, "__arrow_array__") and "pyarrow" in str(column.dtype):
+        column = column.array.__arrow_array__()
+    elif kind != "pyarrow":
+        return None
+    return list(column.chunks) if hasattr(column, "chunks") else [column]
+
+
+def _of_arrow(array: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    field = f" of field {name!r}" if name else ""
+    if array.null_count:
+        missing = array.is_null().to_pylist().index(True)
+        raise TypeError(f"a text must be str or bytes; document {missing}{field} is missing. Fill in '' there.")
+    kind, n, offset = str(array.type), len(array), array.offset
+    buffers = array.buffers()
+    if kind in ("string_view", "binary_view"):
+        views = np.frombuffer(buffers[1], np.int32)[4 * offset : 4 * (offset + n)].reshape(n, 4)
+        lengths = views[:, 0].astype(np.int64)
+        addresses = buffers[1].address + 16 * (offset + np.arange(n)) + 4
+        far = lengths > VIEW_INLINE
+        if far.any():
+            bases = np.array([buffer.address for buffer in buffers[2:]], np.int64)
+            addresses[far] = bases[views[far, 2]] + views[far, 3]
+        return addresses, lengths
+    wide = {"string": np.int32, "binary": np.int32, "large_string": np.int64, "large_binary": np.int64}
+    if kind not in wide:
+        raise TypeError(f"a column of texts holds strings; the column{field} holds {kind}.")
+    if n == 0:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    offsets = np.frombuffer(buffers[1], wide[kind])[offset : offset + n + 1].astype(np.int64)
+    return (buffers[2].address if buffers[2] is not None else 0) + offsets[:-1], np.diff(offsets)

@@ -1,0 +1,87 @@
+"""Columns by hash: fixed width, nothing to agree on beforehand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hinged.text.rows import Space
+from hinged.text.space import TextSpace
+from hinged.text.tokens import finish_hash
+from hinged.text.words import find_word
+
+__all__ = ["Hasher"]
+
+
+class Hasher(TextSpace):
+    """A feature's column is the low bits of its 64-bit hash; two features may share one.
+
+    `transform` needs no `fit`. What is learnt is remembered: the first word behind each column, so that a model can
+    say why in words.
+
+    Parameters
+    ----------
+    bits : int, default 22
+        2 to that power columns, at most 30.
+    seed : int, default 0
+        Another seed, other columns.
+    signed : bool, default False
+        Let another bit of the hash give the value its sign, so that shared columns cancel on average.
+    words, chars, values, lowercase
+        As in `Vocabulary`.
+    remember : bool, default True
+        Keep the words behind the columns that were learnt.
+
+    Examples
+    --------
+    >>> hasher = Hasher(bits=10)
+    >>> hasher.transform(["the cat", "the dog"]).shape
+    (2, 1024)
+    >>> hasher.learn_one("the cat")
+    >>> sorted(hasher.transform_one("the cat sat"))[-2:]
+    ['cat', 'the']
+    """
+
+    def __init__(
+        self,
+        bits: int = 22,
+        seed: int = 0,
+        signed: bool = False,
+        words: Any = (1, 1),
+        chars: Any = None,
+        values: str = "binary",
+        lowercase: bool = True,
+        remember: bool = True,
+    ) -> None:
+        self.bits = bits
+        self.seed = seed
+        self.signed = signed
+        self.words = words
+        self.chars = chars
+        self.values = values
+        self.lowercase = lowercase
+        self.remember = remember
+
+    def name_of(self, column: int) -> str | int:
+        """The first word learnt in a column; the column's number where none was."""
+        if self._words is not None:
+            with np.errstate(over="ignore"):
+                key = np.uint64(finish_hash(np.uint64(column)))
+            place = find_word(self._words.store, len(self._words), key, 0, 0, 0, 0, False)
+            if place >= 0:
+                return self._words[place]
+        return column
+
+    def _keeps_words(self) -> bool:
+        return bool(self.remember)
+
+    def _space(self) -> Space:
+        if isinstance(self.bits, bool) or not isinstance(self.bits, int | np.integer) or not 1 <= self.bits <= 30:
+            raise ValueError(f"bits must be a whole number from 1 to 30; got bits={self.bits!r}.")
+        if not isinstance(self.seed, int | np.integer) or not 0 <= self.seed < 1 << 63:
+            raise ValueError(f"seed must be a whole number from 0 to 2**63 - 1; got seed={self.seed!r}.")
+        return self._settled(hashed=True, signed=bool(self.signed), mask=(1 << int(self.bits)) - 1, seed=int(self.seed))
+
+    def _width(self) -> int:
+        return 1 << int(self.bits)

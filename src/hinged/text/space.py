@@ -1,0 +1,156 @@
+"""What a vocabulary and a hasher share: settings, documents in, sparse rows out."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
+
+from hinged.io.examples.chunk import Chunk, Strings
+from hinged.loops.rows import Rows
+from hinged.text.characters import character_table
+from hinged.text.documents import as_documents
+from hinged.text.rows import BINARY, COUNTS, LOG, Documents, Space, rows_of_documents, rows_of_named
+from hinged.text.tokens import Grams
+from hinged.text.words import WordList
+
+__all__ = ["TextSpace"]
+
+VALUES = {"binary": BINARY, "counts": COUNTS, "log": LOG}
+LONGEST_GRAM = 20
+
+
+class TextSpace(TransformerMixin, BaseEstimator):
+    """From documents to rows; `Vocabulary` and `Hasher` say what a column is."""
+
+    _words: WordList | None = None
+    words: Any
+    chars: Any
+    values: Any
+    lowercase: Any
+
+    # ------------------------------------------------------------------ scikit-learn's names
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Forget everything and take in the words of these documents."""
+        self._words = None
+        return self.partial_fit(X)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take in the words of these documents, keeping those known."""
+        self._rows(X, grow=True)
+        return self
+
+    def transform(self, X: Any) -> sparse.csr_matrix:
+        """Documents as sparse rows (documents, columns), float32; words not known are left out."""
+        rows = self._rows(X, grow=False)
+        return self._matrix(rows)
+
+    def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
+        """`fit`, then `transform`, reading the documents once."""
+        self._words = None
+        rows = self._rows(X, grow=True)
+        return self._matrix(rows)
+
+    def learn_one(self, x: Any) -> None:
+        """Take in the words of one document."""
+        self._rows([x], grow=True)
+
+    def transform_one(self, x: Any) -> dict[str, float]:
+        """One document as a dict of feature → value; words not known are left out."""
+        rows = self._rows([x], grow=False)
+        width = self._width()
+        pairs = zip(rows.indices.tolist(), rows.data.tolist(), strict=True)
+        return {str(self.name_of(column)): value for column, value in pairs if column < width}
+
+    def name_of(self, column: int) -> str | int:
+        """The word behind a column."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ rows
+    def _space(self) -> Space:
+        raise NotImplementedError
+
+    def _width(self) -> int:
+        raise NotImplementedError
+
+    def _settled(self, **more: Any) -> Space:
+        """The settings, checked, as the loops read them."""
+        if self.values not in VALUES:
+            raise ValueError(f"values must be 'binary', 'counts' or 'log'; got {self.values!r}.")
+        words, chars = _runs("words", self.words), _runs("chars", self.chars)
+        if not words[1] and not chars[1]:
+            raise ValueError("words and chars are both None, so a document has no features; give words=(1, 1).")
+        return Space(Grams(*words, *chars), VALUES[self.values], not self.lowercase, **more)
+
+    def _rows(self, X: Any, grow: bool) -> Rows:
+        """Rows of documents or of a reader's chunk; refused input leaves the words as they were."""
+        space = self._space()
+        if self._words is None:
+            if not grow and not space.hashed:
+                raise NotFittedError(f"This {type(self).__name__} knows no words yet; call fit or partial_fit first.")
+            words = WordList()
+        else:
+            words = self._words
+        if isinstance(X, Chunk) and X.named is not None:
+            rows = rows_of_named(X.named, space, words, grow and self._keeps_words())
+        else:
+            documents = _of_chunk(X) if isinstance(X, Chunk) else as_documents(X)
+            rows = rows_of_documents(documents, character_table(), space, words, grow and self._keeps_words())
+        if grow:
+            self._words = words
+        return rows
+
+    def _keeps_words(self) -> bool:
+        return True
+
+    def _matrix(self, rows: Rows) -> sparse.csr_matrix:
+        width = self._width()
+        indptr, indices, data = rows.indptr, rows.indices, rows.data
+        known = indices < width
+        if not known.all():
+            indptr = np.concatenate([[0], np.cumsum(known)])[indptr]
+            indices, data = indices[known], data[known]
+        matrix = sparse.csr_matrix((data, indices, indptr.astype(np.int32)), shape=(len(indptr) - 1, width))
+        matrix.has_canonical_format = True
+        return matrix
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._words is not None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def _of_chunk(chunk: Chunk) -> Documents:
+    def addresses(strings: Strings) -> np.ndarray:
+        return strings.buffer.ctypes.data + strings.starts
+
+    fields = tuple(chunk.texts)
+    return Documents(
+        ("",) if len(fields) == 1 else fields,
+        np.column_stack([addresses(strings) for strings in chunk.texts.values()]),
+        np.column_stack([strings.ends - strings.starts for strings in chunk.texts.values()]),
+        tuple(chunk.texts.values()),
+    )
+
+
+def _runs(name: str, value: Any) -> tuple[int, int]:
+    """Shortest and longest run, (0, 0) for none."""
+    if value is None:
+        return 0, 0
+    try:
+        shortest, longest = (value, value) if isinstance(value, int) else value
+        sound = int(shortest) == shortest and int(longest) == longest and 1 <= shortest <= longest <= LONGEST_GRAM
+    except (TypeError, ValueError):
+        sound = False
+    if not sound:
+        raise ValueError(
+            f"{name} is None or (shortest, longest) with 1 ≤ shortest ≤ longest ≤ {LONGEST_GRAM}; got {value!r}."
+        )
+    return int(shortest), int(longest)

@@ -1,0 +1,156 @@
+"""From UTF-8 bytes to words and n-grams, compiled.
+
+A text is first written out in lower case, its words separated by single spaces, with one in front and one behind:
+" a cat sat ". Then every feature is a piece of that buffer: a word, a run of words ("cat sat"), or a run of characters
+that may take in the space at either end of its word ("at ").
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hinged.loops.pages import segment
+from hinged.text.characters import FIRST_BEYOND
+
+__all__ = ["Grams", "continue_hash", "finish_hash", "spans_of_words", "write_words"]
+
+SPACE = np.uint8(32)
+PRIME = np.uint64(0x100000001B3)
+MIX_1, MIX_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
+HALF = np.uint64(33)
+
+
+class Grams(NamedTuple):
+    """Shortest and longest runs: of words, and of characters (0, 0 for none)."""
+
+    shortest_words: int
+    longest_words: int
+    shortest_chars: int
+    longest_chars: int
+
+
+@njit(cache=True)
+def continue_hash(state: Any, address: int, n: int, like: Any) -> Any:
+    """FNV-1a over the bytes at an address, from a state on."""
+    piece = segment(address, n, like)
+    for j in range(n):
+        state = (state ^ np.uint64(piece[j])) * PRIME
+    return state
+
+
+@njit(cache=True, inline="always")
+def finish_hash(state: Any) -> Any:
+    """Spread a state over all 64 bits (the finaliser of MurmurHash3), so that the low ones serve as a column."""
+    state = (state ^ (state >> HALF)) * MIX_1
+    state = (state ^ (state >> HALF)) * MIX_2
+    return state ^ (state >> HALF)
+
+
+@njit(cache=True, inline="always")
+def _decode(text: Any, j: int, n: int) -> Any:
+    """Code point of the character that begins at j, and its length; -1 for a byte that is no UTF-8."""
+    b = np.int64(text[j])
+    if b < 0x80:
+        return b, 1
+    if 0xC2 <= b < 0xE0 and j + 1 < n and text[j + 1] & 0xC0 == 0x80:
+        return (b & 0x1F) << 6 | np.int64(text[j + 1]) & 0x3F, 2
+    if 0xE0 <= b < 0xF0 and j + 2 < n and text[j + 1] & 0xC0 == 0x80 and text[j + 2] & 0xC0 == 0x80:
+        code = (b & 0x0F) << 12 | (np.int64(text[j + 1]) & 0x3F) << 6 | np.int64(text[j + 2]) & 0x3F
+        if code >= 0x800 and not 0xD800 <= code < 0xE000:
+            return code, 3
+    if 0xF0 <= b < 0xF5 and j + 3 < n:
+        if text[j + 1] & 0xC0 == 0x80 and text[j + 2] & 0xC0 == 0x80 and text[j + 3] & 0xC0 == 0x80:
+            code = (b & 0x07) << 18 | (np.int64(text[j + 1]) & 0x3F) << 12
+            code |= (np.int64(text[j + 2]) & 0x3F) << 6 | np.int64(text[j + 3]) & 0x3F
+            if 0x10000 <= code < 0x110000:
+                return code, 4
+    return -1, 1
+
+
+@njit(cache=True, inline="always")
+def _encode(code: Any, out: Any, at: int) -> int:
+    """Write a code point as UTF-8; return where the next one goes."""
+    if code < 0x80:
+        out[at] = code
+        return at + 1
+    if code < 0x800:
+        out[at], out[at + 1] = 0xC0 | code >> 6, 0x80 | code & 0x3F
+        return at + 2
+    if code < 0x10000:
+        out[at], out[at + 1], out[at + 2] = 0xE0 | code >> 12, 0x80 | code >> 6 & 0x3F, 0x80 | code & 0x3F
+        return at + 3
+    out[at], out[at + 1] = 0xF0 | code >> 18, 0x80 | code >> 12 & 0x3F
+    out[at + 2], out[at + 3] = 0x80 | code >> 6 & 0x3F, 0x80 | code & 0x3F
+    return at + 4
+
+
+@njit(cache=True)
+def write_words(address: int, n: int, lower: Any, keep_case: bool, out: Any, begins: Any, ends: Any) -> int:
+    """Write the words of a text to `out` with single spaces around them; return how many there are.
+
+    Word w is out[begins[w] : ends[w]]. `out` must hold 2 n + 4 bytes, `begins` and `ends` (n + 1) // 2.
+    """
+    text = segment(address, n, out)
+    out[0] = SPACE
+    at, begin, words, j = 1, 1, 0, 0
+    while j < n:
+        b = text[j]
+        if b < 0x80:  # most text is this, most of the time
+            small, length = lower[b], 1
+            if small >= 0:
+                out[at] = b if keep_case else small
+                at += 1
+        else:
+            code, length = _decode(text, j, n)
+            small = np.int32(-1 if code < 0 else lower[code] if code < FIRST_BEYOND else code)
+            if small >= 0:
+                at = _encode(code if keep_case else np.int64(small), out, at)
+        j += length
+        if small < 0 and at > begin:
+            begins[words], ends[words] = begin, at
+            words += 1
+            out[at] = SPACE
+            at += 1
+            begin = at
+    if at > begin:
+        begins[words], ends[words] = begin, at
+        words += 1
+        out[at] = SPACE
+    return words
+
+
+@njit(cache=True)
+def spans_of_words(grams: Any, out: Any, begins: Any, ends: Any, words: int, n: int, spans: Any) -> tuple[int, int]:
+    """Fill spans[:, n:] with (begin, end) of every run of words, then of every run of characters.
+
+    Returns how many spans there are after the words, and after the characters too.
+    """
+    for size in range(grams.shortest_words, grams.longest_words + 1):
+        if size > 0:
+            for w in range(words - size + 1):
+                spans[0, n], spans[1, n] = begins[w], ends[w + size - 1]
+                n += 1
+    after_words = n
+    for size in range(grams.shortest_chars, grams.longest_chars + 1):
+        if size > 0:
+            for w in range(words):
+                last = ends[w] + 1  # the space behind the word belongs to it
+                begin, end, held = begins[w] - 1, begins[w] - 1, 0
+                while True:
+                    while held < size and end < last:
+                        end += 1
+                        while end < last and out[end] & 0xC0 == 0x80:
+                            end += 1
+                        held += 1
+                    if held < size:
+                        break
+                    spans[0, n], spans[1, n] = begin, end
+                    n += 1
+                    begin += 1
+                    while begin < end and out[begin] & 0xC0 == 0x80:
+                        begin += 1
+                    held -= 1
+    return after_words, n

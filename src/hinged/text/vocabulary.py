@@ -1,0 +1,64 @@
+"""A vocabulary that grows with the stream: exact and reversible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hinged.text.rows import Space
+from hinged.text.space import TextSpace
+
+__all__ = ["Vocabulary"]
+
+
+class Vocabulary(TextSpace):
+    """One column for every distinct feature, in order of appearance.
+
+    Words are runs of letters, digits, marks and underscores, of any script; lower-cased. A document is a text, or a
+    dict of field → text whose features get the field as a tag: ``subject:tax``.
+
+    Parameters
+    ----------
+    words : (int, int) or None, default (1, 1)
+        Shortest and longest run of words that is a feature.
+    chars : (int, int) or None, default None
+        Shortest and longest run of characters within a word, the space at either end included; tagged ``~:``.
+    values : "binary", "counts" or "log", default "binary"
+        1 for a feature that occurs, how often it occurs, or 1 + log of that.
+    lowercase : bool, default True
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary()
+    >>> vocabulary.fit_transform(["The cat", "the dog"]).toarray().tolist()
+    [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
+    >>> vocabulary.get_feature_names_out().tolist()
+    ['the', 'cat', 'dog']
+    >>> Vocabulary(words=(1, 2)).fit([{"subject": "Tax form"}]).get_feature_names_out().tolist()
+    ['subject:tax', 'subject:form', 'subject:tax form']
+    """
+
+    def __init__(self, words: Any = (1, 1), chars: Any = None, values: str = "binary", lowercase: bool = True) -> None:
+        self.words = words
+        self.chars = chars
+        self.values = values
+        self.lowercase = lowercase
+
+    def __len__(self) -> int:
+        return 0 if self._words is None else len(self._words)
+
+    def name_of(self, column: int) -> str:
+        """The word behind a column."""
+        assert self._words is not None
+        return self._words[column]
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Every word, in the order of the columns."""
+        return np.array([] if self._words is None else self._words.texts(), object)
+
+    def _space(self) -> Space:
+        return self._settled(hashed=False, signed=False, mask=0, seed=0)
+
+    def _width(self) -> int:
+        return len(self)

@@ -1,0 +1,180 @@
+"""A list of texts that grows and is searched by hash, in compiled code: a vocabulary, or what a hasher remembers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hinged.loops.pages import segment
+
+__all__ = ["WordList", "WordStore", "add_word", "find_word", "has_word_room"]
+
+COLON = np.uint8(ord(":"))
+
+
+class WordStore(NamedTuple):
+    """What the loops see: word p is arena[ends[p] : ends[p + 1]]."""
+
+    table: np.ndarray  # uint32 (a power of two,): p + 1 where a word's hash leads, 0 for none
+    hashes: np.ndarray  # uint64 (words,)
+    ends: np.ndarray  # int64 (words + 1,)
+    arena: np.ndarray  # uint8
+    used: np.ndarray  # int64 (2,): words, bytes
+
+
+@njit(cache=True)
+def find_word(store: Any, limit: int, key: Any, a: int, a_n: int, b: int, b_n: int, exact: bool) -> Any:
+    """Place of a word below `limit`, or -1; `exact` compares its text, "a:b" or plain "b"."""
+    table, hashes, ends, arena = store.table, store.hashes, store.ends, store.arena
+    mask = np.uint64(table.shape[0] - 1)
+    slot = key & mask
+    while table[slot] != 0:
+        p = np.int64(table[slot]) - 1
+        if p < limit and hashes[p] == key and (not exact or _is_text(arena, ends[p], ends[p + 1], a, a_n, b, b_n)):
+            return p
+        slot = (slot + np.uint64(1)) & mask
+    return -1
+
+
+@njit(cache=True)
+def _is_text(arena: Any, begin: int, end: int, a: int, a_n: int, b: int, b_n: int) -> bool:
+    front = a_n + 1 if a_n > 0 else 0
+    if end - begin != front + b_n:
+        return False
+    head, tail = segment(a, a_n, arena), segment(b, b_n, arena)
+    for j in range(a_n):
+        if arena[begin + j] != head[j]:
+            return False
+    for j in range(b_n):  # noqa: SIM110
+        if arena[begin + front + j] != tail[j]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def has_word_room(store: Any, words: int, n_bytes: int) -> bool:
+    """Whether so many words of so many bytes in all can be added."""
+    used = store.used
+    return (
+        used[0] + words <= store.hashes.shape[0]
+        and 2 * (used[0] + words) <= store.table.shape[0]
+        and used[1] + n_bytes <= store.arena.shape[0]
+    )
+
+
+@njit(cache=True)
+def add_word(store: Any, key: Any, a: int, a_n: int, b: int, b_n: int) -> int:
+    """Add a word that is not there yet; return its place. It is published last, for readers beside this writer."""
+    p, at = store.used[0], store.used[1]
+    head, tail = segment(a, a_n, store.arena), segment(b, b_n, store.arena)
+    for j in range(a_n):
+        store.arena[at + j] = head[j]
+    if a_n > 0:
+        store.arena[at + a_n] = COLON
+        at += a_n + 1
+    for j in range(b_n):
+        store.arena[at + j] = tail[j]
+    store.used[1] = at + b_n
+    store.hashes[p], store.ends[p + 1] = key, at + b_n
+    _enter(store.table, key, p)
+    store.used[0] = p + 1
+    return p
+
+
+@njit(cache=True)
+def _enter(table: Any, key: Any, p: int) -> None:
+    mask = np.uint64(table.shape[0] - 1)
+    slot = key & mask
+    while table[slot] != 0:
+        slot = (slot + np.uint64(1)) & mask
+    table[slot] = p + 1
+
+
+@njit(cache=True)
+def _enter_all(table: Any, hashes: Any, n: int) -> None:
+    for p in range(n):
+        _enter(table, hashes[p], p)
+
+
+class WordList:
+    """The growing list itself.
+
+    Examples
+    --------
+    >>> words = WordList()
+    >>> words.make_room(1, 3)
+    >>> cat = np.frombuffer(b"cat", np.uint8)
+    >>> int(add_word(words.store, np.uint64(7), 0, 0, cat.ctypes.data, 3)), words[0], len(words)
+    (0, 'cat', 1)
+    """
+
+    def __init__(self) -> None:
+        self.store = WordStore(
+            table=np.zeros(64, np.uint32),
+            hashes=np.zeros(32, np.uint64),
+            ends=np.zeros(33, np.int64),
+            arena=np.zeros(256, np.uint8),
+            used=np.zeros(2, np.int64),
+        )
+
+    def __len__(self) -> int:
+        return int(self.store.used[0])
+
+    def __getitem__(self, p: int) -> str:
+        begin, end = self.store.ends[p : p + 2].tolist()
+        return self.store.arena[begin:end].tobytes().decode("utf-8", "replace")
+
+    def texts(self) -> list[str]:
+        """All words, in their order."""
+        return [self[p] for p in range(len(self))]
+
+    def make_room(self, words: int, n_bytes: int) -> None:
+        """Make sure that so many words of so many bytes in all can be added."""
+        store = self.store
+        n, filled = store.used.tolist()
+        if n + words > len(store.hashes) or 2 * (n + words) > len(store.table):
+            capacity = max(n + words, len(store.hashes) + len(store.hashes) // 2)
+            table = np.zeros(1 << max(6, (2 * capacity - 1).bit_length()), np.uint32)
+            _enter_all(table, store.hashes, n)
+            hashes, ends = np.zeros(capacity, np.uint64), np.zeros(capacity + 1, np.int64)
+            hashes[:n], ends[: n + 1] = store.hashes[:n], store.ends[: n + 1]
+            store = store._replace(table=table, hashes=hashes, ends=ends)
+        if filled + n_bytes > len(store.arena):
+            arena = np.zeros(max(filled + n_bytes, len(store.arena) + len(store.arena) // 2), np.uint8)
+            arena[:filled] = store.arena[:filled]
+            store = store._replace(arena=arena)
+        self.store = store._replace(used=store.used.copy())
+
+    def truncate(self, n: int) -> None:
+        """Forget all words but the first `n`."""
+        if n == len(self):
+            return
+        store = self.store
+        table = np.zeros_like(store.table)
+        _enter_all(table, store.hashes, n)
+        self.store = store._replace(table=table, used=np.array([n, store.ends[n]], np.int64))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything that has to be kept."""
+        n, filled = self.store.used.tolist()
+        store = self.store
+        return {"hashes": store.hashes[:n].copy(), "ends": store.ends[: n + 1].copy(), "arena": store.arena[:filled]}
+
+    @classmethod
+    def from_arrays(cls, hashes: np.ndarray, ends: np.ndarray, arena: np.ndarray) -> WordList:
+        """The list that `arrays` described; checked, because loops follow the numbers."""
+        n = len(hashes)
+        sound = hashes.dtype == np.uint64 and ends.dtype == np.int64 and arena.dtype == np.uint8
+        if not sound or hashes.ndim != 1 or ends.shape != (n + 1,) or arena.ndim != 1:
+            raise ValueError("its words are damaged")
+        if ends[0] != 0 or (np.diff(ends) < 0).any() or ends[-1] != len(arena):
+            raise ValueError("its words point outside of it")
+        words = cls()
+        words.make_room(n, len(arena))
+        store = words.store
+        store.hashes[:n], store.ends[: n + 1], store.arena[: len(arena)] = hashes, ends, arena
+        _enter_all(store.table, store.hashes, n)
+        store.used[:] = n, len(arena)
+        return words
