@@ -31,7 +31,7 @@ class ReadsText:
 
     def __init__(
         self,
-        rule: Any = "pa1",
+        rule: Any = "optimal",
         C: float = 1.0,
         *,
         words: Any = (1, 1),
@@ -154,8 +154,8 @@ class TextClassifier(ReadsText, Classifier):
     ----------
     rule, C, sharing, features, margin, scaling, normalize, average, bias
     class_weight, epochs, shuffle, random_state, dtype
-        As in `Classifier`, with defaults that suit text: online IDF, unit rows, weights of each label's own and
-        shared ones.
+        As in `Classifier`, with defaults that suit text: the joint step, online IDF, unit rows, weights of each
+        label's own and shared ones. Beyond 2,000 labels use rule="pa1" or sharing="multi".
     words : (int, int) or None, default (1, 1)
         Shortest and longest run of words that is a feature.
     chars : (int, int) or None, default None

@@ -1,0 +1,203 @@
+"""The compiled tokeniser, vocabulary and hasher beside their plain twins."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from hinged.text import Hasher, Vocabulary
+from tests.reference.text import features_of, hash_of
+
+TEXTS = st.one_of(
+    st.text(max_size=60),
+    st.binary(max_size=60),
+    st.text(alphabet="aAbB _-.9äÄßẞİKȺहिन्दी中\U00020000\U0001f600", max_size=60),
+)
+RUNS = st.sampled_from([((1, 1), None), ((1, 3), None), ((2, 2), (3, 4)), (None, (1, 3)), (None, (2, 2))])
+OPTIONS = {"words": (1, 2), "chars": (3, 4)}
+DOCUMENTS = ["The cat sat; the CAT ran.", "", "Ångström naïve हिन्दी", "a a a b", "...", "x" * 300]
+
+
+@given(documents=st.lists(TEXTS, max_size=5), runs=RUNS, lowercase=st.booleans())
+@example(["\ud800 lone surrogate"], ((1, 1), None), True)
+def test_a_vocabulary_counts_what_the_twin_counts(documents, runs, lowercase):
+    words, chars = runs
+    vocabulary = Vocabulary(words=words, chars=chars, values="counts", lowercase=lowercase)
+    matrix = vocabulary.fit_transform(documents)
+    as_bytes = [d.encode("utf-8", "surrogatepass") if isinstance(d, str) else d for d in documents]
+    expected = [list(features_of(d, words, chars, lowercase)) for d in as_bytes]
+    names = vocabulary.get_feature_names_out().tolist()
+    assert names == list(dict.fromkeys(feature for features in expected for feature in features))
+    for row, features in zip(matrix, expected, strict=True):
+        found = {names[j]: value for j, value in zip(row.indices, row.data, strict=True)}
+        assert found == Counter(features)
+    assert (vocabulary.transform(documents) != matrix).nnz == 0
+
+
+@given(documents=st.lists(TEXTS, max_size=4), seed=st.integers(0, 2**63 - 1), signed=st.booleans())
+def test_a_hasher_puts_features_where_the_twin_does(documents, seed, signed):
+    matrix = Hasher(bits=7, seed=seed, signed=signed, values="counts").transform(documents)
+    as_bytes = [d.encode("utf-8", "surrogatepass") if isinstance(d, str) else d for d in documents]
+    for row, document in zip(matrix, as_bytes, strict=True):
+        expected = np.zeros(128)
+        for feature in features_of(document):
+            hashed = hash_of(feature, seed)
+            expected[hashed % 128] += -1.0 if signed and hashed >= 2**63 else 1.0
+        assert row.toarray()[0].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(("values", "expected"), [("binary", 1.0), ("counts", 3.0), ("log", 1.0 + math.log(3.0))])
+def test_values_of_a_word_that_occurs_three_times(values, expected):
+    vocabulary = Vocabulary(values=values)
+    vocabulary.learn_one("ham ham ham")
+    assert vocabulary.transform_one("ham ham ham") == {"ham": pytest.approx(expected)}
+
+
+def test_fields_are_tags():
+    documents = [{"subject": "Tax form", "body": "tax"}, {"body": "form"}]
+    vocabulary = Vocabulary(chars=(3, 3)).fit(documents)
+    expected = dict.fromkeys(f for d in documents for f in features_of(d, (1, 1), (3, 3)))
+    assert vocabulary.get_feature_names_out().tolist() == list(expected)
+    assert "subject~: ta" in expected
+
+
+def test_words_not_known_are_left_out_and_later_ones_are_added():
+    vocabulary = Vocabulary().fit(["a b"])
+    assert vocabulary.transform(["b c d"]).toarray().tolist() == [[0.0, 1.0]]
+    assert vocabulary.transform_one("b c") == {"b": 1.0}
+    vocabulary.partial_fit(["c"])
+    assert vocabulary.transform(["b c d"]).toarray().tolist() == [[0.0, 1.0, 1.0]]
+    assert len(vocabulary.fit(["z"])) == 1
+
+
+def test_a_long_stream_of_new_words_is_exact():
+    documents = [" ".join(f"w{i * j % 9973}" for j in range(1, 40)) for i in range(1, 400)]
+    vocabulary = Vocabulary(words=(1, 2), values="counts")
+    for first in range(0, len(documents), 37):
+        vocabulary.partial_fit(documents[first : first + 37])
+    expected = dict.fromkeys(feature for d in documents for feature in features_of(d, (1, 2)))
+    assert vocabulary.get_feature_names_out().tolist() == list(expected)
+
+
+def test_a_hasher_remembers_the_words_it_learnt_and_no_others():
+    hasher = Hasher(bits=18)
+    column = hash_of("cat") % 2**18
+    assert hasher.name_of(column) == column
+    hasher.transform(["cat"])
+    assert hasher.name_of(column) == column
+    hasher.partial_fit(["the cat"])
+    assert hasher.name_of(column) == "cat"
+    forgetful = Hasher(bits=18, remember=False).partial_fit(["the cat"])
+    assert forgetful.name_of(column) == column
+
+
+def columns_of_texts():
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    yield "tuple", tuple(DOCUMENTS)
+    yield "bytes", [d.encode() for d in DOCUMENTS]
+    yield "array of str", np.array(DOCUMENTS)
+    yield "array of objects", np.array(DOCUMENTS, object)
+    yield "pandas objects", pd.Series(DOCUMENTS, dtype=object)
+    yield "pandas arrow", pd.Series(DOCUMENTS, dtype="string[pyarrow]")
+    yield "pandas frame", pd.DataFrame({"text": DOCUMENTS})
+    yield "polars", pl.Series(DOCUMENTS)
+    yield "polars frame", pl.DataFrame({"text": DOCUMENTS})
+    for kind in (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary()):
+        column = pa.array(DOCUMENTS, pa.string()).cast(kind)
+        yield f"arrow {kind}", column
+        yield f"sliced {kind}", pa.concat_arrays([column, column]).slice(len(DOCUMENTS) - 0, len(DOCUMENTS))
+        yield f"chunked {kind}", pa.chunked_array([column.slice(0, 2), column.slice(2)])
+    yield "arrow table", pa.table({"text": DOCUMENTS})
+
+
+@pytest.mark.parametrize("kind", [name for name, _ in columns_of_texts()])
+def test_any_column_of_texts_gives_the_same_rows(kind):
+    column = dict(columns_of_texts())[kind]
+    expected = Vocabulary(**OPTIONS).fit_transform(DOCUMENTS)
+    assert (Vocabulary(**OPTIONS).fit_transform(column) != expected).nnz == 0
+
+
+@pytest.mark.parametrize(
+    "kind", ["arrow string", "arrow large_string", "arrow string_view", "chunked string", "polars"]
+)
+def test_the_bytes_of_a_column_are_not_copied(kind):
+    from hinged.text.documents import _as_arrow, as_documents
+
+    column = dict(columns_of_texts())[kind]
+    buffers = [buffer for array in _as_arrow(column) for buffer in array.buffers() if buffer is not None]
+    spans = [(buffer.address, buffer.address + buffer.size) for buffer in buffers]
+    documents = as_documents(column)
+    for address, length in zip(documents.addresses[:, 0], documents.lengths[:, 0], strict=True):
+        assert any(begin <= address and address + length <= end for begin, end in spans)
+
+
+def test_frames_with_several_columns_have_fields():
+    import pandas as pd
+    import polars as pl
+
+    content = {"subject": ["Tax", "Cake"], "body": ["form", "recipe"]}
+    documents = [{"subject": "Tax", "body": "form"}, {"subject": "Cake", "body": "recipe"}]
+    expected = Vocabulary().fit(documents).get_feature_names_out().tolist()
+    for frame in (pd.DataFrame(content), pl.DataFrame(content)):
+        assert Vocabulary().fit(frame).get_feature_names_out().tolist() == expected
+
+
+@pytest.mark.parametrize("space", [Vocabulary(words=(1, 2), values="log"), Hasher(bits=12, seed=3, signed=True)])
+def test_spaces_are_transformers(space):
+    import pickle
+
+    other = clone(space)
+    assert other.get_params() == space.get_params()
+    matrix = space.fit_transform(DOCUMENTS)
+    assert matrix.dtype == np.float32
+    assert matrix.has_sorted_indices
+    assert (pickle.loads(pickle.dumps(space)).transform(DOCUMENTS) != matrix).nnz == 0
+    assert (other.fit(DOCUMENTS).transform(DOCUMENTS) != matrix).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "documents", "sentence"),
+    [
+        (lambda: Vocabulary(values="tfidf"), ["a"], "values must be 'binary', 'counts' or 'log'; got 'tfidf'"),
+        (lambda: Vocabulary(words=(2, 1)), ["a"], "1 ≤ shortest ≤ longest"),
+        (lambda: Vocabulary(words="12"), ["a"], "words is None or"),
+        (lambda: Vocabulary(words=None), ["a"], "words and chars are both None"),
+        (lambda: Hasher(bits=40), ["a"], "bits must be a whole number from 1 to 30; got bits=40"),
+        (lambda: Hasher(seed=-1), ["a"], "seed must be"),
+        (Vocabulary, "a text", "documents come as a list; got one str"),
+        (Vocabulary, ["a", None], "document 1 is None"),
+        (Vocabulary, ["a", 3.0], "document 1 is 3.0"),
+        (Vocabulary, [{"subject": "a"}, "b"], "document 1 is a str"),
+        (Vocabulary, [{1: "a"}], "fields of a document have names; got 1"),
+        (Vocabulary, [{"subject": "a", "body": None}], "in field 'body' is None"),
+        (Vocabulary, np.zeros((2, 2)), "an array of texts has one column"),
+        (Vocabulary, 3, "documents come as a list"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_by_name(make, documents, sentence):
+    with pytest.raises((TypeError, ValueError), match=sentence.replace("(", r"\(")):
+        make().fit(documents)
+
+
+def test_missing_texts_of_a_column_are_named():
+    import pyarrow as pa
+
+    with pytest.raises(TypeError, match="document 1 is missing"):
+        Vocabulary().fit(pa.array(["a", None]))
+    with pytest.raises(TypeError, match="holds int64"):
+        Vocabulary().fit(pa.array([1, 2]))
+
+
+def test_a_vocabulary_without_words_says_so():
+    with pytest.raises(NotFittedError, match="knows no words yet"):
+        Vocabulary().transform(["a"])
