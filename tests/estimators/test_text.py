@@ -159,7 +159,8 @@ def test_empty_texts_are_rounds_too():
 def test_real_mail_is_filed_better_than_by_its_peers():
     """Sanders' 1,188 messages: Vowpal Wabbit's best setting files 18.9 % of them wrongly."""
     path = Path(os.environ["HINGED_DATA"]) / "enron_folders" / "sanders-r.jsonl.gz"
-    mail = [json.loads(line) for line in gzip.open(path)]
+    with gzip.open(path) as lines:
+        mail = [json.loads(line) for line in lines]
     documents = [{field: message[field] for field in ("from", "to", "cc", "subject", "body")} for message in mail]
     folders = [message["folder"] for message in mail]
     progress = hinged.evaluate.progressive(hinged.TextClassifier(), documents, folders)

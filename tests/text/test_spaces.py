@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from tests.reference.text import features_of, hash_of
 
 from hinged.text import Hasher, Vocabulary
-from tests.reference.text import features_of, hash_of
 
 TEXTS = st.one_of(
     st.text(max_size=60),
