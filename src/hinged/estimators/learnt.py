@@ -29,6 +29,7 @@ class Learnt:
     _names: FeatureNames | None
     _edited: bool
     _certified: bool
+    _notes: dict[str, Any] | None = None  # what a program wants to find again beside the model, as plain JSON
     _keep_up: Any
     get_params: Any
 
@@ -129,6 +130,7 @@ class Learnt:
                 "edited": self._edited,
                 "dtype": model.dtype.name,
                 "columns": getattr(self, "n_features_in_", None),
+                "notes": self._notes,
             }
             names = {"labels": list(self.classes_.tolist()), "phi": list(model.names)}
             if self._names is not None:
@@ -140,7 +142,7 @@ class Learnt:
     def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: dict[str, list[Hashable]]) -> None:
         """Become the model of that state."""
         settled = settle(self)
-        self._certified, self._edited = settled.certified, about["edited"]
+        self._certified, self._edited, self._notes = settled.certified, about["edited"], about.get("notes")
         self._labels = LabelIndex(names["labels"])
         if "features" in names:
             self._names = FeatureNames(names["features"])
