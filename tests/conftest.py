@@ -17,6 +17,9 @@ if "NUMBA_CACHE_DIR" not in os.environ:
         digest = zlib.crc32(source.read_bytes(), digest)
     os.environ["NUMBA_CACHE_DIR"] = str(ROOT / f".numba-tests-{digest:08x}")
 
+# Without it scikit-learn skips its checks of array API input. SciPy reads it when it is first imported.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 hypothesis.settings.register_profile("default", deadline=None, derandomize=True, max_examples=25)
 hypothesis.settings.register_profile("long", deadline=None, max_examples=400)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

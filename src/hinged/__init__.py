@@ -6,13 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hinged import evaluate, experiments, geometry, rules, sharing, text
+    from hinged import datasets, evaluate, experiments, features, geometry, rules, sharing, text
     from hinged.estimators import Classifier, Ranker
     from hinged.estimators.files import load
     from hinged.estimators.river import to_river
     from hinged.estimators.text import TextClassifier, TextRanker
-    from hinged.experiments import datasets
-    from hinged.sharing import features
 
 __version__ = "0.1.0"
 
@@ -40,8 +38,6 @@ _HOMES = {
     "Ranker": "hinged.estimators",
     "TextClassifier": "hinged.estimators.text",
     "TextRanker": "hinged.estimators.text",
-    "datasets": "hinged.experiments",
-    "features": "hinged.sharing",
     "load": "hinged.estimators.files",
     "to_river": "hinged.estimators.river",
 }

@@ -170,7 +170,8 @@ def mail_stream(n_messages: int = 3000, n_folders: int = 25, seed: int = 0, nois
 
     used, columns = np.unique(np.concatenate(tokens), return_inverse=True)
     indptr = np.concatenate([[0], np.cumsum([len(t) for t in tokens])])
-    X = csr_array((np.ones(len(columns)), columns, indptr), shape=(n_messages, len(used)))
+    kind = np.int32 if max(len(columns), len(used)) < 2**31 else np.int64  # some solvers take no wider indices
+    X = csr_array((np.ones(len(columns)), columns.astype(kind), indptr.astype(kind)), shape=(n_messages, len(used)))
     X.sum_duplicates()
     fields = [*words, *(f"subject:{w}" for w in words), *(f"from:{p}" for p in people), *(f"list:{n}" for n in names)]
     return MailStream(X, np.array(names)[filed], [fields[j] for j in used], subjects, senders, mislabelled)
