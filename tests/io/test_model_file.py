@@ -4,6 +4,8 @@ import copy
 import os
 import pickle
 import stat
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -163,6 +165,20 @@ def test_a_ranker_comes_back_with_its_kind_of_answer(tmp_path):
         np.testing.assert_array_equal(again.coef_, model.coef_)
 
 
+def test_the_columns_of_an_indicator_come_back_with_their_labels(tmp_path):
+    import pandas as pd
+
+    X, _ = stream(3)
+    table = pd.DataFrame(X[:, :3] > 0, columns=["p", "q", "r"])
+    model = hinged.Ranker().fit(X, table).rename_label("p", "z").merge_labels("q", into="r")
+    again = saved(model, tmp_path / "model")
+    for m in (model, again):
+        m.partial_fit(X, table)
+    assert again.classes_.tolist() == model.classes_.tolist() == ["z", "r"]
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+
+
 def test_an_edited_model_comes_back_edited(tmp_path):
     X, y = stream(4)
     model = hinged.Classifier().fit(X, y).merge_labels("a", "b").rename_label("c", "z")
@@ -236,6 +252,39 @@ def test_pickle_and_deepcopy_make_an_independent_model(name, road):
     assert facts(again, X) == facts(model, X)
 
 
+@pytest.mark.parametrize("name", sorted(set(SETTINGS) - {"own rule"}))
+def test_equal_models_make_equal_files(name, tmp_path):
+    X, y = stream(21)
+    model = hinged.Classifier(**SETTINGS[name]).partial_fit(X, y)
+    model.save(tmp_path / "first")
+    again = hinged.load(tmp_path / "first", **GIVEN.get(name, {}))
+    again.save(tmp_path / "second")
+    hinged.Classifier(**SETTINGS[name]).partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:]).save(tmp_path / "third")
+    first = (tmp_path / "first").read_bytes()
+    assert first == (tmp_path / "second").read_bytes()
+    assert first == (tmp_path / "third").read_bytes()
+
+
+SAVE = """
+import sys
+import numpy as np, hinged
+sets = [{"a", 1, (2, "b")}, {None, "a"}, {1, "c"}, {"c", (2, "b"), 0.5}]
+hinged.Ranker(sharing="hybrid", features="frequency", class_weight={"a": 2.0, 1: 0.5}).partial_fit(
+    np.eye(4), sets, classes={"a", "b", 3, None}
+).save(sys.argv[1])
+"""
+
+
+def test_a_file_does_not_depend_on_the_hash_seed(tmp_path):
+    contents = set()
+    for seed in "123":
+        path = tmp_path / seed
+        run = [sys.executable, "-c", SAVE, str(path)]
+        subprocess.run(run, env=os.environ | {"PYTHONHASHSEED": seed}, check=True, timeout=300)
+        contents.add(path.read_bytes())
+    assert len(contents) == 1
+
+
 # ------------------------------------------------------------------ callables
 @pytest.mark.parametrize("name", GIVEN)
 def test_a_function_is_kept_by_name_and_asked_for_again(name, tmp_path):
@@ -292,6 +341,19 @@ def test_a_label_that_cannot_be_saved_is_named_and_the_old_file_stays(label, tmp
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["model"]
     assert pickle.loads(pickle.dumps(model)).classes_.tolist() == model.classes_.tolist()
+
+
+@pytest.mark.parametrize("label", [10**4300, -(10**5000), ("a", 10**4300)], ids=["long", "negative", "in a tuple"])
+def test_a_number_too_long_to_be_read_back_is_refused_and_the_old_file_stays(label, tmp_path):
+    path = tmp_path / "model"
+    model = hinged.Classifier().fit(np.eye(2), [10**4300 - 1, 0])
+    model.save(path)
+    before = path.read_bytes()
+    assert hinged.load(path).classes_.tolist() == [0, 10**4300 - 1]
+    model.learn_one([1.0, 0.0], label)
+    with pytest.raises(ValueError, match=r"labels.*up to 4,300 digits; got one of about [45],\d\d\d\. Rename"):
+        model.save(path)
+    assert path.read_bytes() == before
 
 
 def test_a_feature_name_that_cannot_be_saved_is_named(tmp_path):
@@ -444,42 +506,55 @@ def parts(path):
         return load_file(path), dict(file.metadata())
 
 
+def tampered(path, change):
+    """Change what the metadata of a file say."""
+    tensors, metadata = parts(path)
+    ((key, stated),) = metadata.items()
+    save_file(tensors, path, metadata={key: change(stated)})
+
+
 def test_a_newer_file_asks_for_a_newer_hinged(tmp_path):
     path = a_file(tmp_path)
-    tensors, metadata = parts(path)
-    save_file(tensors, path, metadata=metadata | {"version": "999"})
+    tampered(path, lambda stated: stated.replace('"version": 1', '"version": 999'))
     one_sentence(path, r"newer hinged \(file version 999.*upgrade")
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"version": "one"},
-        {"version": None},
-        {"version": "-1"},
-        {"about": None},
-        {"about": "{"},
-        {"about": "[]"},
-        {"about": "{}"},
-        {"about": ("Classifier", "Perceptron")},
-        {"about": ("Classifier", "load")},
-        {"about": ("Classifier", "__version__")},
-        {"about": ("Classifier", "datasets")},
-        {"about": ('"C":', '"no such setting":')},
-        {"about": ('"rule": "pa1"', '"rule": "pa9"')},
-    ],
-    ids=str,
-)
-def test_metadata_that_make_no_sense_get_one_sentence(change, tmp_path):
+def test_the_version_is_read_before_anything_else(tmp_path):
     path = a_file(tmp_path)
-    tensors, metadata = parts(path)
-    for key, value in change.items():
-        if isinstance(value, tuple):
-            assert value[0] in metadata[key]
-            metadata[key] = metadata[key].replace(*value)
-        else:
-            metadata[key] = value
-    save_file(tensors, path, metadata={k: v for k, v in metadata.items() if v is not None})
+    tampered(path, lambda stated: '{"version": 999, "about": {"something": "else"}}')
+    one_sentence(path, r"newer hinged \(file version 999.*upgrade")
+
+
+NONSENSE = {
+    "a word for a version": ('"version": 1', '"version": "one"'),
+    "text for a version": ('"version": 1', '"version": "1"'),
+    "a truth for a version": ('"version": 1', '"version": true'),
+    "no version": ('"version"', '"conversion"'),
+    "a negative version": ('"version": 1', '"version": -1'),
+    "nothing about it": ('"about"', '"around"'),
+    "an unknown estimator": ("Classifier", "Perceptron"),
+    "another name of the package": ("Classifier", "load"),
+    "a module of the package": ("Classifier", "datasets"),
+    "an unknown setting": ('"C":', '"no such setting":'),
+    "an unknown rule": ('"rule": "pa1"', '"rule": "pa9"'),
+    "an unknown object": ('"rule": "pa1"', '"rule": {"object": "Evil", "with": {}}'),
+    "half an object": ('"rule": "pa1"', '"rule": {"object": "Mira"}'),
+}
+
+
+@pytest.mark.parametrize("what", NONSENSE)
+def test_metadata_that_make_no_sense_get_one_sentence(what, tmp_path):
+    path = a_file(tmp_path)
+    old, new = NONSENSE[what]
+    assert old in parts(path)[1]["hinged-model"]
+    tampered(path, lambda stated: stated.replace(old, new))
+    one_sentence(path, "hinged")
+
+
+@pytest.mark.parametrize("stated", ["", "{", "[]", "{}", "3", "[" * 100_000], ids=lambda stated: stated[:9])
+def test_metadata_that_are_no_metadata_get_one_sentence(stated, tmp_path):
+    path = a_file(tmp_path)
+    tampered(path, lambda _: stated)
     one_sentence(path, "hinged")
 
 

@@ -32,7 +32,8 @@ def write(
         tensors[f"{name}.bytes"], tensors[f"{name}.offsets"] = pack(values, name)
     content = to_bytes(
         {name: np.ascontiguousarray(array) for name, array in tensors.items()},
-        metadata={"format": FORMAT, "version": str(VERSION), "about": json.dumps(about)},
+        # one key, because safetensors writes several in any order, and equal models make equal files
+        metadata={FORMAT: json.dumps({"version": VERSION, "about": about}, sort_keys=True)},
     )
     path = Path(path)
     if not path.parent.is_dir():
@@ -65,29 +66,37 @@ def read(
         raise FileNotFoundError(f"there is no model at {path}.")
     try:
         with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            if metadata.get("format") != FORMAT:
-                raise ValueError(f"{path} is not a hinged model; it was written by another program.")
-            version = metadata.get("version", "")
-            if not version.isdigit() or int(version) < 1:
-                raise ValueError(f"{path} is not a sound hinged model: its version is {version!r}.")
-            if int(version) > VERSION:
-                raise ValueError(
-                    f"{path} was written by a newer hinged (file version {version}, this one reads up to {VERSION}); "
-                    "upgrade hinged to read it."
-                )
+            about = _about(path, file.metadata() or {})
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as problem:
         raise ValueError(
             f"{path} is not a whole hinged model file ({problem}); it may have been cut short."
         ) from problem
     try:
-        about = json.loads(metadata["about"])
         names = {
             name.removesuffix(".bytes"): unpack(tensors[name], tensors[name.removesuffix("bytes") + "offsets"])
             for name in tensors
             if name.endswith(".bytes")
         }
-    except (KeyError, TypeError, ValueError, IndexError) as problem:
+    except (IndexError, KeyError, RecursionError, TypeError, ValueError) as problem:
         raise ValueError(f"{path} is not a sound hinged model: {problem!r}.") from problem
     return about, tensors, names
+
+
+def _about(path: Path, metadata: dict[str, str]) -> Any:
+    """The facts in the metadata, if they are ours and of a version that is understood."""
+    if FORMAT not in metadata:
+        raise ValueError(f"{path} is not a hinged model; it was written by another program.")
+    try:
+        stated = json.loads(metadata[FORMAT])
+        version, about = stated["version"], stated.get("about")
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as problem:
+        raise ValueError(f"{path} is not a sound hinged model: {problem!r}.") from problem
+    if type(version) is not int or version < 1:
+        raise ValueError(f"{path} is not a sound hinged model: its version is {version!r}.")
+    if version > VERSION:
+        raise ValueError(
+            f"{path} was written by a newer hinged (file version {version}, this one reads up to {VERSION}); "
+            "upgrade hinged to read it."
+        )
+    return about

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable, Iterable
 from itertools import pairwise
 from typing import Any
@@ -11,6 +12,8 @@ import numpy as np
 
 __all__ = ["pack", "unpack"]
 
+LONGEST_INT = 4300  # digits; Python reads no longer ones from text, lest a stranger's file keep it busy
+LARGEST_INT = 10**LONGEST_INT
 KINDS = "str, int, float, bool, None, bytes, or tuples of them"
 
 
@@ -38,6 +41,11 @@ def unpack(data: np.ndarray, offsets: np.ndarray) -> list[Hashable]:
 def _plain(value: Any, what: str) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
+    if type(value) is int and abs(value) >= LARGEST_INT:
+        raise ValueError(
+            f"{what} that are whole numbers can be saved up to {LONGEST_INT:,} digits; got one of about "
+            f"{int(value.bit_length() * math.log10(2)) + 1:,}. Rename that one, or pickle the model."
+        )
     if value is None or type(value) in (str, bool, int):
         return value
     if type(value) is float:
