@@ -45,7 +45,8 @@ class Classifier(ClassifierMixin, LabelEstimator):
     class_weight : dict of label → weight, "balanced" (fit only) or None
         Multiplies the sample weights.
     n_features : int, optional
-        Width of the input, where it is known in advance.
+        Width of the input, where it is known in advance: matrices up to that width are welcome at any time, the
+        columns they lack count as zeros.
     epochs : int, default 1
         Passes over the rows in `fit`.
     shuffle : bool, default False
@@ -85,18 +86,17 @@ class Classifier(ClassifierMixin, LabelEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The best label of each row; ties go to the earlier one."""
-        labels = self._labels
-        scores = self._scores(X, None if labels is None else labels.labels)
-        if labels is None or scores.shape[1] == 0:
+        labels, _, scores = self._scored(X)
+        if scores.shape[1] == 0:
             raise ValueError("no label is known, so none can be predicted; learn some rows, or declare labels.")
         return labels.array()[np.argmax(scores, axis=1)]
 
     def predict_one(self, x: Any) -> Hashable | None:
         """The best label of one row; None before any is known."""
-        labels = self._known()
-        if self._model is None or not labels:
+        if self._model is None or not self._known():
             return None
-        return labels[int(self._row_scores(x, labels).argmax())]
+        labels, _, scores = self._scored_one(x)
+        return labels.labels[int(scores.argmax())] if len(scores) else None
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores (rows, labels) in the order of `classes_`; with two labels (rows,), the second minus the first."""
@@ -108,10 +108,14 @@ class Classifier(ClassifierMixin, LabelEstimator):
 
     def _known_answer(self, y: Hashable) -> np.ndarray | None:
         """Position of a label that is known, as the loop reads it; None for any other answer."""
+        labels = self._labels
         try:
-            return np.array([self._labels.position[y]]) if self._labels is not None else None
+            return np.array([labels.position[y]]) if labels is not None else None
         except (KeyError, TypeError):
             return None
+
+    def _one_answer(self, y: Hashable) -> list:
+        return [y]
 
     def _flat(self, answers: list) -> tuple[np.ndarray, list]:
         return np.arange(len(answers) + 1), answers
@@ -119,8 +123,9 @@ class Classifier(ClassifierMixin, LabelEstimator):
     def _labels_of(self, answers: list) -> list:
         return list(dict.fromkeys(answers))
 
-    def _labels_up_front(self, y: Any) -> None:
-        """Nothing is known before it is seen."""
+    def _up_front(self, classes: list | None) -> list | None:
+        """Labels to declare before a batch: nothing but those given."""
+        return classes
 
     @staticmethod
     def _balanced(answers: list) -> dict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from itertools import repeat
 from numbers import Real
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from hinged.estimators.inputs import WIDEST, check_finite
 from hinged.loops.rows import Rows
 
-__all__ = ["FeatureNames", "as_dict_rows", "is_dicts", "one_dict_row"]
+__all__ = ["FeatureNames", "as_batch", "as_dict_rows", "is_dicts", "one_dict_row"]
 
 LARGEST_SQUARE = 1e30  # anything larger is looked at closely
 
@@ -20,6 +20,17 @@ LARGEST_SQUARE = 1e30  # anything larger is looked at closely
 def is_dicts(X: Any) -> bool:
     """Whether X is a list of feature dicts."""
     return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
+
+
+def as_batch(X: Any) -> Any:
+    """X, as a list where it can be read only once, or holds its dicts in an array or a column."""
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):  # some sparse matrices are dicts too
+        raise TypeError("X must hold one row per answer; got a single dict. Put it in a list, or use learn_one.")
+    if isinstance(X, Set):
+        raise TypeError(f"the rows of X need an order; got a {type(X).__name__}, which has none. Use a list.")
+    if isinstance(X, Iterator):
+        return list(X)
+    return list(X) if getattr(X, "ndim", 0) == 1 and getattr(X.dtype, "kind", "") == "O" else X
 
 
 class LastRow(NamedTuple):
@@ -46,6 +57,13 @@ class FeatureNames:
         """Give new names their columns."""
         self.column.update(zip(names, range(len(self.listed), len(self.listed) + len(names)), strict=True))
         self.listed.extend(names)
+
+    def cut(self, n: int) -> None:
+        """Forget all but the first `n` names."""
+        for name in self.listed[n:]:
+            del self.column[name]
+        del self.listed[n:]
+        self.last = None
 
 
 def as_dict_rows(

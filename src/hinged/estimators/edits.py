@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hinged.estimators.holding import Held, Holds
 from hinged.estimators.labels import LabelIndex, as_labels
 from hinged.sharing.groups import Groups
 from hinged.sharing.plan import resolve as resolve_sharing
@@ -14,15 +15,12 @@ from hinged.sharing.plan import resolve as resolve_sharing
 __all__ = ["LabelEdits"]
 
 
-class LabelEdits:
-    """Rename, merge and remove labels of a learner."""
+class LabelEdits(Holds):
+    """Rename, merge and remove labels of a learner; readers see all of an edit or nothing of it."""
 
-    _labels: LabelIndex | None
-    _model: Any
     _edited: bool = False
     _learnt_with: tuple | None
     _keep_up: Any
-    _writing: Any
     sharing: Any
     features: Any
 
@@ -35,26 +33,26 @@ class LabelEdits:
         >>> hinged.Classifier().declare(["a", "b"]).rename_label("a", "z").classes_.tolist()
         ['z', 'b']
         """
-        at, (new,) = self._position(old), as_labels([new], 1)
-        assert self._labels is not None
-        if new in self._labels.position and new != old:
-            raise ValueError(f"label {new!r} exists already; use merge_labels({old!r}, {new!r}) to join the two.")
         with self._writing():
-            labels = list(self._labels.labels)
+            model = self._held.model
+            at, (new,) = self._position(old), as_labels([new], 1)
+            labels = list(self._known())
+            if new in labels and new != old:
+                raise ValueError(f"label {new!r} exists already; use merge_labels({old!r}, {new!r}) to join the two.")
             labels[at] = new
-            self._rename_in_groups(old, new)
-            self._labels = LabelIndex(labels)
+            self._renamed(old, new)
+            if isinstance(self.sharing, Groups):  # their sets name the labels
+                sets = [{new if label == old else label for label in members} for members in self.sharing.sets]
+                self.sharing = Groups(sets, self.sharing.features)
+                model = None if model is None else model.with_plan(resolve_sharing(self.sharing, self.features))
+                self._learnt_with = None
+            self._held = Held(LabelIndex(labels), model)
+            if model is not None and self._learnt_with is None:
+                self._keep_up()
         return self
 
-    def _rename_in_groups(self, old: Hashable, new: Hashable) -> None:
-        """Groups name their labels, so their sets follow a rename."""
-        if isinstance(self.sharing, Groups):
-            sets = [{new if label == old else label for label in members} for members in self.sharing.sets]
-            self.sharing = Groups(sets, self.sharing.features)
-            if self._model is not None:
-                self._model.use_plan(resolve_sharing(self.sharing, self.features))
-                self._learnt_with = None
-                self._keep_up()
+    def _renamed(self, old: Hashable, new: Hashable) -> None:
+        """What else goes by the names of labels follows them."""
 
     def merge_labels(self, source: Hashable, into: Hashable) -> Self:
         """Make one label of two: weights and statistics add up, as if every past round of `source` had said `into`.
@@ -67,10 +65,11 @@ class LabelEdits:
         >>> hinged.Classifier().declare(["a", "b", "c"]).merge_labels("a", into="c").classes_.tolist()
         ['b', 'c']
         """
-        a, b = self._position(source), self._position(into)
-        if a == b:
-            raise ValueError(f"merge_labels needs two labels; got {source!r} twice.")
         with self._writing():
+            a, b = self._position(source), self._position(into)
+            if a == b:
+                raise ValueError(f"merge_labels needs two labels; got {source!r} twice.")
+            self._renamed(source, self._known()[b])
             self._drop(a, b)
         return self
 
@@ -88,18 +87,15 @@ class LabelEdits:
         return self
 
     def _drop(self, gone: int, heir: int) -> None:
-        assert self._labels is not None
-        onto = np.arange(len(self._labels.labels))
+        labels, model = self._known(), self._held.model
+        onto = np.arange(len(labels))
         onto[gone] = heir
         onto = np.where(onto > gone, onto - 1, onto)
-        labels = [label for i, label in enumerate(self._labels.labels) if i != gone]
-        if self._model is not None:
-            self._model.move_labels(onto, len(labels))
-        self._labels = LabelIndex(labels)
+        left = [label for i, label in enumerate(labels) if i != gone]
+        if model is not None:
+            model = model.with_labels(onto, len(left))
+        self._held = Held(LabelIndex(left), model)
         self._edited = True
 
     def _position(self, label: Hashable) -> int:
-        labels = self._labels if self._labels is not None else LabelIndex()
-        if label not in labels.position:
-            raise ValueError(f"label {label!r} is not known; known are {labels.labels[:10]!r}.")
-        return labels.position[label]
+        return (self._held.labels or LabelIndex()).find(label)

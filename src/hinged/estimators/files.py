@@ -39,7 +39,10 @@ def load(path: str | os.PathLike[str], **given: Any) -> Any:
     for name in given:
         if name not in saved:
             raise TypeError(f"{name} is not a setting of {about['estimator']}; its settings are {', '.join(saved)}.")
-    params = {name: from_json(name, value, given) for name, value in saved.items()}
+    try:
+        params = {name: from_json(name, value, given) for name, value in saved.items()}
+    except (AttributeError, IndexError, KeyError, TypeError) as problem:
+        raise ValueError(f"{path} is not a sound hinged model: its settings are damaged ({problem!r}).") from problem
     try:
         model = KINDS[about["estimator"]](**params)
         model._restore(about, tensors, names)

@@ -14,6 +14,8 @@ from hinged.loops.rows import Rows
 __all__ = ["as_matrix", "check_finite", "check_weights", "dtype_of", "from_matrix"]
 
 WIDEST = 2**31 - 2
+#: Settings and weights of rows beyond these leave the range of the weights' type when they meet a row.
+LARGEST = {"float64": 1e50, "float32": 1e15}
 
 
 def dtype_of(X: Any) -> np.dtype:
@@ -30,6 +32,10 @@ def dtype_of(X: Any) -> np.dtype:
 
 def as_matrix(X: Any, who: Any) -> Any:
     """A 2-D matrix of numbers with at least one row; values are checked later, in one compiled pass."""
+    if hasattr(X, "collect"):
+        raise TypeError(f"X must hold its rows; got a {type(X).__name__}, which has yet to make them. Call .collect().")
+    if hasattr(X, "columns") and hasattr(X, "sparse"):  # a pandas frame whose columns are all sparse
+        X = X.sparse.to_coo()
     if sparse.issparse(X):
         if X.ndim != 2:
             raise ValueError(f"Expected 2D input; got {X.ndim}D. Reshape your data to one row: X.reshape(1, -1).")
@@ -38,7 +44,13 @@ def as_matrix(X: Any, who: Any) -> Any:
         matrix = X
     else:
         kinds = [np.float64, np.float32]
-        matrix = check_array(X, dtype=kinds, ensure_all_finite=False, ensure_min_samples=0, estimator=who)
+        try:
+            matrix = check_array(X, dtype=kinds, ensure_all_finite=False, ensure_min_samples=0, estimator=who)
+        except TypeError as problem:
+            raise TypeError(
+                f"X must be a matrix, a data frame or a list of dicts, and hold numbers; got a {type(X).__name__} "
+                f"({problem})."
+            ) from problem
     if matrix.shape[0] == 0:
         raise ValueError(
             f"Found array with 0 sample(s) (shape={tuple(matrix.shape)}) while a minimum of 1 is required by "
@@ -90,7 +102,7 @@ def check_finite(data: np.ndarray, dtype: np.dtype) -> None:
         )
 
 
-def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
+def check_weights(sample_weight: Any, n_rows: int, dtype: np.dtype) -> np.ndarray:
     """Weights of rows: finite, not negative, one each; empty for none."""
     if sample_weight is None:
         return np.zeros(0)
@@ -104,6 +116,11 @@ def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
         raise ValueError(f"sample_weight must hold one number per row; got shape {weights.shape} for {n_rows} rows.")
     if not np.isfinite(weights).all():
         raise ValueError("sample_weight must be finite; got NaN or infinity.")
+    if (weights > LARGEST[dtype.name]).any():
+        raise ValueError(
+            f"sample_weight must not exceed {LARGEST[dtype.name]:g} where weights of features are {dtype.name}; "
+            f"got {weights.max():g}. Scale the weights down, and C up."
+        )
     if (weights < 0).any():
         raise ValueError(
             f"sample_weight must not be negative; got {weights.min():g}. A weight of 0 leaves the model as it is."

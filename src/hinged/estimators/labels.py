@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-__all__ = ["LabelIndex", "as_label_sets", "as_labels", "in_order", "is_column"]
+__all__ = ["LabelIndex", "as_labels", "check_labels", "given", "in_order", "to_declare"]
 
 
 def in_order(labels: Iterable[Hashable]) -> list[Hashable]:
-    """Distinct labels, sorted where they can be compared, else as they came.
+    """Distinct labels, sorted where they can be compared, else by the names of their types and by how they are written.
 
     Examples
     --------
-    >>> in_order(["b", "a", "b"]), in_order([2, "a"])
-    (['a', 'b'], [2, 'a'])
+    >>> in_order(["b", "a", "b"]), in_order(["a", None, 2])
+    (['a', 'b'], [None, 2, 'a'])
     """
     distinct = list(dict.fromkeys(labels))
     try:
-        return sorted(distinct)  # type: ignore[type-var]
+        ordered: list[Any] = sorted(distinct)  # type: ignore[type-var]
+        if all(a < b for a, b in pairwise(ordered)):  # frozensets compare too, but by inclusion, which is no order
+            return ordered
     except TypeError:
-        return distinct
+        pass
+    return sorted(distinct, key=_written)
+
+
+def _written(label: Hashable) -> tuple[str, Any]:
+    """What labels that cannot be compared are sorted by: the same in every process, whatever its hash seed."""
+    kind = type(label)
+    if isinstance(label, tuple):
+        return kind.__name__, [_written(item) for item in label]
+    if isinstance(label, frozenset):
+        return kind.__name__, sorted(map(_written, label))
+    return kind.__name__, "" if kind.__repr__ is object.__repr__ else repr(label)  # an address is no way to write it
 
 
 def as_labels(y: Any, n_rows: int) -> list[Hashable]:
-    """One label per row, as plain Python values."""
-    y = _given(y)
+    """One label per row, as plain Python values.
+
+    None is a label like any other, except in a data frame's column, where it stands for a label that is missing.
+    """
+    y, framed = given(y)
     if isinstance(y, str | bytes) or not hasattr(y, "__iter__"):
         raise ValueError(f"y must hold one label per row; got {y!r}. Put the labels in a list.")
     if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
@@ -38,18 +53,33 @@ def as_labels(y: Any, n_rows: int) -> list[Hashable]:
         y = column_or_1d(y, warn=True)
     if getattr(y, "ndim", 1) != 1:
         raise ValueError(f"y should be a 1d array, one label per row; got an array of shape {y.shape} instead.")
-    labels = y.tolist() if hasattr(y, "tolist") else y.to_list() if hasattr(y, "to_list") else list(y)
+    labels = _listed(y)
     if len(labels) != n_rows:
         raise ValueError(f"X and y must have as many rows; got {n_rows} rows and {len(labels)} labels.")
-    if getattr(getattr(y, "dtype", None), "kind", "O") not in "iubU":
-        _check_labels(labels)
+    check_labels(labels, framed)
     if isinstance(y, np.ndarray) and y.dtype.kind == "f" and np.isinf(y).any():
         raise ValueError("Input y contains infinity. A label that is a number must be finite; name it otherwise.")
     return labels
 
 
-def _check_labels(labels: list) -> None:
-    """A label is hashable and equals itself."""
+def to_declare(labels: Any) -> list[Hashable]:
+    """Labels given to be made known, in order."""
+    if isinstance(labels, str | bytes) or not hasattr(labels, "__iter__"):
+        raise TypeError(f"labels to be declared come in a list; got {labels!r}. Use [{labels!r}].")
+    labels = _listed(labels)
+    return in_order(as_labels(labels, len(labels)))
+
+
+def _listed(labels: Any) -> list:
+    """Labels as plain Python values, whatever library holds them."""
+    for road in ("tolist", "to_list", "to_pylist"):
+        if hasattr(labels, road):
+            return getattr(labels, road)()
+    return list(labels)
+
+
+def check_labels(labels: list, framed: bool = False) -> None:
+    """A label is hashable and equals itself; in a data frame's column None is no label."""
     kinds = set(map(type, labels))
     if kinds <= {str, int, bool}:
         return
@@ -60,51 +90,38 @@ def _check_labels(labels: list) -> None:
             raise TypeError(
                 f"a label must be hashable (str, int, ...); got a {type(label).__name__}, {label!r}. Use a tuple."
             ) from None
-        if label != label:
-            raise ValueError("Input y contains NaN. A label must equal itself; drop those rows or name the label.")
+        if _is_missing(label) or (framed and label is None):
+            what = "NaN" if isinstance(label, float | np.floating) else repr(label)
+            raise ValueError(
+                f"Input y contains {what}: that label is missing. Drop such rows, or give the label a name of its own."
+            )
 
 
-def _given(y: Any) -> Any:
-    """The answers, as an array where they come wrapped in something that can be one."""
+def _is_missing(label: Hashable) -> bool:
+    """Whether a label, or a part of it, does not equal itself: NaN, NaT, pandas' NA."""
+    if isinstance(label, tuple | frozenset):
+        return any(map(_is_missing, label))
+    try:
+        return bool(label != label)
+    except TypeError:  # NA says neither yes nor no
+        return True
+
+
+def given(y: Any) -> tuple[Any, bool]:
+    """The answers, as an array where they come wrapped in something that can be one; whether from a data frame."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    return np.asarray(y) if hasattr(y, "__array__") and not hasattr(y, "__iter__") else y
-
-
-def is_column(y: Any) -> bool:
-    """Whether a matrix of answers is one column of labels rather than an indicator of one label."""
-    return y.shape[1] == 1 and not sparse.issparse(y) and not np.isin(np.asarray(y), (0, 1)).all()
-
-
-def as_label_sets(y: Any, n_rows: int) -> tuple[list[list[Hashable]], int | None]:
-    """The right labels of each row, and the number of columns where y is an indicator matrix."""
-    y = _given(y)
-    if getattr(y, "ndim", 1) == 2:
-        if y.shape[0] != n_rows:
-            raise ValueError(f"X and y must have as many rows; got {n_rows} and {y.shape[0]}.")
-        if is_column(y):
-            return [[label] for label in as_labels(np.asarray(y)[:, 0], n_rows)], None
-        table = sparse.csr_array(y)
-        table.eliminate_zeros()
-        if not (table.data == 1).all():
-            raise ValueError("an indicator matrix y holds 0 and 1 only; got other values.")
-        indices, ends = table.indices.tolist(), table.indptr.tolist()
-        return [sorted(indices[a:b]) for a, b in pairwise(ends)], y.shape[1]
-    if isinstance(y, str | bytes) or not hasattr(y, "__iter__"):
-        raise ValueError(f"y must hold a collection of labels per row; got {y!r}.")
-    sets = []
-    for labels in y:
-        if isinstance(labels, str | bytes) or not hasattr(labels, "__iter__"):
-            raise ValueError(
-                f"each y must be a collection of labels, such as a set or a list; got {labels!r}. "
-                "For one label per row use hinged.Classifier."
-            )
-        labels = list(labels)
-        _check_labels(labels)
-        sets.append(in_order(labels))
-    if len(sets) != n_rows:
-        raise ValueError(f"X and y must have as many rows; got {n_rows} rows and {len(sets)} label sets.")
-    return sets, None
+    if isinstance(y, Set | Mapping) and not hasattr(y, "shape"):  # some sparse matrices are dicts too
+        raise TypeError(
+            f"y must hold its answers in the order of the rows; got a {type(y).__name__}, which is not tied to them. "
+            "Use a list."
+        )
+    if isinstance(y, np.ma.MaskedArray):
+        return y, True
+    if hasattr(y, "columns") and hasattr(y, "__array__"):
+        return np.asarray(y), True
+    framed = hasattr(y, "to_list") or hasattr(y, "to_pylist")
+    return (np.asarray(y) if hasattr(y, "__array__") and not hasattr(y, "__iter__") else y), framed
 
 
 class LabelIndex:
@@ -124,6 +141,13 @@ class LabelIndex:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def find(self, label: Hashable) -> int:
+        """The position of a label, or a sentence that names those known."""
+        (label,) = as_labels([label], 1)
+        if label not in self.position:
+            raise ValueError(f"label {label!r} is not known; known are {self.labels[:10]!r}.")
+        return self.position[label]
 
     def encode(
         self, labels: Sequence[Hashable], weights: Sequence[float] | np.ndarray | None
@@ -148,6 +172,12 @@ class LabelIndex:
         for label in labels:
             self.position[label] = len(self.labels)
             self.labels.append(label)
+
+    def cut(self, n: int) -> None:
+        """Forget all but the first `n` labels."""
+        for label in self.labels[n:]:
+            del self.position[label]
+        del self.labels[n:]
 
     def array(self) -> np.ndarray:
         """The labels as an array: of their own type where they share one, else of objects."""

@@ -9,11 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from hinged.estimators.dicts import FeatureNames
+from hinged.estimators.holding import Held, Holds
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.settings import settle
 from hinged.io import to_json, write
 from hinged.loops.labels import VECTORS, WEIGHTS
-from hinged.loops.ledger import MISTAKES, NOVEL, ROUNDS, UPDATES
+from hinged.loops.ledger import LABELS, MISTAKES, NOVEL, ROUNDS, UPDATES
 from hinged.loops.model import LabelModel
 
 __all__ = ["Learnt"]
@@ -21,12 +22,9 @@ __all__ = ["Learnt"]
 LARGEST_DENSE = 20_000_000
 
 
-class Learnt:
+class Learnt(Holds):
     """Attributes that exist after learning, and the model's whole state."""
 
-    _labels: LabelIndex | None
-    _model: Any
-    _names: FeatureNames | None
     _edited: bool
     _certified: bool
     _notes: dict[str, Any] | None = None  # what a program wants to find again beside the model, as plain JSON
@@ -36,15 +34,16 @@ class Learnt:
     @property
     def classes_(self) -> np.ndarray:
         """The known labels: sorted after `fit` or where declared, else in order of appearance."""
-        if self._labels is None:
+        labels = self._labels
+        if labels is None:
             raise AttributeError("classes_ exists after the first label is known.")
-        return self._labels.array()
+        return labels.array()
 
     @property
     def coef_(self) -> Any:
         """Weights (labels, features) of the labels' own vectors (of the sets', for `Groups`); sparse when large."""
         model = self._learnt("coef_")
-        n = model.plan.n_columns(len(self.classes_))
+        n = model.plan.n_columns(int(model.ledger.counts[LABELS]))
         owners, values = model.stores[WEIGHTS].rows(max(n, 1), model.mean_over)
         columns, values = owners[owners > 0] - 1, values[owners > 0][:, :n]
         if n * model.n_features > LARGEST_DENSE:
@@ -110,7 +109,7 @@ class Learnt:
         """Write the model to one file, whole or not at all; `hinged.load` reads it."""
         if self._model is None:
             raise ValueError("there is nothing to save yet: call fit, partial_fit or learn_one first.")
-        with self._model.lock:
+        with self._writing():
             about, tensors, names = self._state()
             about["estimator"] = type(self).__name__
             about["params"] = {name: to_json(name, value) for name, value in self.get_params(deep=False).items()}
@@ -132,7 +131,7 @@ class Learnt:
                 "columns": getattr(self, "n_features_in_", None),
                 "notes": self._notes,
             }
-            names = {"labels": list(self.classes_.tolist()), "phi": list(model.names)}
+            names = {"labels": list(self._known()), "phi": list(model.names)}
             if self._names is not None:
                 names["features"] = list(self._names.listed)
             if hasattr(self, "feature_names_in_"):
@@ -143,15 +142,15 @@ class Learnt:
         """Become the model of that state."""
         settled = settle(self)
         self._certified, self._edited, self._notes = settled.certified, about["edited"], about.get("notes")
-        self._labels = LabelIndex(names["labels"])
         if "features" in names:
             self._names = FeatureNames(names["features"])
         if about["columns"] is not None:
             self.n_features_in_ = about["columns"]
         if "frame" in names:
             self.feature_names_in_ = np.array(names["frame"], object)
-        self._model = settled.new_model(self, about["dtype"])
-        if np.dtype(about["dtype"]) != self._model.dtype:
-            raise ValueError(f"its weights are {about['dtype']}, its settings say {self._model.dtype}")
-        self._model.restore(arrays, names["phi"], len(names["labels"]))
+        model = settled.new_model(self, about["dtype"])
+        if np.dtype(about["dtype"]) != model.dtype:
+            raise ValueError(f"its weights are {about['dtype']}, its settings say {model.dtype}")
+        model.restore(arrays, names["phi"], len(names["labels"]))
+        self._held = Held(LabelIndex(names["labels"]), model)
         self._keep_up()

@@ -6,10 +6,9 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from hinged.estimators.base import LabelEstimator
-from hinged.estimators.labels import as_label_sets, is_column
+from hinged.estimators.label_sets import as_label_sets
 from hinged.loops.ledger import THRESHOLD
 
 __all__ = ["Ranker"]
@@ -18,8 +17,10 @@ __all__ = ["Ranker"]
 class Ranker(LabelEstimator):
     """Online multilabel ranker: every right label of a row should score above every other one.
 
-    Takes the parameters of `Classifier`; `y` holds a collection of labels per row, or is an indicator matrix.
-    A row without right labels, or with all of them, asks for nothing and counts as correct.
+    Takes the parameters of `Classifier`; `y` holds a collection of labels per row, or is an indicator matrix, whose
+    columns stand for the labels 0, 1, ... or, in a data frame, for their names. Columns keep to their labels when those
+    are renamed or merged; one that was removed is 0 until it is told again. A row without right labels, or with all of
+    them, asks for nothing and counts as correct.
 
     Examples
     --------
@@ -32,7 +33,7 @@ class Ranker(LabelEstimator):
     (['sport', 'politics'], {'sport'})
     """
 
-    _indicator: int | None = None  # columns of y where it is an indicator matrix
+    _columns: dict[Hashable, Hashable] | None = None  # where y is an indicator matrix: its columns and their labels
     _column: bool = False  # whether y is one column of labels
 
     def predict(self, X: Any) -> Any:
@@ -40,50 +41,47 @@ class Ranker(LabelEstimator):
 
         Where y was a single column of labels, so is the answer: the best label of each row.
         """
-        labels = self._known()
-        scores = self._scores(X, labels)
+        index, model, scores = self._scored(X)
         if self._column:
-            return self.classes_[np.argmax(scores, axis=1)].reshape(-1, 1)
-        above = scores > self._fitted().ledger.sums[THRESHOLD]
-        if self._indicator is not None:
-            return above.astype(np.int64)
-        return [{labels[r] for r in np.flatnonzero(row)} for row in above]
+            return index.array()[np.argmax(scores, axis=1)].reshape(-1, 1)
+        above = scores > model.ledger.sums[THRESHOLD]
+        labels = index.labels[: scores.shape[1]]
+        if self._columns is None:
+            return [{labels[r] for r in np.flatnonzero(row)} for row in above]
+        place = {label: r for r, label in enumerate(labels)}
+        absent = np.zeros(len(above), np.bool_)  # a label that was removed
+        shown = [above[:, place[label]] if label in place else absent for label in self._columns.values()]
+        return np.stack(shown, axis=1).astype(np.int64)
 
     def predict_one(self, x: Any) -> set[Hashable]:
         """The labels of one row above the threshold; empty before any is known."""
         if self._model is None:
             return set()
-        labels = self._known()
-        above = self._row_scores(x, labels) > self._model.ledger.sums[THRESHOLD]
-        return {labels[r] for r in np.flatnonzero(above)}
+        index, model, scores = self._scored_one(x)
+        return {index.labels[r] for r in np.flatnonzero(scores > model.ledger.sums[THRESHOLD])}
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean average precision of the ranking (label ranking average precision)."""
         from sklearn.metrics import label_ranking_average_precision_score
 
-        scores = self._scores(X)
-        sets, _ = as_label_sets(y, len(scores))
-        truth = np.array([[label in s for label in self._known()] for s in map(set, sets)], np.int64)
+        index, _, scores = self._scored(X)
+        sets = map(set, as_label_sets(y, len(scores), self._columns, self._column).sets)
+        labels = index.labels[: scores.shape[1]]
+        truth = np.array([[label in right for label in labels] for right in sets], np.int64)
         return float(label_ranking_average_precision_score(truth, scores, sample_weight=sample_weight))
 
     def _answers(self, y: Any, n: int) -> list:
-        sets, width = as_label_sets(y, n)
-        if self._model is not None and width != self._indicator:
-            kinds = [
-                "label sets" if n is None else f"an indicator matrix of {n} columns" for n in (width, self._indicator)
-            ]
-            if width is not None and self._indicator is not None:
-                raise ValueError(f"y has {width} columns, but earlier ones had {self._indicator}.")
-            raise ValueError(f"y must stay of one kind; got {kinds[0]} after {kinds[1]}.")
-        return sets
+        told = as_label_sets(y, n, self._columns, self._column)
+        if self._model is not None and (told.columns is None) != (self._columns is None):
+            raise ValueError(f"y must stay of one kind; got {_kind(told.columns)} after {_kind(self._columns)}.")
+        self._columns, self._column = told.columns, self._column or told.single
+        return told.sets
 
-    def _check(self, X: Any, y: Any, sample_weight: Any, fitting: bool = False) -> Any:
-        checked = super()._check(X, y, sample_weight, fitting)
-        table = y if sparse.issparse(y) else np.asarray(y) if hasattr(y, "__array__") else None
-        if table is not None and table.ndim == 2:
-            self._column = is_column(table)
-            self._indicator = None if self._column else table.shape[1]
-        return checked
+    def _one_answer(self, y: Any) -> Any:
+        """A row of an indicator matrix where that is how this model was taught, else a collection of labels."""
+        if self._columns is not None and getattr(y, "ndim", 0) == 1 and hasattr(y, "reshape"):
+            return y.reshape(1, -1)
+        return [y]
 
     def _known_answer(self, y: Any) -> None:
         """Label sets go the usual way."""
@@ -93,19 +91,37 @@ class Ranker(LabelEstimator):
         return indptr, [label for s in answers for label in s]
 
     def _labels_of(self, answers: list) -> list:
-        return self._labels_up_front(None) or list(dict.fromkeys(label for s in answers for label in s))
+        return self._up_front(None) or list(dict.fromkeys(label for s in answers for label in s))
 
-    def _labels_up_front(self, y: Any) -> list | None:
-        """An indicator matrix names its labels by its columns."""
-        return None if self._indicator is None else list(range(self._indicator))
+    def _up_front(self, classes: list | None) -> list | None:
+        """Labels to declare before a batch: those given, or those that the columns of an indicator stand for."""
+        if self._columns is None or self._model is not None:
+            return classes
+        own = list(self._columns.values())
+        others = [label for label in (*self._known(), *(classes or ())) if label not in own]
+        if others:
+            raise ValueError(
+                f"the columns of y stand for the labels {own[:10]!r}, but {others[:10]!r} were declared. "
+                "Give y as label sets, or as a data frame whose columns are named by the labels."
+            )
+        return own
+
+    def _renamed(self, old: Hashable, new: Hashable) -> None:
+        """The column of a label that got another name, or was joined to another, stands for that one."""
+        if self._columns is not None:
+            self._columns = {name: new if label == old else label for name, label in self._columns.items()}
 
     def _state(self) -> Any:
         about, arrays, names = super()._state()
-        return about | {"indicator": self._indicator, "column": self._column}, arrays, names
+        if self._columns is not None:
+            names |= {"columns": list(self._columns), "column_labels": list(self._columns.values())}
+        return about | {"column": self._column}, arrays, names
 
     def _restore(self, about: Any, arrays: Any, names: Any) -> None:
         super()._restore(about, arrays, names)
-        self._indicator, self._column = about["indicator"], about["column"]
+        self._column = about["column"]
+        if "columns" in names:
+            self._columns = dict(zip(names["columns"], names["column_labels"], strict=True))
 
     @staticmethod
     def _balanced(answers: list) -> dict:
@@ -120,3 +136,7 @@ class Ranker(LabelEstimator):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         return tags
+
+
+def _kind(columns: dict | None) -> str:
+    return "label sets" if columns is None else f"an indicator matrix of {len(columns)} columns"

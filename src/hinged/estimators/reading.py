@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from hinged.estimators.dicts import FeatureNames, as_dict_rows, is_dicts, one_dict_row
+from hinged.estimators.dicts import FeatureNames, as_batch, as_dict_rows, is_dicts, one_dict_row
+from hinged.estimators.holding import Holds
 from hinged.estimators.inputs import as_matrix, dtype_of, from_matrix
 from hinged.loops.rows import Rows
 
@@ -30,13 +31,12 @@ class Batch(NamedTuple):
         return len(self.rows.indptr) - 1
 
 
-class ReadsRows:
+class ReadsRows(Holds):
     """How an estimator reads rows; parsing changes nothing, `_take_in` does."""
 
-    _names: FeatureNames | None = None
+    n_features: int | None
     n_features_in_: int
     feature_names_in_: np.ndarray
-    _model: Any = None
 
     @staticmethod
     def _one_row(x: Any) -> Any:
@@ -44,6 +44,7 @@ class ReadsRows:
 
     def _parse(self, X: Any, grow: bool) -> Batch:
         """A batch of any kind of input."""
+        X = as_batch(X)
         if is_dicts(X):
             return self._parse_dicts(X, grow)
         matrix = as_matrix(X, self)
@@ -52,24 +53,31 @@ class ReadsRows:
                 "this model was taught with dicts, and a matrix has no feature names; got a matrix. "
                 "Give dicts of feature → value."
             )
+        framed = hasattr(X, "columns")
+        self._check_width(X if framed else matrix, matrix.shape[1], grow)
+        dtype = self._dtype(dtype_of(X if framed and not sparse.issparse(matrix) else matrix))
+        return Batch(from_matrix(matrix, dtype), dtype, matrix.shape[1], None, X if framed else matrix)
+
+    def _check_width(self, X: Any, width: int, grow: bool) -> None:
+        """Refuse rows that are too wide to be asked about, or narrower than any width that was declared or seen."""
         known = getattr(self, "n_features_in_", None)
-        width = matrix.shape[1]
-        if known is not None:
-            if width < known or (width > known and not grow):
+        if known is None:
+            return
+        declared = 0 if self.n_features is None else self.n_features
+        if declared < width < known or (width > known and not grow):
+            raise ValueError(
+                f"X has {width} features, but {type(self).__name__} is expecting {known} features as input."
+            )
+        names = getattr(self, "feature_names_in_", None)
+        if width == known and (names is None or len(names) == known):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        elif names is not None and hasattr(X, "columns"):
+            frame, both = [str(name) for name in X.columns], min(width, len(names))
+            if frame[:both] != names[:both].tolist():
                 raise ValueError(
-                    f"X has {width} features, but {type(self).__name__} is expecting {known} features as input."
+                    "the feature names of a wider data frame must begin with those known so far, in their order; "
+                    f"got {frame[:both]}, expected {names[:both].tolist()}."
                 )
-            frame = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-            if width > known and frame is not None and hasattr(self, "feature_names_in_"):
-                if frame[:known] != self.feature_names_in_.tolist():
-                    raise ValueError(
-                        "the feature names of a wider data frame must begin with those known so far, in their order; "
-                        f"got {frame[:known]}, expected {self.feature_names_in_.tolist()}."
-                    )
-            if width == known:
-                validate_data(self, X if hasattr(X, "columns") else matrix, reset=False, skip_check_array=True)
-        dtype = self._dtype(dtype_of(X) if hasattr(X, "columns") else dtype_of(matrix))
-        return Batch(from_matrix(matrix, dtype), dtype, width, None, X if hasattr(X, "columns") else matrix)
 
     def _parse_dicts(self, X: Any, grow: bool) -> Batch:
         if self._names is not None and len(X) == 1 and type(X[0]) is dict and self._model is not None:
@@ -102,9 +110,9 @@ class ReadsRows:
         if not hasattr(self, "n_features_in_"):
             validate_data(self, batch.given, reset=True, skip_check_array=True)
         elif hasattr(self, "feature_names_in_") and hasattr(batch.given, "columns"):
-            self.feature_names_in_ = np.array([str(name) for name in batch.given.columns], object)
-        n_features: int | None = getattr(self, "n_features", None)
-        self.n_features_in_ = max(self.n_features_in_, batch.width, n_features or 0)
+            if batch.width > len(self.feature_names_in_):
+                self.feature_names_in_ = np.array([str(name) for name in batch.given.columns], object)
+        self.n_features_in_ = max(self.n_features_in_, batch.width, self.n_features or 0)
         self._model.widen(self.n_features_in_)
 
     def _dtype(self, dtype: np.dtype) -> np.dtype:
@@ -129,12 +137,18 @@ class ReadsRows:
 
 def _one_row(x: Any) -> Any:
     """One row as a batch of one."""
-    if isinstance(x, dict):
+    if isinstance(x, Mapping) and not sparse.issparse(x):
         return (x,)
+    if hasattr(x, "to_frame") and hasattr(x, "index"):  # a row of a pandas frame knows the names of its columns
+        return x.to_frame().T
     if sparse.issparse(x):
         x = x.reshape(1, -1) if x.ndim == 1 else x
         if x.shape[0] != 1:
             raise ValueError(f"one row is a dict, a 1-D array or a sparse row; got a matrix of shape {x.shape}.")
+        return x
+    if hasattr(x, "columns"):
+        if x.shape[0] != 1:
+            raise ValueError(f"one row is a dict, a 1-D array or a sparse row; got a data frame of shape {x.shape}.")
         return x
     x = np.asarray(x)
     if x.ndim == 2 and x.shape[0] == 1:

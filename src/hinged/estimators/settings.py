@@ -8,11 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hinged.estimators.inputs import LARGEST
 from hinged.loops.model import LabelModel
 from hinged.loops.steps import Setting
 from hinged.rules.codes import MIRA, OPTIMAL
+from hinged.rules.mira import Mira
+from hinged.rules.table import Step
 from hinged.rules.table import resolve as resolve_rule
-from hinged.sharing.features import EXPLICIT
+from hinged.sharing.features import EXPLICIT, FREQUENCY
 from hinged.sharing.plan import Plan
 from hinged.sharing.plan import resolve as resolve_sharing
 
@@ -24,6 +27,18 @@ LARGEST_JOINT = 2000
 #: Settings a learner may change between rounds, and those its memory is built for.
 STEPPING = ("rule", "C", "margin")
 BUILT_FOR = ("sharing", "features", "scaling", "normalize", "average", "bias", "dtype")
+
+
+#: What to try instead of a number that is too large.
+USUAL = {
+    "C": "1.0, or inf where no step is too long",
+    "cap": "1.0, or inf where no step is too long",
+    "margin": "1.0",
+    "beta": "0.01",
+    "bias": "0.1, or 0 for none",
+    "often": "2.0",
+    "seldom": "-1.0",
+}
 
 
 class Settled(NamedTuple):
@@ -49,8 +64,11 @@ class Settled(NamedTuple):
         )
 
 
-def settle(who: Any) -> Settled:
-    """Check every setting of an estimator, by name; say what was wrong, what was given and what to do."""
+def settle(who: Any, dtype: Any = np.float64) -> Settled:
+    """Check every setting of an estimator, by name; say what was wrong, what was given and what to do.
+
+    `dtype` is that of the weights, where no setting says so.
+    """
     step, own = resolve_rule(who.rule, who.C, who.margin)
     if own is not None and not hasattr(own, "py_func"):
         raise TypeError(
@@ -78,9 +96,25 @@ def settle(who: Any) -> Settled:
         whole("n_features", who.n_features, 1)
     if who.dtype is not None and who.dtype not in ("float32", "float64", np.float32, np.float64, float):
         raise ValueError(f"dtype must be float32 or float64; got dtype={who.dtype!r}.")
+    _check_sizes(who, step, plan, np.dtype(who.dtype or dtype).name)
     joint = step.code in (OPTIMAL, MIRA) and (len(plan.parts) > 0 or not plan.per_label)
     rule = Setting(step.code, step.C, step.margin, step.uses_weight)
     return Settled(rule, own, plan, step.certified, LARGEST_JOINT if joint else math.inf)
+
+
+def _check_sizes(who: Any, step: Step, plan: Plan, dtype: str) -> None:
+    """Refuse numbers that would leave the range of the weights, or make every other number vanish beside them."""
+    own_names = who.rule == "mira" or isinstance(who.rule, Mira)
+    sizes = {"cap" if own_names else "C": step.C, "beta" if own_names else "margin": step.margin, "bias": who.bias}
+    for part in plan.parts:
+        sizes |= {"often": part.factors[0], "seldom": part.factors[1]} if part.code == FREQUENCY else {}
+    for name, value in sizes.items():
+        endless = name in ("C", "cap") and value == math.inf
+        if abs(value) > LARGEST[dtype] and not endless:
+            raise ValueError(
+                f"{name} must not exceed {LARGEST[dtype]:g} where weights are {dtype}; got {name}={value!r}. "
+                f"Try: {USUAL[name]}."
+            )
 
 
 def whole(name: str, value: Any, least: int) -> int:

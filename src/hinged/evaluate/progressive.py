@@ -126,7 +126,7 @@ def progressive(
         from rich.progress import Progress as Bar
 
         with Bar(console=Console(stderr=True), transient=True) as bar:
-            total = X.shape[0] if hasattr(X, "shape") else len(X)
+            total = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else None
             task = bar.add_task(type(model).__name__, total=total)
             flags, ranks = model._learn_batch(
                 X, y, classes, sample_weight, int(delay), lambda n: bar.update(task, advance=n)

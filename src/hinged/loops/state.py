@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -109,49 +109,66 @@ class LabelMemory:
         return int(self.ledger.counts[LEARNT]) if self.mean_depth == 2 else 0
 
     # ------------------------------------------------------------------ labels
-    def use_plan(self, plan: Plan) -> None:
-        """Read the same vectors by other labels' names."""
-        with self.lock:
-            self.plan, self._columns = plan, None
+    def with_plan(self, plan: Plan) -> Self:
+        """The same memory, whose vectors are read by other labels' names; this one stays as it is for its readers."""
+        return self._twin(plan=plan)
 
-    def move_labels(self, onto: np.ndarray, n_labels: int) -> None:
-        """Add the weights and statistics of label r to those of label onto[r]; drop them where that is -1."""
+    def with_labels(self, onto: np.ndarray, n_labels: int) -> Self:
+        """A model in which the weights and statistics of label r are added to those of label onto[r], -1 for nobody's.
+
+        Computed aside, and what does not change is shared: a reader sees all of the old or all of the new.
+        """
         with self.lock:
-            # computed aside and then put in place, so that a reader sees all of the old or all of the new
             stores = list(self.stores)
             if self.plan.per_label:
                 stores[WEIGHTS] = stores[WEIGHTS].moved(onto, n_labels)
             for which in range(VECTORS + 1, SUMS + 1):
-                if which == FIRSTS:
-                    earliest = np.full(n_labels, -1)
-                    for r, to in enumerate(onto):
-                        if to >= 0 and self.label_rows[r] > 0:
-                            rival = earliest[to]
-                            if rival < 0 or self.first_rounds[r] < self.first_rounds[rival]:
-                                earliest[to] = r
-                    keep = np.array(
-                        [to if to >= 0 and earliest[to] == r else -1 for r, to in enumerate(onto)], np.int64
-                    )
-                    stores[which] = stores[which].moved(keep, n_labels)
-                else:
-                    stores[which] = stores[which].moved(onto, n_labels)
+                keep = self._earliest(onto, n_labels) if which == FIRSTS else onto
+                stores[which] = stores[which].moved(keep, n_labels)
+            kept = onto >= 0
             label_rows = np.zeros(max(n_labels, 1), np.int64)
-            np.add.at(label_rows, onto[onto >= 0], self.label_rows[: len(onto)][onto >= 0])
+            np.add.at(label_rows, onto[kept], self.label_rows[: len(onto)][kept])
             first_rounds = np.full(max(n_labels, 1), np.iinfo(np.int64).max)
-            np.minimum.at(first_rounds, onto[onto >= 0], self.first_rounds[: len(onto)][onto >= 0])
-            self.stores, self.label_rows, self._columns = stores, label_rows, None
-            self.first_rounds = first_rounds
-            self._fitted_to = (-1, -1)
-            self.ledger.counts[LABELS] = n_labels
+            np.minimum.at(first_rounds, onto[kept], self.first_rounds[: len(onto)][kept])
+            ledger = type(self.ledger)(*(array.copy() for array in self.ledger))
+            ledger.counts[LABELS] = n_labels
+            return self._twin(stores=stores, label_rows=label_rows, first_rounds=first_rounds, ledger=ledger)
+
+    def _earliest(self, onto: np.ndarray, n_labels: int) -> np.ndarray:
+        """`onto`, with -1 for labels that join one whose first row came earlier."""
+        earliest = np.full(n_labels, -1)
+        for r, to in enumerate(onto):
+            if to >= 0 and self.label_rows[r] > 0:
+                rival = earliest[to]
+                if rival < 0 or self.first_rounds[r] < self.first_rounds[rival]:
+                    earliest[to] = r
+        return np.array([to if to >= 0 and earliest[to] == r else -1 for r, to in enumerate(onto)], np.int64)
+
+    def _twin(self, **changed: Any) -> Self:
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), _columns=None, _fitted_to=(-1, -1), **changed)
+        return twin
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Labels, features and names of the user's own label features, as far as they are known."""
+        return int(self.ledger.counts[LABELS]), self.n_features, len(self.names)
+
+    def cut(self, n_labels: int, n_features: int, n_names: int) -> None:
+        """Forget what came after those `sizes`; nothing may have been learnt of it."""
+        self.ledger.counts[LABELS], self.n_features = n_labels, n_features
+        while len(self.names) > n_names:
+            self.names.popitem()
 
     # ------------------------------------------------------------------ keeping
     def arrays(self) -> dict[str, np.ndarray]:
-        """Everything learnt, as plain arrays."""
+        """Everything learnt, as plain arrays, without the room for more."""
+        n_labels = int(self.ledger.counts[LABELS])
         arrays = {f"ledger.{name}": array for name, array in self.ledger._asdict().items()}
         arrays |= {
-            "df": self.df,
-            "label_rows": self.label_rows,
-            "first_rounds": self.first_rounds,
+            "df": self.df[: self.n_features + 1],
+            "label_rows": self.label_rows[:n_labels],
+            "first_rounds": self.first_rounds[:n_labels],
             "n_features": np.array([self.n_features]),
         }
         for which, paged in enumerate(self.stores):
@@ -181,6 +198,12 @@ class LabelMemory:
             theirs = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
             self.stores[which] = Paged.from_arrays(theirs, paged.store.like.dtype, paged.store.depth, paged.least)
         self._fit_to(int(self.ledger.counts[LABELS]), 0)
+
+    def copy(self) -> Self:
+        """A model of its own that knows the same."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(self.__getstate__())
+        return twin
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:

@@ -55,4 +55,4 @@ def _run_all(dtype: type, sharing: str, features: str | None) -> None:
     row_contributions(rows, columns, scaling, model.stores[0].store, counts, 1, k, 0)
     if plan.parts:
         shared_contributions(rows, scaling, model._parts(labels, None), counts, 1, k, 0)
-    model.move_labels(np.array([0, 0], np.int64), 1)
+    model.with_labels(np.array([0, 0], np.int64), 1)

@@ -1,0 +1,118 @@
+"""Asking a learner: scores, rankings, confidence, reasons; each answer by labels and weights of one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from hinged.estimators.calibration import confidence_by_bin
+from hinged.estimators.labels import LabelIndex
+from hinged.estimators.reading import ReadsRows
+from hinged.estimators.settings import whole
+from hinged.loops.explain import row_contributions, shared_contributions
+from hinged.loops.labels import WEIGHTS
+from hinged.loops.ledger import lead_bin
+from hinged.loops.model import LabelModel
+
+__all__ = ["Answers"]
+
+
+class Answers(ReadsRows):
+    """What `Classifier` and `Ranker` can be asked alike."""
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of every known label, (rows, labels) in the order of `classes_`."""
+        return self._scores(X)
+
+    def rank(self, X: Any, top: int | None = None) -> list[list[Hashable]]:
+        """The labels of each row from best to worst (the best `top` of them); ties go to the earlier label."""
+        top = None if top is None else whole("top", top, 1)
+        labels, _, scores = self._scored(X)
+        orders = np.argsort(-scores, kind="stable", axis=1)[:, :top]
+        return [[labels.labels[r] for r in order] for order in orders.tolist()]
+
+    def rank_one(self, x: Any, top: int | None = None) -> list[Hashable]:
+        """The labels from best to worst for one row; empty before any is known."""
+        return [] if self._model is None else self.rank(self._one_row(x), top)[0]
+
+    def score_gap(self, X: Any) -> np.ndarray:
+        """Lead of each row's best label over the runner-up; 0 where there is no runner-up."""
+        scores = self._scores(X)
+        if scores.shape[1] < 2:
+            return np.zeros(len(scores))
+        best = np.partition(scores, scores.shape[1] - 2, axis=1)
+        return best[:, -1] - best[:, -2]
+
+    def confidence(self, X: Any) -> np.ndarray:
+        """Chance in [0, 1] that each row's best label is right, learnt online from earlier leads and hits."""
+        by_bin = confidence_by_bin(*self._fitted()[1].ledger.leads)
+        return by_bin[[lead_bin(gap) for gap in self.score_gap(X)]]
+
+    def explain(self, x: Any, label: Hashable, top: int | None = 10) -> list[tuple[Hashable, float]]:
+        """The features of a row that carry a label's score, signed, largest first; all of them sum to the score.
+
+        Parameters
+        ----------
+        x : dict, 1-D array or sparse row
+        label : a known label
+        top : how many, None for all
+
+        Examples
+        --------
+        >>> import hinged
+        >>> model = hinged.Classifier(C=0.5)
+        >>> for x, y in [({"tax": 1, "the": 1}, "work"), ({"cake": 1, "the": 1}, "home"), ({"tax": 1}, "work")]:
+        ...     model.learn_one(x, y)
+        >>> model.explain({"tax": 2}, "work")
+        [('tax', 1.0)]
+        """
+        top = None if top is None else whole("top", top, 1)
+        index, model = self._fitted()
+        at, labels = index.find(label), index.labels
+        rows = self._parse(self._one_row(x), grow=False).rows
+        held = [paged.view for paged in model.stores]
+        columns, scaling, counts = model._columns_of(labels), model._scaling(), model.ledger.counts
+        mean_over, k = model.mean_over, len(labels)
+        ids, values = row_contributions(rows, columns, scaling, held[WEIGHTS][0], counts, mean_over, k, at)
+        total = dict(zip(ids.tolist(), values.tolist(), strict=True))
+        own: list[tuple[Hashable, float]] = []
+        if model.plan.parts:
+            explicit = model._explicit(rows, labels, self._describe, False) if model.functions else None
+            parts = model._parts(labels, explicit, held)
+            ids, values = shared_contributions(rows, scaling, parts, counts, mean_over, k, at)
+            own_names = list(model.names)
+            for f, value in zip(ids.tolist(), values.tolist(), strict=True):
+                if model.functions:
+                    own.append((own_names[f - 1], value))
+                else:
+                    total[f] = total.get(f, 0.0) + value
+        carrying = [*((self._feature_name(f), value) for f, value in total.items() if value != 0.0), *own]
+        return sorted((c for c in carrying if c[1] != 0.0), key=lambda item: -abs(item[1]))[:top]
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Scores of the known labels."""
+        return self._scored(X)[2]
+
+    def _scored(self, X: Any) -> tuple[LabelIndex, LabelModel, np.ndarray]:
+        """The labels, the model and its scores (rows, labels): an edit meanwhile replaces the first two, not these."""
+        labels, model = self._fitted()
+        return labels, model, model.score(self._parse(X, grow=False).rows, labels.labels, self._describe)
+
+    def _scored_one(self, x: Any) -> tuple[LabelIndex, LabelModel, np.ndarray]:
+        """The same for one row, with its scores (labels,)."""
+        labels, model = self._fitted()
+        quick = type(x) is dict and self._names is not None
+        rows = (self._parse_dicts((x,), False) if quick else self._parse(self._one_row(x), False)).rows
+        return labels, model, model.score(rows, labels.labels, self._describe)[0]
+
+    def _fitted(self) -> tuple[LabelIndex, LabelModel]:
+        labels, model = self._held
+        if labels is None or model is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: it has learnt nothing. "
+                "Call fit, partial_fit or learn_one first."
+            )
+        return labels, model
