@@ -132,7 +132,7 @@ def test_readers_beside_one_writer_meet_nothing_but_numbers(scheme, by_name):
 
 
 def edit_beside_readers(merging):
-    """A writer that edits labels while others ask; merging and removing may cost a reader an error, nothing else."""
+    """What readers met while a writer renamed, declared and learnt labels, and merged and removed some."""
     sys.setswitchinterval(1e-5)
     rng = np.random.default_rng(2)
     X = rng.normal(size=(400, 30))
@@ -145,12 +145,14 @@ def edit_beside_readers(merging):
             try:
                 scores = model.decision_function(X[:40])
                 answers, order = model.predict(X[:40]), model.rank(X[:1])[0]
+                sure, coef, best = model.confidence(X[:5]), model.coef_, model.predict_one(X[0])
             except Exception as problem:
-                if not merging:
-                    one["problem"] = f"{type(problem).__name__}: {problem}"
+                one["problem"] = f"{type(problem).__name__}: {problem}"
                 continue
-            if not np.isfinite(scores).all() or len(set(order)) != len(order) or answers.shape != (40,):
-                one["problem"] = f"{scores} {order} {answers}"
+            if not all(np.isfinite(numbers).all() for numbers in (scores, sure, coef)):
+                one["problem"] = f"{scores} {sure} {coef}"
+            if len(set(order)) != len(order) or answers.shape != (40,) or best is None:
+                one["problem"] = f"{order} {answers} {best}"
             one["rounds"] += 1
 
     readers = [threading.Thread(target=ask, args=(one,)) for one in found]
@@ -177,6 +179,51 @@ def test_readers_beside_a_writer_that_edits_labels_meet_nothing_but_numbers(merg
     found, turns = in_a_process_of_its_own(edit_beside_readers, merging)
     assert [one["problem"] for one in found] == [None, None, None]
     assert turns > 0
+    assert sum(one["rounds"] for one in found) > 0
+
+
+def remove_beside_readers(ranker):
+    """Answers that readers got for rows whose right label never changes, while labels before it in the list go."""
+    sys.setswitchinterval(1e-5)
+    real, spare = [f"real {i:02}" for i in range(20)], [f"a spare {i:03}" for i in range(200)]
+    if ranker:
+        model = hinged.Ranker().declare(spare).partial_fit(np.eye(20), [{label} for label in real], classes=real)
+    else:
+        model = hinged.Classifier().declare(spare).partial_fit(np.eye(20), real, classes=real)
+    stop, found = threading.Event(), [{"rounds": 0, "problem": None} for _ in range(3)]
+
+    def ask(one):
+        while not stop.is_set():
+            try:
+                answers = (
+                    [order[0] for order in model.rank(np.eye(20))] if ranker else model.predict(np.eye(20)).tolist()
+                )
+                best = model.rank_one(np.eye(20)[7])[0]
+            except Exception as problem:
+                one["problem"] = f"{type(problem).__name__}: {problem}"
+                continue
+            if answers != real or best != real[7]:
+                one["problem"] = f"{answers} {best}"
+            one["rounds"] += 1
+
+    readers = [threading.Thread(target=ask, args=(one,)) for one in found]
+    for reader in readers:
+        reader.start()
+    for i, label in enumerate(spare):
+        if i % 2:
+            model.remove_label(label)
+        else:
+            model.merge_labels(label, into=spare[-1] if label != spare[-1] else real[0])
+    stop.set()
+    for reader in readers:
+        reader.join()
+    return found
+
+
+@pytest.mark.parametrize("ranker", [False, True], ids=["classifier", "ranker"])
+def test_a_reader_never_pairs_old_labels_with_new_weights(ranker):
+    found = in_a_process_of_its_own(remove_beside_readers, ranker)
+    assert [one["problem"] for one in found] == [None, None, None]
     assert sum(one["rounds"] for one in found) > 0
 
 
