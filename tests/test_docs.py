@@ -49,7 +49,9 @@ def test_every_export_is_in_the_reference(name):
     assert named_in("docs/api.md", f"hinged.{name}")
 
 
-@pytest.mark.parametrize("module", ["datasets", "evaluate", "experiments", "features", "geometry", "rules", "sharing"])
+@pytest.mark.parametrize(
+    "module", ["datasets", "evaluate", "experiments", "features", "geometry", "rules", "sharing", "text"]
+)
 def test_every_export_of_a_module_is_in_the_reference(module):
     missing = [name for name in getattr(hinged, module).__all__ if not named_in("docs/api.md", name)]
     assert not missing, f"docs/api.md lacks {', '.join(missing)} of hinged.{module}"
@@ -60,7 +62,9 @@ def test_every_setting_of_a_classifier_is_in_the_reference(name):
     assert f"| `{name}` |" in text("docs/api.md")
 
 
-@pytest.mark.parametrize("kind", [hinged.Classifier, hinged.Ranker])
+@pytest.mark.parametrize(
+    "kind", [hinged.Classifier, hinged.Ranker, hinged.TextClassifier, hinged.text.Vocabulary, hinged.text.Hasher]
+)
 def test_every_method_and_attribute_is_in_the_reference(kind):
     ours = [base for base in kind.__mro__ if base.__module__.startswith("hinged")]
     names = {name for base in ours for name in vars(base) if not name.startswith(("_", "set_"))}

@@ -20,6 +20,7 @@ def warm_up(
     """
     from hinged.cli.progress import bar
     from hinged.loops.warm_up import warm_up as compile_loops
+    from hinged.text.warm_up import warm_up as compile_readers
 
     start = time.perf_counter()
     with bar() as show:
@@ -27,6 +28,7 @@ def warm_up(
         def advance(name: str, done: int, total: int) -> None:
             show(f"compiling {name}", done, total)
 
+        compile_readers()
         versions = compile_loops(progress=advance)
     seconds = time.perf_counter() - start
     if as_json:

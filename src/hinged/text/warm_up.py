@@ -1,0 +1,26 @@
+"""Compile the loops that read text, so that no user waits for them later."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hinged.io.examples.chunk import Chunk, Named
+from hinged.text.hasher import Hasher
+from hinged.text.vocabulary import Vocabulary
+
+__all__ = ["warm_up"]
+
+
+def warm_up() -> None:
+    """Read two words, and two named features, into each kind of space."""
+    pair = np.array([[0, 2], [1, 3]], np.int64)
+    named = Named(
+        np.array([0, 2], np.int64), np.frombuffer(b"a b", np.uint8), np.zeros((2, 2), np.int64), pair, np.ones(2, "f4")
+    )
+    chunk = Chunk(["x"], np.array([1]), "nowhere", named=named)
+    for space in (Vocabulary(), Hasher(bits=8)):
+        space.fit(["a b"])
+        space._rows(chunk, grow=True)
+        space.transform_one("a b")
+        assert space._words is not None
+        space._words.truncate(0)
