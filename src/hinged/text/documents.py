@@ -61,15 +61,10 @@ def _of_dicts(X: Any) -> Documents:
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"the fields of a document have names; got {name!r}.")
-    columns = [_listed([x.get(name, "") for x in X], name) for name in names]
-    if not columns:
-        columns = [_listed([""] * len(X), "")]
-    return Documents(
-        tuple(names) or ("",),
-        np.column_stack([addresses for addresses, _, _ in columns]),
-        np.column_stack([lengths for _, lengths, _ in columns]),
-        tuple(held for _, _, held in columns),
-    )
+    fields = tuple(names) or ("",)
+    addresses, lengths, held = _listed([x.get(name, "") for x in X for name in fields], fields)
+    shape = (len(X), len(fields))
+    return Documents(fields, addresses.reshape(shape), lengths.reshape(shape), (held,))
 
 
 def _column(column: Any, name: str) -> tuple[np.ndarray, np.ndarray, Any]:
@@ -81,14 +76,16 @@ def _column(column: Any, name: str) -> tuple[np.ndarray, np.ndarray, Any]:
         return np.concatenate([empty, *(a for a, _ in parts)]), np.concatenate([empty, *(n for _, n in parts)]), arrays
     if not isinstance(column, Iterable):
         raise TypeError(f"documents come as a list or column of texts; got {type(column).__name__}.")
-    return _listed(column.tolist() if hasattr(column, "tolist") else list(column), name)
+    return _listed(column.tolist() if hasattr(column, "tolist") else list(column), (name,))
 
 
-def _listed(texts: list[Any], name: str) -> tuple[np.ndarray, np.ndarray, Any]:
+def _listed(texts: list[Any], fields: Sequence[str]) -> tuple[np.ndarray, np.ndarray, Any]:
+    """The same for texts in a list, document by document, field by field."""
     try:
         encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     except AttributeError:
-        encoded = [_bytes_of(text, i, name) for i, text in enumerate(texts)]
+        n = len(fields)
+        encoded = [_bytes_of(text, i // n, fields[i % n]) for i, text in enumerate(texts)]
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     buffer = np.frombuffer(b"".join(encoded) or b" ", np.uint8)
     ends = np.cumsum(lengths)

@@ -7,6 +7,7 @@ and sorted. Where the list of words must grow, the loop stops before the documen
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -217,16 +218,23 @@ def hash_start(seed: int, tag: bytes = b"") -> np.uint64:
     return np.uint64(state)
 
 
+@lru_cache(maxsize=64)
+def _tags(fields: tuple[str, ...], seed: int) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Hash state, address and length of each field's tag, (fields, 2, 3), and the tags themselves."""
+    held, tags = [], np.zeros((len(fields), 2, 3), np.uint64)
+    for place, name in enumerate(fields):
+        for kind in (0, 1):
+            tag = np.frombuffer(name.encode("utf-8", "surrogatepass") + b"~" * kind, np.uint8)
+            held.append(tag)
+            tags[place, kind] = hash_start(seed, tag.tobytes()), tag.ctypes.data if len(tag) else 0, len(tag)
+    return tags, held
+
+
 def rows_of_documents(documents: Documents, lower: np.ndarray, space: Space, words: WordList, grow: bool) -> Rows:
     """Sparse rows of texts; with `grow`, words not met before are added to the list."""
     n = len(documents.addresses)
     grams = space.grams
-    held, tags = [], np.zeros((len(documents.fields), 2, 3), np.uint64)
-    for place, name in enumerate(documents.fields):
-        for kind in (0, 1):
-            tag = np.frombuffer(name.encode() + b"~" * kind, np.uint8)
-            held.append(tag)
-            tags[place, kind] = hash_start(space.seed, tag.tobytes()), tag.ctypes.data if len(tag) else 0, len(tag)
+    tags, _held = _tags(documents.fields, space.seed)
     runs = grams.longest_words - grams.shortest_words + 1 if grams.longest_words else 0
     pieces = grams.longest_chars - grams.shortest_chars + 1 if grams.longest_chars else 0
     most_of = runs * ((documents.lengths + 1) // 2) + pieces * (2 * documents.lengths + 2)
