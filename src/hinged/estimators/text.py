@@ -10,6 +10,7 @@ import numpy as np
 from hinged.estimators.classifier import Classifier
 from hinged.estimators.ranker import Ranker
 from hinged.estimators.reading import Batch
+from hinged.io.examples.chunk import Chunk
 from hinged.text import Hasher, Vocabulary
 from hinged.text.words import WordList
 
@@ -93,7 +94,7 @@ class ReadsText:
 
     @staticmethod
     def _one_row(x: Any) -> Any:
-        return [x]
+        return x if isinstance(x, Chunk) else [x]
 
     def _parse(self, X: Any, grow: bool) -> Batch:
         space = self.text_space_
