@@ -75,6 +75,25 @@ def test_importing_the_package_loads_nothing_heavy():
     assert not {"numba", "sklearn", "matplotlib", "scipy", "rich", "typer", "river", "torch"} & set(loaded)
 
 
+@pytest.mark.parametrize("statement", [
+    "from hinged.features import Frequency",
+    "from hinged.datasets import mail_stream",
+    "import hinged.features, hinged.datasets; hinged.features.Frequency, hinged.datasets.names",
+    "import hinged; assert hinged.features.Frequency is hinged.sharing.Frequency",
+    "import hinged; assert hinged.datasets.mail_stream is hinged.experiments.mail_stream",
+])  # fmt: skip
+def test_what_can_be_reached_can_be_imported(statement):
+    subprocess.run([sys.executable, "-c", statement], check=True, timeout=120)
+
+
+def test_importing_the_package_takes_no_time():
+    ask = "import time; start = time.perf_counter(); import hinged; print(time.perf_counter() - start)"
+    took = [
+        float(subprocess.run([sys.executable, "-c", ask], capture_output=True, check=True).stdout) for _ in range(5)
+    ]
+    assert min(took) < 0.2
+
+
 def test_using_an_estimator_loads_no_plots_and_no_progress_bars():
     ask = "import sys, hinged; hinged.Classifier; print(*sorted({m.split('.')[0] for m in sys.modules}))"
     loaded = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout.split()

@@ -5,6 +5,8 @@ import sys
 
 import numpy as np
 import pytest
+from numba import njit
+from numba.core.errors import TypingError
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
@@ -103,6 +105,18 @@ SETTINGS = [
     ({"rule": Optimal(solver="interior-point")}, ValueError, r"solver='interior-point'.*use Optimal"),
     ({"rule": Mira(beta=0.0)}, ValueError, r"beta must be positive; got beta=0\.0"),
     ({"rule": Mira(cap=-1.0)}, ValueError, r"cap must be positive; got cap=-1\.0"),
+    ({"C": 1e308}, ValueError, r"C must not exceed 1e\+50 where weights are float64; got C=1e\+308\. Try.*inf"),
+    ({"C": 1e51, "rule": "perceptron"}, ValueError, r"C must not exceed 1e\+50.*got C=1e\+51"),
+    ({"C": 1e16, "dtype": "float32"}, ValueError, r"C must not exceed 1e\+10 where weights are float32; got C=1e\+16"),
+    ({"margin": 1e308}, ValueError, r"margin must not exceed 1e\+50.*; got margin=1e\+308"),
+    ({"margin": 1e16, "dtype": "float32"}, ValueError, r"margin must not exceed 1e\+10.*; got margin=1e\+16"),
+    ({"bias": 1e200}, ValueError, r"bias must not exceed 1e\+50.*; got bias=1e\+200"),
+    ({"bias": -1e200}, ValueError, r"bias must not exceed 1e\+50.*; got bias=-1e\+200"),
+    ({"bias": 1e16, "dtype": "float32"}, ValueError, r"bias must not exceed 1e\+10.*; got bias=1e\+16"),
+    ({"rule": Mira(beta=1e300)}, ValueError, r"beta must not exceed 1e\+50.*; got beta=1e\+300"),
+    ({"rule": Mira(cap=1e300)}, ValueError, r"cap must not exceed 1e\+50.*; got cap=1e\+300"),
+    ({"sharing": "single", "features": Frequency(often=1e200)}, ValueError, r"often must not exceed.*often=1e\+200"),
+    ({"class_weight": {"a": 1e300}}, ValueError, r"sample_weight must not exceed 1e\+50.*got 1e\+300"),
     ({"dtype": "float16"}, ValueError, r"dtype must be float32 or float64; got dtype='float16'"),
     ({"dtype": int}, ValueError, r"dtype must be float32 or float64; got dtype="),
     ({"dtype": "wide"}, (TypeError, ValueError), r"dtype must be float32 or float64; got dtype='wide'"),
@@ -129,6 +143,31 @@ def test_a_bad_setting_is_refused_by_name_before_anything_is_learnt(settings, pr
     ):
         refused(hinged.Classifier(**settings), call, problem, words)
     refused(hinged.Ranker(**settings), lambda m: m.partial_fit(X, SETS), problem, words)
+
+
+LARGEST = [{"C": 1e50}, {"margin": 1e50}, {"bias": 1e50}, {"C": 1e50, "margin": 1e50, "bias": -1e50}]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("rule", sorted(hinged.rules.RULES))
+@pytest.mark.parametrize("settings", LARGEST, ids=str)
+def test_the_largest_settings_leave_every_number_finite(settings, rule, dtype):
+    if dtype == "float32":
+        settings = {name: 1e10 if value > 0 else -1e10 for name, value in settings.items()}
+    rows = np.random.default_rng(1).normal(size=(60, 3)).astype(dtype)
+    model = hinged.Classifier(rule, **settings)
+    progressive(model, rows, Y * 15)
+    assert np.isfinite(model.decision_function(rows)).all()
+    assert np.isfinite(model.coef_).all()
+    assert model.dual_ is None or np.isfinite(model.dual_)
+
+
+def test_the_limit_follows_the_type_of_the_first_rows():
+    words = r"C must not exceed 1e\+10 where weights are float32; got C=1e\+20"
+    refused(hinged.Classifier(C=1e20), lambda m: m.partial_fit(X.astype(np.float32), Y), ValueError, words)
+    model = hinged.Classifier(C=1.0).partial_fit(X.astype(np.float32), Y).set_params(C=1e20)
+    refused(model, lambda m: m.partial_fit(X, Y), ValueError, words)
+    assert hinged.Classifier(C=1e20).partial_fit(X, Y).n_rounds_ == 4
 
 
 @pytest.mark.parametrize("epochs", [0, -1, 1.5, True, "2", None])
@@ -425,6 +464,7 @@ WEIGHTS = {
     "negative": ([1.0, -0.5, 1.0, 1.0], ValueError, r"sample_weight must not be negative; got -0\.5.*0"),
     "NaN": ([1.0, np.nan, 1.0, 1.0], ValueError, r"sample_weight must be finite; got NaN"),
     "infinity": ([1.0, np.inf, 1.0, 1.0], ValueError, r"sample_weight must be finite; got"),
+    "too large": ([1.0, 1e300, 1.0, 1.0], ValueError, r"sample_weight must not exceed 1e\+50.*got 1e\+300.*C up"),
     "too few": ([1.0, 1.0], ValueError, r"sample_weight.*one number per row; got shape \(2,\) for 4"),
     "a table": (np.ones((4, 2)), ValueError, r"sample_weight.*got shape \(4, 2\) for 4"),
     "words": (["a", "b", "c", "d"], (TypeError, ValueError), r"sample_weight.*number"),
@@ -530,6 +570,17 @@ def test_an_unknown_label_is_named_beside_the_known_ones():
         refused(of_matrices(), call, ValueError, r"label 'd' is not known; known are \['a', 'b', 'c'\]")
 
 
+@pytest.mark.parametrize("top", [0, -1, 1.5, True, "3"])
+def test_a_ranking_shows_at_least_one_label(top):
+    words = rf"top must be a whole number of at least 1; got top={top!r}"
+    for call in (
+        lambda m: m.rank(X, top=top),
+        lambda m: m.rank_one(X[0], top=top),
+        lambda m: m.explain(X[0], "a", top=top),
+    ):
+        refused(of_matrices(), call, ValueError, words)
+
+
 def test_edits_that_make_no_sense_are_refused():
     refused(of_matrices(), lambda m: m.rename_label("a", "b"), ValueError, r"'b' exists already; use merge_labels")
     refused(of_matrices(), lambda m: m.merge_labels("a", "a"), ValueError, r"two labels; got 'a' twice")
@@ -570,6 +621,58 @@ def test_label_features_that_go_wrong_midway_leave_the_model_as_it_was(failure, 
     with pytest.raises(problem):
         model.partial_fit(rows, labels)
     assert state(model.partial_fit(X, [*Y[:3], "late"])) == state(taught().partial_fit(X, [*Y[:3], "late"]))
+
+
+def failing(name):
+    """Label features that go wrong where a row has that name."""
+
+    def phi(x, label):
+        return no_answer(x) if name in x else {(key, label): value for key, value in x.items()}
+
+    return phi
+
+
+@pytest.mark.parametrize("taught", [True, False], ids=["taught", "fresh"])
+def test_label_features_that_go_wrong_leave_no_trace_of_one_row(taught):
+    def made():
+        model = hinged.Classifier(sharing="hybrid", features=failing("trouble"), scaling="idf")
+        return model.partial_fit(DICTS, Y) if taught else model.declare(["a", "b"])
+
+    bad = {"trouble": 1.0, "new": 2.0}
+    for call in (
+        lambda m: m.learn_one(bad, "a"),
+        lambda m: m.learn_one(bad, "a new label"),
+        lambda m: m.learn_one(bad, "a", sample_weight=0.5),
+        lambda m: m.partial_fit([bad], ["b"], classes=["another", "b"]),
+        lambda m: m.partial_fit([DICTS[0], bad], ["newer", "newest"]),
+        lambda m: progressive(m, [DICTS[1], bad], ["newer", "a"], delay=1),
+    ):
+        model = made()
+        refused(model, call, RuntimeError, "the user's own trouble")
+        for m in (model, again := made()):
+            m.learn_one({"fine": 1.0, "x": 2.0}, "late")
+            m.partial_fit(DICTS, Y)
+        assert state(model) == state(again)
+
+
+def test_a_rule_that_does_not_compile_leaves_no_trace():
+    @njit
+    def broken(scores, relevant, norms, margin, C, g):
+        g[0] = "no number"
+
+    model = hinged.Classifier().partial_fit(DICTS, Y).set_params(rule=broken)
+    refused(model, lambda m: m.learn_one({"new": 1.0}, "new"), TypingError, "no number|Cannot|cannot|resolve")
+    refused(
+        hinged.Classifier(rule=broken),
+        lambda m: m.partial_fit(DICTS, Y, classes=["z"]),
+        TypingError,
+        "no number|Cannot|cannot|resolve",
+    )
+
+
+def test_a_setting_that_cannot_change_is_refused_before_labels_are_declared():
+    model = of_matrices().set_params(bias=1.0)
+    refused(model, lambda m: m.partial_fit(X, Y, classes=["declared"]), ValueError, r"bias cannot change")
 
 
 @pytest.mark.parametrize("settings", [{}, {"sharing": "hybrid", "features": "frequency"}], ids=["multi", "hybrid"])

@@ -1,7 +1,9 @@
 """All spellings of the same rows: one set of weights, and the input is left as it was."""
 
+import collections
 import copy
 import pickle
+import types
 
 import numpy as np
 import pandas as pd
@@ -100,6 +102,9 @@ SPELLINGS = {
     "pandas integers": lambda X: pd.DataFrame(X.astype(int), columns=NAMES),
     "polars": lambda X: pl.DataFrame(X, schema=NAMES, orient="row"),
     "half precision": lambda X: X.astype(np.float16),
+    "pandas sparse": lambda X: pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(X), columns=NAMES),
+    "pandas sparse integers": lambda X: pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(X.astype(int))),
+    "arrays in an array": lambda X: np.array([*X, None], object)[:-1],
 }
 
 
@@ -333,6 +338,149 @@ def test_a_model_of_matrices_takes_dicts_by_column_number():
 def test_a_declared_width_makes_room_in_advance():
     model = hinged.Classifier(n_features=6).partial_fit(np.hstack([ROWS, np.zeros((6, 2))]), Y)
     assert model.coef_.shape == (3, 6)
+
+
+def test_matrices_up_to_the_declared_width_are_welcome_at_any_time():
+    wide = np.hstack([ROWS, np.zeros((6, 3))])
+    expected = hinged.Classifier().partial_fit(wide, Y).partial_fit(wide, Y).partial_fit(wide, Y)
+    model = hinged.Classifier(n_features=7).partial_fit(ROWS, Y).partial_fit(wide[:, :6], Y).partial_fit(ROWS, Y)
+    assert_same_weights(model, expected)
+    assert model.n_features_in_ == 7
+    for X in (ROWS, wide[:, :5], wide, sparse.csr_array(ROWS)):
+        assert model.predict(X).tolist() == expected.predict(wide).tolist()
+    assert model.predict_one(ROWS[0]) == expected.predict_one(wide[0])
+    model.learn_one(ROWS[0], "a")
+    with pytest.raises(ValueError, match=r"X has 8 features.*expecting 7"):
+        model.predict(np.hstack([ROWS, ROWS]))
+
+
+def test_a_model_that_outgrew_its_declared_width_keeps_to_both():
+    wide = np.hstack([ROWS, ROWS])
+    model = hinged.Classifier(n_features=5).partial_fit(ROWS, Y).partial_fit(wide, Y)
+    assert model.n_features_in_ == 8
+    model.partial_fit(ROWS, Y).partial_fit(wide, Y)
+    with pytest.raises(ValueError, match=r"X has 6 features.*expecting 8"):
+        model.partial_fit(wide[:, :6], Y)
+
+
+def test_a_frame_narrower_than_the_declared_width_keeps_its_names():
+    model = hinged.Classifier(n_features=6).partial_fit(_frame(ROWS), Y).partial_fit(_frame(ROWS), Y)
+    assert model.predict(_frame(ROWS)).tolist() == model.predict(_frame(ROWS)[NAMES]).tolist()
+    assert model.explain(_frame(ROWS).iloc[0], "a")[0][0] in NAMES
+    for wrong in (_frame(ROWS)[NAMES[::-1]], _frame(ROWS)[["x", "w"]]):
+        with pytest.raises(ValueError, match=r"(?i)feature names"):
+            model.predict(wrong)
+    wide = pd.DataFrame(np.hstack([ROWS, ROWS[:, :1]]), columns=[*NAMES, "new"])
+    assert model.partial_fit(wide, Y).feature_names_in_.tolist() == [*NAMES, "new"]
+    assert model.partial_fit(_frame(ROWS), Y).feature_names_in_.tolist() == [*NAMES, "new"]
+
+
+# ------------------------------------------------------------------ dicts by any road
+class OwnMapping(collections.abc.Mapping):
+    """As little as a mapping can be."""
+
+    def __init__(self, content):
+        self.content = content
+
+    def __getitem__(self, key):
+        return self.content[key]
+
+    def __iter__(self):
+        return iter(self.content)
+
+    def __len__(self):
+        return len(self.content)
+
+
+MAPPINGS = {
+    "read-only": types.MappingProxyType,
+    "ordered": collections.OrderedDict,
+    "counter": collections.Counter,
+    "user's": collections.UserDict,
+    "chain": collections.ChainMap,
+    "least": OwnMapping,
+}
+
+
+@pytest.mark.parametrize("kind", MAPPINGS)
+def test_every_kind_of_mapping_is_a_row(kind):
+    plain, model = hinged.Classifier(), hinged.Classifier()
+    for row, y in zip(as_dicts(ROWS), Y, strict=True):
+        plain.learn_one(row, y)
+        model.learn_one(MAPPINGS[kind](row), y)
+    assert_same_weights(model, plain)
+    rows = [MAPPINGS[kind](row) for row in as_dicts(ROWS)]
+    assert_same_weights(hinged.Classifier().partial_fit(rows, Y), plain)
+    assert [model.predict_one(row) for row in rows] == plain.predict(as_dicts(ROWS)).tolist()
+    assert model.rank_one(rows[0]) == plain.rank_one(as_dicts(ROWS)[0])
+    assert model.explain(rows[0], "a") == plain.explain(as_dicts(ROWS)[0], "a")
+
+
+BATCHES = {
+    "generator": lambda rows: (row for row in rows),
+    "iterator": iter,
+    "map": lambda rows: map(dict, rows),
+    "series": pd.Series,
+    "array": np.array,
+    "tuple": tuple,
+}
+
+
+@pytest.mark.parametrize("kind", BATCHES)
+def test_dicts_come_in_anything_that_has_an_order(kind):
+    rows, make = as_dicts(ROWS), BATCHES[kind]
+    expected = hinged.Classifier().partial_fit(rows, Y).partial_fit(rows, Y)
+    model = hinged.Classifier().partial_fit(make(rows), iter(Y))
+    hinged.evaluate.progressive(model, make(rows), Y, show=True)
+    assert_same_weights(model, expected)
+    assert model.predict(make(rows)).tolist() == expected.predict(rows).tolist()
+    assert_same_weights(hinged.Classifier(epochs=2).fit(make(rows), Y), hinged.Classifier(epochs=2).fit(rows, Y))
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ({"w": 1.0}, r"one row per answer; got a single dict.*list.*learn_one"),
+        (frozenset({(1.0, 2.0)}), r"rows of X need an order; got a frozenset.*list"),
+        (pl.DataFrame(ROWS).lazy(), r"got a LazyFrame.*\.collect\(\)"),
+        (object(), r"matrix, a data frame or a list of dicts.*got a object"),
+    ],
+    ids=["dict", "set", "lazy", "object"],
+)
+def test_what_holds_no_rows_gets_a_sentence_of_ours(X, words):
+    model = hinged.Classifier().partial_fit(ROWS, Y)
+    for call in (lambda: model.partial_fit(X, Y), lambda: model.fit(X, Y), lambda: model.predict(X)):
+        with pytest.raises(TypeError, match=words):
+            call()
+    assert model.n_rounds_ == 6
+
+
+# ------------------------------------------------------------------ one row of a frame
+@pytest.mark.parametrize("row", [lambda f, i: f.iloc[i], lambda f, i: f.iloc[[i]]], ids=["series", "frame"])
+def test_a_row_of_a_pandas_frame_brings_its_names(row):
+    frame = _frame(ROWS)
+    expected = hinged.Classifier().partial_fit(frame, Y).partial_fit(frame, Y)
+    for model in (hinged.Classifier().partial_fit(frame, Y), hinged.Classifier()):
+        if model._model is None:
+            for i in range(6):
+                model.learn_one(row(frame, i), Y[i])
+        for i in range(6):
+            model.learn_one(row(frame, i), Y[i])
+        assert_same_weights(model, expected)
+        assert model.feature_names_in_.tolist() == NAMES
+        assert [model.predict_one(row(frame, i)) for i in range(6)] == expected.predict(frame).tolist()
+        with pytest.raises(ValueError, match=r"(?i)feature names"):
+            model.learn_one(row(frame[NAMES[::-1]], 0), "a")
+
+
+def test_a_row_of_a_polars_frame_brings_its_names():
+    frame = pl.DataFrame(ROWS, schema=NAMES, orient="row")
+    model = hinged.Classifier().partial_fit(frame, Y)
+    for i in range(6):
+        model.learn_one(frame[i], Y[i])
+    assert_same_weights(model, hinged.Classifier().partial_fit(frame, Y).partial_fit(frame, Y))
+    with pytest.raises(ValueError, match=r"one row is .*; got a data frame of shape \(6, 4\)"):
+        model.learn_one(frame, "a")
 
 
 def test_a_row_of_nothing_is_a_row():

@@ -31,6 +31,13 @@ def test_every_part_has_one_entry_per_message(mail):
     assert np.all(np.diff(mail.X.indptr) > 5)
 
 
+def test_indices_are_no_wider_than_they_need_to_be(mail):
+    from sklearn.svm import LinearSVC
+
+    assert (mail.X.indices.dtype, mail.X.indptr.dtype) == (np.int32, np.int32)
+    assert LinearSVC().fit(mail.X[:200], mail.y[:200]).predict(mail.X[:1]).shape == (1,)  # takes no others
+
+
 def test_folders_appear_over_time_and_differ_in_size(mail):
     folders, first, sizes = np.unique(mail.y, return_index=True, return_counts=True)
     assert len(folders) == 25

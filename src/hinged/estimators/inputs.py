@@ -15,7 +15,7 @@ __all__ = ["as_matrix", "check_finite", "check_weights", "dtype_of", "from_matri
 
 WIDEST = 2**31 - 2
 #: Settings and weights of rows beyond these leave the range of the weights' type when they meet a row.
-LARGEST = {"float64": 1e50, "float32": 1e15}
+LARGEST = {"float64": 1e50, "float32": 1e10}
 
 
 def dtype_of(X: Any) -> np.dtype:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from itertools import pairwise
+from itertools import islice, pairwise
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ def as_label_sets(
     if getattr(y, "ndim", 1) == 2:
         if y.shape[0] != n_rows:
             raise ValueError(f"X and y must have as many rows; got {n_rows} and {y.shape[0]}.")
-        if y.shape[1] == 1 and not sparse.issparse(y) and (single or not np.isin(np.asarray(y), (0, 1)).all()):
+        if y.shape[1] == 1 and not sparse.issparse(y) and (single or _stranger(np.asarray(y))):
             labels = as_labels(np.asarray(y)[:, 0], n_rows)
             check_labels(labels, framed)
             return LabelSets([[label] for label in labels], None, True)
@@ -80,9 +81,8 @@ def _ones(table: Any) -> list[list[int]]:
     """Where the ones of an indicator matrix stand, row by row."""
     if not sparse.issparse(table):
         table = np.asarray(table)
-        wrong = table[~np.isin(table, (0, 1))]
-        if len(wrong):
-            raise ValueError(f"an indicator matrix y holds 0 and 1 only; got {wrong.tolist()[0]!r}. {HINT}")
+        for value in _stranger(table):
+            raise ValueError(f"an indicator matrix y holds 0 and 1 only; got {value!r}. {HINT}")
         table = table.astype(bool)
     found = sparse.csr_array(table)
     found.sum_duplicates()
@@ -90,6 +90,14 @@ def _ones(table: Any) -> list[list[int]]:
     if not (found.data == 1).all():
         raise ValueError(f"an indicator matrix y holds 0 and 1 only; got {found.data[found.data != 1][0]}. {HINT}")
     return [found.indices[a:b].tolist() for a, b in pairwise(found.indptr.tolist())]
+
+
+def _stranger(table: np.ndarray) -> list:
+    """The first value that is neither 0 nor 1; nothing where there is none."""
+    if table.dtype.kind in "biuf":
+        return table[(table != 0) & (table != 1)][:1].tolist()
+    found = (v for v in table.ravel().tolist() if not isinstance(v, Real | np.bool_) or v not in (0, 1))
+    return [*islice(found, 1)]
 
 
 def _matched(width: int, names: list | None, known: dict[Hashable, Hashable] | None) -> dict[Hashable, Hashable]:

@@ -116,8 +116,8 @@ def given(y: Any) -> tuple[Any, bool]:
             f"y must hold its answers in the order of the rows; got a {type(y).__name__}, which is not tied to them. "
             "Use a list."
         )
-    if isinstance(y, np.ma.MaskedArray):
-        return y, True
+    if isinstance(y, np.ma.MaskedArray) or (isinstance(y, np.ndarray) and y.dtype.kind in "mM"):
+        return y, True  # as a list, these hold None where nothing is
     if hasattr(y, "columns") and hasattr(y, "__array__"):
         return np.asarray(y), True
     framed = hasattr(y, "to_list") or hasattr(y, "to_pylist")
