@@ -24,7 +24,6 @@ class ReadsText:
     """Reads documents where its neighbour in the class reads rows; the words it knows are part of the model."""
 
     _model: Any
-    _scores: Any
     _dtype: Any
     n_features: int | None = None  # as many as there are words
     _space_: Vocabulary | Hasher | None = None
@@ -122,9 +121,6 @@ class ReadsText:
 
     def _feature_name(self, feature: int) -> Hashable:
         return "bias" if feature == 0 else self.text_space_.name_of(feature - 1)
-
-    def _row_scores(self, x: Any, labels: list[Hashable]) -> np.ndarray:
-        return self._scores([x], labels)[0]
 
     def _state(self) -> Any:
         about, arrays, names = super()._state()  # type: ignore[misc]
