@@ -96,7 +96,7 @@ def as_dict_rows(
                 at = new[name] = len(column or ()) + len(new)
             if at >= 0:
                 columns.append(at)
-                values.append(float(value))
+                values.append(_float(value, name))
         indptr[i + 1] = len(columns)
     check_finite(np.array(values), dtype)
     data = np.array(values, dtype)
@@ -119,18 +119,19 @@ def one_dict_row(x: dict, names: FeatureNames, dtype: np.dtype, grow: bool) -> t
         or last.rows.data.dtype != dtype
     ):
         try:
-            sum(values)  # numbers add up; strings, which fromiter would parse, do not
-            with np.errstate(over="ignore"):
-                data = np.fromiter(values, dtype, len(keys))
-                square = float(data @ data)
-            columns = np.fromiter(map(names.column.get, keys, repeat(-1)), np.int32, len(keys))
-        except (TypeError, ValueError):
+            data = np.array(values) if values else np.zeros(0)
+        except ValueError:
             return None
-        if not square < LARGEST_SQUARE:
+        if data.dtype.kind not in "fiub" or data.ndim != 1:  # strings, large numbers, arrays
             return None
+        data = data.astype(np.float64, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not float(data.dot(data)) < LARGEST_SQUARE:
+                return None
+        columns = np.fromiter(map(names.column.get, keys, repeat(-1)), np.int32, len(keys))
         order = columns.argsort(kind="stable")  # new names in the order they came
-        columns, data = columns[order], data[order]
-        missing = int(columns.searchsorted(0))  # names not known come first, as -1
+        columns, data = columns[order], data[order].astype(dtype, copy=False)
+        missing = int(columns.searchsorted(0)) if keys and columns[0] < 0 else 0  # names not known come first, as -1
         rows = Rows(np.array([0, len(columns) - missing]), columns[missing:], data[missing:])
         unknown = [keys[i] for i in order[:missing].tolist()]
         last = names.last = LastRow(x, keys, values, n_known, rows, unknown, data[:missing])
@@ -140,6 +141,13 @@ def one_dict_row(x: dict, names: FeatureNames, dtype: np.dtype, grow: bool) -> t
     new = np.arange(n_known, n_known + len(last.unknown), dtype=np.int32)
     columns, data = np.concatenate((last.rows.indices, new)), np.concatenate((last.rows.data, last.unknown_data))
     return Rows(np.array([0, len(columns)]), columns, data), last.unknown
+
+
+def _float(value: Any, name: Hashable) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"values must not exceed 1e150; got a larger whole number for {name!r}.") from None
 
 
 def _number(name: Hashable) -> int:
