@@ -39,9 +39,9 @@ def demo(
     out: Annotated[Path, typer.Option(help="The folder for mistakes.png and report.html.")] = Path("hinged-demo"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
-    """File a made-up mailbox, one message at a time, by six learners side by side.
+    """File a made-up mailbox by six learners side by side.
 
-    Ends with a table, a picture of the mistakes and a report that opens offline.
+    Messages come one at a time. Ends with a table, a picture of the mistakes and a report that opens offline.
 
     Example: hinged demo --messages 2000 --seed 1 --out my-demo
     """

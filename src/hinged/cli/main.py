@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
+from hinged.cli.convert import convert
 from hinged.cli.demo import demo
+from hinged.cli.evaluate import evaluate
+from hinged.cli.explain import explain
+from hinged.cli.help import Command
+from hinged.cli.inspect import inspect
+from hinged.cli.learn import learn
+from hinged.cli.predict import predict
 from hinged.cli.warm_up import warm_up
 
 __all__ = ["app", "main"]
@@ -18,9 +26,10 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
-app.command()(demo)
-app.command("warm-up")(warm_up)
+for command in (learn, predict, evaluate, explain, inspect, convert, demo, warm_up):
+    app.command(cls=Command)(command)
 
 
 def _show_version(wanted: bool) -> None:
@@ -40,7 +49,7 @@ def start(
 ) -> None:
     """Online learning for predictions that hang together.
 
-    Example: hinged demo --seed 1
+    Example: hinged learn mail.jsonl --model mail.hinged
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -58,6 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = app(None if arguments is None else list(arguments), prog_name="hinged", standalone_mode=False)
     except typer.Abort:
         code = 130
+    except BrokenPipeError:  # whoever read our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 141
     except OSError as error:
         code = _complain(f"{error.filename}: {error.strerror}." if error.strerror and error.filename else str(error))
     except (ImportError, TypeError, ValueError) as error:

@@ -1,11 +1,17 @@
-"""The progress bar that commands share; it goes to stderr, and stays silent where that is no terminal."""
+"""How far a command has come: on stderr, and silent where that is no terminal."""
 
 from __future__ import annotations
 
+import shutil
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Self
 
-__all__ = ["bar"]
+__all__ = ["Foot", "bar", "size_of"]
+
+EVERY = 0.1  # seconds between two drawings
 
 
 @contextmanager
@@ -23,3 +29,64 @@ def bar() -> Iterator[Callable[[str, int, int], None]]:
             progress.update(task, description=what, completed=done, total=total)
 
         yield show
+
+
+class Foot:
+    """One line below what a command prints, for bytes read; drawn without Rich, whose import takes longer than a row.
+
+    `print` writes to stdout above it.
+    """
+
+    def __init__(self) -> None:
+        self._on, self._drawn, self._last, self._began = sys.stderr.isatty(), False, 0.0, time.monotonic()
+        encoding = (sys.stderr.encoding or "").lower()
+        self._marks = ("━", "─") if encoding.startswith("utf") else ("#", "-")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.clear()
+
+    def show(self, what: str, done: int, total: int | None) -> None:
+        """Draw how many bytes of something have been read; `total` is None where nobody knows."""
+        now = time.monotonic()
+        if not self._on or now - self._last < EVERY:
+            return
+        self._last, self._drawn = now, True
+        width = shutil.get_terminal_size().columns - 1
+        seconds = max(now - self._began, 1e-9)
+        speed = f"{size_of(done / seconds)}/s"
+        if not total:
+            line = f"{what}  {size_of(done)}  {speed}"
+        else:
+            share = min(1.0, done / total)
+            left = seconds * (1 - share) / max(share, 1e-9)
+            end = f"  {100 * share:3.0f} %  {speed:>9}  {int(left) // 60}:{int(left) % 60:02d} left"
+            room = max(0, min(48, width - len(end) - len(what) - 2))
+            filled = round(share * room)
+            line = f"{what}  {self._marks[0] * filled}{self._marks[1] * (room - filled)}{end}"
+        sys.stderr.write(f"\r\x1b[K{line[:width]}")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._drawn, self._last = False, 0.0
+
+
+def size_of(n_bytes: float) -> str:
+    """Bytes in words.
+
+    Examples
+    --------
+    >>> size_of(512), size_of(1500), size_of(2_400_000)
+    ('512 B', '1.5 kB', '2.4 MB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if n_bytes < 999.5 or unit == "GB":
+            break
+        n_bytes /= 1000
+    return f"{n_bytes:.0f} {unit}" if unit == "B" or n_bytes >= 99.95 else f"{n_bytes:.1f} {unit}"

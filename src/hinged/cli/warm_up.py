@@ -14,7 +14,9 @@ __all__ = ["warm_up"]
 def warm_up(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Compile every loop for this machine and keep the result; run it once after installing.
+    """Compile every loop for this machine and keep the result.
+
+    Run it once after installing.
 
     Example: hinged warm-up
     """

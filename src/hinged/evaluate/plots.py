@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     from hinged.evaluate.progressive import Progress
 
-__all__ = ["COLOURS", "plot_mistakes", "plot_reliability", "require_matplotlib", "spread_labels"]
+__all__ = ["COLOURS", "plot_mistakes", "plot_reliability", "reliability", "require_matplotlib", "spread_labels"]
 
 # Eight hues that remain apart under the common colour deficiencies (Okabe and Ito, with an indigo for black).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A9099", "#332288")
@@ -121,19 +121,7 @@ def plot_reliability(confidence: ArrayLike, hit: ArrayLike, path: str | Path, *,
     ...     plot_reliability([0.25, 0.75, 0.75], [False, True, True], os.path.join(folder, "sure.png")).name
     'sure.png'
     """
-    sure, right = np.asarray(confidence, dtype=float), np.asarray(hit, dtype=float)
-    if sure.shape != right.shape or sure.ndim != 1 or len(sure) == 0:
-        raise ValueError(
-            f"confidence and hit must be of one length, at least 1; got shapes {sure.shape} and {right.shape}."
-        )
-    if not (np.all(sure >= 0.0) and np.all(sure <= 1.0)):
-        raise ValueError("confidence must lie in [0, 1]. Give the values of `confidence`, not scores.")
-    place = np.minimum((sure * bins).astype(int), bins - 1)
-    count = np.bincount(place, minlength=bins)
-    kept = count > 0
-    mean_sure = np.bincount(place, sure, bins)[kept] / count[kept]
-    mean_right = np.bincount(place, right, bins)[kept] / count[kept]
-    share = count[kept] / len(sure)
+    mean_sure, mean_right, share = reliability(confidence, hit, bins)
     error = float(np.sum(share * np.abs(mean_sure - mean_right)))
     with _figure((6.4, 6.2)) as (figure, axes):
         axes.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=(0, (4, 4)))
@@ -146,6 +134,30 @@ def plot_reliability(confidence: ArrayLike, hit: ArrayLike, path: str | Path, *,
         note = f"share of right predictions · mean gap to the diagonal {error:.3f}"
         _finish(axes, "How far the confidence can be believed", note)
         return _save(figure, path)
+
+
+def reliability(
+    confidence: ArrayLike, hit: ArrayLike, bins: int = 10
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Gather predictions in equal intervals of confidence: mean confidence, share of right ones, share of all.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in reliability([0.25, 0.75, 0.75, 0.75], [False, True, True, True], bins=2)]
+    [[0.25, 0.75], [0.0, 1.0], [0.25, 0.75]]
+    """
+    sure, right = np.asarray(confidence, dtype=float), np.asarray(hit, dtype=float)
+    if sure.shape != right.shape or sure.ndim != 1 or len(sure) == 0:
+        raise ValueError(
+            f"confidence and hit must be of one length, at least 1; got shapes {sure.shape} and {right.shape}."
+        )
+    if not (np.all(sure >= 0.0) and np.all(sure <= 1.0)):
+        raise ValueError("confidence must lie in [0, 1]. Give the values of `confidence`, not scores.")
+    place = np.minimum((sure * bins).astype(int), bins - 1)
+    count = np.bincount(place, minlength=bins)
+    kept = count > 0
+    mean_sure, mean_right = (np.bincount(place, values, bins)[kept] / count[kept] for values in (sure, right))
+    return mean_sure, mean_right, count[kept] / len(sure)
 
 
 def spread_labels(positions: Sequence[float], gap: float) -> list[float]:

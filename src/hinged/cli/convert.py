@@ -1,0 +1,71 @@
+"""`hinged convert`: examples from one format to another."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import Annotated, Any
+
+import typer
+
+from hinged.cli.inputs import Inputs
+from hinged.cli.options import READING, AsJson, Format, takes
+
+__all__ = ["convert"]
+
+
+@takes(READING)
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", help="What to read; - for standard input.")],
+    target: Annotated[
+        str, typer.Argument(metavar="OUT", help="Where to write; - for standard output. .gz and .zst are packed.")
+    ],
+    *,
+    to: Annotated[
+        Format | None,
+        typer.Option(metavar="FORMAT", help="The format to write; by the name of OUT if left out."),
+    ] = None,
+    as_json: AsJson = False,
+    **options: Any,
+) -> None:
+    """Convert examples from one format to another.
+
+    A chunk at a time, so that memory does not grow with the file. What OUT cannot hold is refused, never left out.
+
+    Example: hinged convert mail.csv mail.jsonl.gz
+    """
+    from hinged.cli.progress import Foot, size_of
+
+    inputs = Inputs([source], options)
+    if target == "-":
+        if to is None:
+            raise typer.BadParameter("standard output has no name to tell the format by; give --to")
+        if as_json:
+            raise typer.BadParameter("--json and the examples cannot both go to standard output; name a file")
+    elif os.path.exists(target) and os.path.exists(source) and os.path.samefile(source, target):
+        raise typer.BadParameter(f"{target} is the input itself; write to another file")
+    from hinged.cli.lean import import_lean
+
+    import_lean()
+    from hinged.io.examples import write
+
+    began = time.perf_counter()
+    with Foot() as foot:
+        written = write(_some(inputs, foot), target, to)
+    inputs.report_skipped()
+    seconds = time.perf_counter() - began
+    size = os.path.getsize(target) if os.path.isfile(target) else 0
+    if as_json:
+        facts = {"examples": written, "skipped": inputs.skipped, "target": target, "bytes": size, "seconds": seconds}
+        typer.echo(json.dumps(facts, indent=2))
+    else:
+        where = "standard output" if target == "-" else f"{target} ({size_of(size)})"
+        print(f"{written:,} examples from {inputs.name} to {where} in {seconds:.1f} s", file=sys.stderr)
+
+
+def _some(inputs: Inputs, foot: Any) -> Any:
+    """The chunks, if there are any: an empty input leaves no empty output behind."""
+    yield from inputs.chunks(foot)
+    inputs.check_any("; nothing was written")

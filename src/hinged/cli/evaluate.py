@@ -1,0 +1,233 @@
+"""`hinged evaluate`: how well a model does, held-out or while it learns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hinged.cli.inputs import Inputs
+from hinged.cli.options import LEARNER, READING, AsJson, Files, learner_settings, takes
+
+if TYPE_CHECKING:
+    from hinged.evaluate.assessment import Assessment
+
+__all__ = ["evaluate"]
+
+SHOWN = 20  # labels and confusions in the table
+
+
+@takes(READING, LEARNER)
+def evaluate(
+    files: Files = None,
+    *,
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", "-m", metavar="PATH", help="Judge this model, which learns nothing from the input."),
+    ] = None,
+    holdout: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Keep that share from learning, evenly spread; judge by it at the end."),
+    ] = None,
+    passes: Annotated[int, typer.Option(min=1, metavar="N", help="How often to learn the rest, with --holdout.")] = 1,
+    report: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Write a page with plots that opens offline.")
+    ] = None,
+    as_json: AsJson = False,
+    **options: Any,
+) -> None:
+    """Judge a model, or a learner while it learns.
+
+    With a model, on examples it was not taught. Without, a fresh one is tested on each example before it learns it; or
+    it learns most of them and is judged on the rest (--holdout). Shown are accuracy, the right label among the best 1, 3 and 5, precision and recall of each label, what is taken for what;
+    for label sets the ranking metrics.
+
+    Example: hinged evaluate mail.jsonl.gz --rule optimal --report mail.html
+    """
+    from hinged.cli.lean import import_lean
+    from hinged.cli.progress import Foot
+
+    inputs = Inputs(files, options)
+    settings, task = learner_settings(options), options["task"]
+    _check_options(inputs, model, holdout, passes, report)
+    import_lean()
+    with Foot() as foot:
+        if model is not None:
+            learner, result = _judged(model, inputs, task, settings, foot, report is not None)
+            how = "judged by a model that learnt nothing from them"
+        elif holdout is not None:
+            learner, result = _held_out(inputs, task, settings, holdout, passes, foot, report is not None)
+            how = "kept from learning, then judged"
+        else:
+            learner, result = _progressive(inputs, task, settings, foot, report is not None)
+            how = "each judged, then learnt"
+    inputs.report_skipped()
+    inputs.check_any()
+    if learner is None or not result.examples:
+        raise ValueError(
+            f"none of the {inputs.examples:,} examples of {inputs.name} has a label, so nothing can be judged; "
+            "name its column or key with --label."
+        )
+    if report is not None:
+        from hinged.evaluate.assessment_page import write_assessment
+
+        write_assessment(report, result, learner, inputs.name, how)
+    if as_json:
+        typer.echo(json.dumps(_as_dict(result, how, report), indent=2, ensure_ascii=False))
+    else:
+        _print(result, how, report)
+
+
+def _check_options(inputs: Inputs, model: Path | None, holdout: float | None, passes: int, report: Path | None) -> None:
+    if holdout is not None:
+        if model is not None:
+            raise typer.BadParameter("--holdout makes a new model, and --model judges a finished one; give one of them")
+        if not 0 < holdout < 1:
+            raise typer.BadParameter(f"--holdout is a share between 0 and 1, such as 0.2; got {holdout:g}")
+        if not inputs.can_be_read_again():
+            raise typer.BadParameter("--holdout reads the input twice and needs files; pipes can be read once")
+    elif passes > 1:
+        raise typer.BadParameter(f"--passes {passes} goes with --holdout; else each example is judged once")
+    if report is not None and not report.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {report.parent} to write {report.name} in; make it first.")
+
+
+def _judged(
+    path: Path, inputs: Inputs, task: str | None, settings: dict[str, Any], foot: Any, keep: bool
+) -> tuple[Any, Assessment]:
+    from hinged.estimators.files import load
+    from hinged.evaluate.assess import assess
+    from hinged.evaluate.examples import check_agrees
+
+    learner = load(path)
+    check_agrees(learner, task, settings, str(path))
+    inputs.remember(learner)
+    return learner, assess(learner, inputs.chunks(foot), keep)
+
+
+def _progressive(
+    inputs: Inputs, task: str | None, settings: dict[str, Any], foot: Any, keep: bool
+) -> tuple[Any, Assessment]:
+    from hinged.evaluate.assess import assess_progressively
+    from hinged.evaluate.stream import learner_for
+
+    learner, chunks = learner_for(inputs.chunks(foot), task, settings)
+    return learner, assess_progressively(learner, chunks, keep)
+
+
+def _held_out(
+    inputs: Inputs, task: str | None, settings: dict[str, Any], share: float, passes: int, foot: Any, keep: bool
+) -> tuple[Any, Assessment]:
+    from hinged.evaluate.assess import assess
+    from hinged.evaluate.stream import learn_stream, learner_for, spread
+
+    learner: Any = None
+    for _ in range(passes):
+        chunks = spread(inputs.chunks(foot), share, kept=False)
+        if learner is None:
+            learner, chunks = learner_for(chunks, task, settings)
+        if learner is not None:
+            for _ in learn_stream(learner, chunks):
+                pass
+    inputs.begin_again()
+    return learner, assess(learner, spread(inputs.chunks(foot), share, kept=True), keep)
+
+
+def _as_dict(result: Assessment, how: str, report: Path | None) -> dict[str, Any]:
+    ranking = result.ranking
+    macro, weighted = result.averages().values()
+    return {
+        "how": how,
+        "examples": result.examples,
+        "counted": result.counted,
+        "mistakes": result.mistakes,
+        "accuracy": result.accuracy,
+        "top": {str(k): result.top(k) for k in (1, 3, 5)},
+        "ranking": None if ranking is None else ranking._asdict(),
+        "unseen": result.unseen,
+        "unlabelled": result.unlabelled,
+        "skipped": result.skipped,
+        "seconds": result.seconds,
+        "labels": [vars(score) for score in result.by_label()],
+        "macro": {name: getattr(macro, name) for name in ("precision", "recall", "f1")},
+        "weighted": {name: getattr(weighted, name) for name in ("precision", "recall", "f1")},
+        "confusion": [
+            {"label": right, "predicted": says, "times": n}
+            for (right, says), n in sorted(result.pairs.items(), key=lambda pair: str(pair[0]))
+        ],
+        "report": None if report is None else str(report),
+    }
+
+
+def _print(result: Assessment, how: str, report: Path | None) -> None:
+    from hinged.cli.tables import bold, dim, percent, say, shorten
+
+    say(f"{bold(f'{result.examples:,} examples')}, {how} {dim(f'({result.seconds:.1f} s)')}")
+    if result.ranks_sets:
+        _print_ranking(result)
+    else:
+        say(f"{bold(f'{percent(result.accuracy)} right')}, {result.mistakes:,} mistakes of {result.counted:,}")
+    tops = " · ".join(f"best {k} {percent(result.top(k))}" for k in (1, 3, 5))
+    say(f"right label among the {tops}")
+    if result.unseen:
+        say(dim(f"{result.unseen:,} with a label that was new to the model{_fate(how)}"))
+    if result.unlabelled:
+        say(dim(f"{result.unlabelled:,} without a label were left out"))
+    _print_labels(result)
+    confusions = result.confusions()
+    if confusions:
+        from hinged.cli.tables import rows_of
+
+        table = [
+            ("was", "taken for", "times"),
+            *((shorten(str(a), 36), shorten(str(b), 36), f"{n:,}") for a, b, n in confusions[: SHOWN // 2]),
+        ]
+        lines = rows_of(table, left=2)
+        say("\n" + dim(lines[0]))
+        for line in lines[1:]:
+            say(line)
+        if len(confusions) > SHOWN // 2:
+            say(dim(f"… {len(confusions) - SHOWN // 2:,} more kinds of confusion; --json has all"))
+    if report is not None:
+        say(f"\nReport  {report}")
+
+
+def _fate(how: str) -> str:
+    return ", not counted" if "then learnt" in how else ": mistakes, all of them"
+
+
+def _print_ranking(result: Assessment) -> None:
+    from hinged.cli.tables import bold, percent, say
+
+    ranking = result.ranking
+    right = f"{percent(result.accuracy)} ranked without a mistake"
+    say(f"{bold(right)}, {result.mistakes:,} with one of {result.counted:,}")
+    if ranking is not None:
+        say(
+            f"average precision {ranking.average_precision:.3f} · one-error {ranking.one_error:.3f} · "
+            f"ranking loss {ranking.ranking_loss:.3f} · coverage {ranking.coverage:.2f}"
+        )
+
+
+def _print_labels(result: Assessment) -> None:
+    from hinged.cli.tables import dim, rows_of, say, shorten
+
+    scores = result.by_label()
+    shown = [*scores[:SHOWN], *result.averages().values()]
+    table = [
+        ("label", "precision", "recall", "F1", "support"),
+        *(
+            (shorten(str(s.label), 40), f"{s.precision:.3f}", f"{s.recall:.3f}", f"{s.f1:.3f}", f"{s.support:,}")
+            for s in shown
+        ),
+    ]
+    lines = rows_of(table)
+    say("\n" + dim(lines[0]))
+    for line in lines[1 : len(lines) - 2]:
+        say(line)
+    if len(scores) > SHOWN:
+        say(dim(f"… {len(scores) - SHOWN:,} more labels; --json has all"))
+    for line in lines[-2:]:
+        say(dim(line))

@@ -1,0 +1,28 @@
+"""Help in plain text, options in groups; Rich's boxes would take longer to import than all the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperCommand
+
+__all__ = ["Command"]
+
+
+class Command(TyperCommand):
+    """A command whose help lists its options under the headings they were declared with."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the groups, those without a heading of their own first."""
+        groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                if parameter.param_type_name == "argument":
+                    groups["Arguments"].append((parameter.metavar or record[0], record[1]))
+                else:
+                    groups.setdefault(getattr(parameter, "rich_help_panel", None) or "Options", []).append(record)
+        for heading, records in groups.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)

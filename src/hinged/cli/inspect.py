@@ -1,0 +1,71 @@
+"""`hinged inspect`: what a model file holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hinged.cli.options import AsJson
+
+__all__ = ["inspect"]
+
+SHOWN = 10
+
+
+def inspect(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The model file.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show what a model file holds.
+
+    Settings, labels and how often they were learnt, features, rounds and mistakes, the certificate.
+
+    Example: hinged inspect mail.hinged
+    """
+    from hinged.cli.lean import import_lean
+
+    import_lean()
+    from hinged.evaluate.describe import describe
+
+    facts = describe(model)
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False, default=str))
+    else:
+        _print(facts)
+
+
+def _print(facts: dict[str, Any]) -> None:
+    from hinged.cli.progress import size_of
+    from hinged.cli.tables import bold, dim, percent, rows_of, say, shorten
+
+    def line(name: str, value: str) -> None:
+        say(f"{name:>12}  {value}")
+
+    size, version = size_of(facts["bytes"]), facts["version"]
+    say(f"{bold(facts['path'])}  {dim(f'{size}, file version {version}')}")
+    say()
+    line("estimator", f"{facts['estimator']}, {facts['dtype']}")
+    given = {name: value for name, value in facts["settings"].items() if value != facts["defaults"].get(name)}
+    line("settings", ", ".join(f"{name}={value!r}" for name, value in given.items()) or "the defaults")
+    if facts["reads"]:
+        line("reads", facts["reads"])
+    line("rounds", f"{facts['rounds']:,}, {facts['updates']:,} of them with a step")
+    counted = facts["rounds"] - facts["novel"]
+    rate = percent(facts["mistakes"] / counted if counted else None)
+    line("mistakes", f"{facts['mistakes']:,} ({rate} of {counted:,}), each counted before it was learnt")
+    certificate = "none" if facts["certificate"] is None else f"{facts['certificate']:,.2f}"
+    line("certificate", f"{certificate} {dim('no fixed model does better than this on its stream')}".rstrip())
+    line("features", f"{facts['features']:,} {facts['feature_kind']}, {facts['rows']:,} of them with weights")
+    labels = facts["labels"]
+    line("labels", f"{len(labels):,}")
+    known = any(entry["examples"] for entry in labels)
+    rows = [
+        [shorten(str(entry["label"]), 40), *([f"{entry['examples']:,}"] if known else [])] for entry in labels[:SHOWN]
+    ]
+    for row in rows_of([["", "examples"], *rows] if known else rows) if rows else ():
+        line("", dim(row) if row.endswith("examples") else row)
+    if len(labels) > SHOWN:
+        line("", dim(f"… {len(labels) - SHOWN:,} more; --json has all"))

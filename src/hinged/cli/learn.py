@@ -1,0 +1,216 @@
+"""`hinged learn`: a model learns the examples of files, each a test before it is a lesson."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hinged.cli.inputs import Inputs
+from hinged.cli.options import LEARNER, READING, AsJson, Files, Model, learner_settings, takes
+
+if TYPE_CHECKING:
+    from hinged.evaluate.stream import Tally
+
+__all__ = ["learn"]
+
+COLUMNS = ("rounds", "since last", "average", "updates", "labels", "features")
+WIDTHS = (9, 10, 8, 9, 7, 9)
+STOPPING = "hinged: stopping; what has been learnt is saved. Once more to stop without saving."
+
+
+@takes(READING, LEARNER)
+def learn(
+    files: Files = None,
+    *,
+    model: Model,
+    passes: Annotated[int, typer.Option(min=1, metavar="N", help="How often to go through the input.")] = 1,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start anew where the model file exists.")] = False,
+    as_json: AsJson = False,
+    **options: Any,
+) -> None:
+    """Learn examples from files and write a model.
+
+    Each example is a test before it is a lesson. A row of the table comes at every power of two: mistakes since the
+    last row and on average, steps taken, labels and features met so far. Where the model file exists, learning goes on
+    from it. Ctrl-C saves what has been learnt.
+
+    Example: hinged learn mail.jsonl.gz --model mail.hinged
+    """
+    from hinged.cli.interrupts import Interrupts
+    from hinged.cli.lean import import_lean
+    from hinged.cli.progress import Foot
+
+    inputs = Inputs(files, options)
+    if passes > 1 and not inputs.can_be_read_again():
+        raise typer.BadParameter(f"--passes {passes} needs files; standard input and pipes can be read once")
+    settings, task = learner_settings(options), options["task"]
+    _check_place(model)
+    import_lean()
+    from hinged.evaluate.examples import check_agrees
+    from hinged.evaluate.stream import Tally, learn_stream, learner_for
+
+    learner = _existing(model, fresh)
+    resumed = learner is not None
+    if learner is not None:
+        check_agrees(learner, task, settings, str(model))
+        inputs.remember(learner)
+    table, began = Table(as_json), time.perf_counter()
+    ends: list[Tally] = []
+    with Foot() as foot, Interrupts(STOPPING) as interrupts:
+        tally = Tally()
+        for _ in range(passes):
+            inputs.begin_again()
+            chunks = interrupts.while_going(inputs.chunks(foot))
+            if learner is None:
+                learner, chunks = learner_for(chunks, task, settings)
+                if learner is None:
+                    break
+                inputs.note(learner)
+            for now in learn_stream(learner, chunks, tally, interrupts.going):
+                foot.clear()
+                table.show(now)
+                tally = now
+            ends.append(tally)
+            if not interrupts.going():
+                break
+        inputs.report_skipped()
+        if learner is None or not tally.rounds:
+            _refuse(inputs, interrupts.exit_code, model)
+        learner.save(model)
+    seconds = time.perf_counter() - began
+    _summarize(learner, model, inputs, ends, table, resumed, seconds, interrupts.signal, as_json)
+    raise typer.Exit(interrupts.exit_code)
+
+
+def _check_place(model: Path) -> None:
+    """Refuse a place where no model can be written before anything is learnt."""
+    folder = model.parent
+    if model.is_dir():
+        raise IsADirectoryError(f"{model} is a folder; name a file for the model, such as {model / 'model.hinged'}.")
+    if not folder.is_dir():
+        raise FileNotFoundError(f"there is no folder {folder} to save {model.name} in; make it first.")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{folder} may not be written to, so {model.name} cannot be saved there.")
+
+
+def _existing(path: Path, fresh: bool) -> Any:
+    """The model to go on with; None where there is none, or a fresh one is wanted. Other files are never replaced."""
+    if not path.exists():
+        return None
+    if fresh:
+        from hinged.io import read
+
+        read(path)
+        return None
+    from hinged.estimators.files import load
+
+    return load(path)
+
+
+def _refuse(inputs: Inputs, exit_code: int, model: Path) -> None:
+    if exit_code:
+        typer.echo(f"hinged: nothing was learnt yet; {model} was not written.", err=True)
+        raise typer.Exit(exit_code)
+    inputs.check_any(f"; {model} was not written")
+    raise ValueError(
+        f"none of the {inputs.examples:,} examples of {inputs.name} has a label, so nothing can be learnt; "
+        "name its column or key with --label."
+    )
+
+
+class Table:
+    """Rows as they come."""
+
+    def __init__(self, silent: bool) -> None:
+        from hinged.evaluate.stream import Tally
+
+        self.silent, self.last, self.rows = silent, Tally(), []  # type: tuple[bool, Tally, list[dict[str, Any]]]
+
+    def show(self, tally: Tally) -> None:
+        """Print a row, unless nothing happened since the last."""
+        if tally.rounds == self.last.rounds:
+            self.last = tally
+            return
+        since = tally.since(self.last).rate
+        if not self.silent:
+            self._print(tally, since)
+        self.rows.append(
+            {
+                "rounds": tally.rounds,
+                "mistakes": tally.mistakes,
+                "since_last": since,
+                "average": tally.rate,
+                "updates": tally.updates,
+                "labels": tally.labels,
+                "features": tally.features,
+            }
+        )
+        self.last = tally
+
+    def _print(self, tally: Tally, since: float | None) -> None:
+        from hinged.cli.tables import aligned, dim, percent, say
+
+        if not self.rows:
+            say(dim(aligned(COLUMNS, WIDTHS)))
+        counts = f"{tally.updates:,}", f"{tally.labels:,}", f"{tally.features:,}"
+        say(aligned((f"{tally.rounds:,}", percent(since), percent(tally.rate), *counts), WIDTHS))
+
+
+def _summarize(
+    learner: Any,
+    path: Path,
+    inputs: Inputs,
+    ends: list[Tally],
+    table: Table,
+    resumed: bool,
+    seconds: float,
+    signal: int | None,
+    as_json: bool,
+) -> None:
+    from signal import Signals
+
+    from hinged.cli.progress import size_of
+    from hinged.cli.tables import bold, dim, percent, say
+    from hinged.evaluate.stream import Tally
+
+    final = ends[-1]
+    passes = [now.since(before) for before, now in zip(chain([Tally()], ends), ends, strict=False)]
+    size = path.stat().st_size
+    if as_json:
+        result = {
+            "model": str(path),
+            "bytes": size,
+            "estimator": type(learner).__name__,
+            "resumed": resumed,
+            "stopped_by": None if signal is None else Signals(signal).name,
+            **{name: value for name, value in final._asdict().items() if name != "seconds"},
+            "rate": final.rate,
+            "passes": [{"rounds": p.rounds, "mistakes": p.mistakes, "rate": p.rate} for p in passes],
+            "total_rounds": learner.n_rounds_,
+            "certificate": learner.dual_,
+            "seconds": seconds,
+            "rows": table.rows,
+        }
+        typer.echo(json.dumps(result, indent=2))
+        return
+    say()
+    speed = f"{final.rounds / max(seconds, 1e-9):,.0f} a second"
+    say(f"{bold(f'{final.rounds:,} examples')} learnt in {seconds:.1f} s {dim(f'({speed}, reading included)')}")
+    for number, one in enumerate(passes, start=1):
+        which = f" in pass {number}" if len(passes) > 1 else ""
+        new = one.rounds - one.counted
+        aside = f"; {new:,} with a label that was new are not counted" if new else ""
+        if number > 1:
+            aside = "; these examples had been learnt before"
+        mistakes = f"{one.mistakes:,} mistake{'s' if one.mistakes != 1 else ''}{which}"
+        say(f"{bold(mistakes)} ({percent(one.rate)} of {one.counted:,}){dim(aside)}")
+    if final.unlabelled:
+        say(f"{final.unlabelled:,} examples without a label were left out")
+    goes_on = f", {learner.n_rounds_:,} rounds in all" if resumed else ""
+    say(f"{bold(str(path))} {dim(f'{size_of(size)}, {type(learner).__name__}{goes_on}')}")

@@ -1,0 +1,209 @@
+"""Options that commands share, each declared once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import typer
+
+__all__ = ["LEARNER", "READING", "AsJson", "Files", "Model", "learner_settings", "names_in", "takes"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+INPUT, LEARNS, TEXT = "Input", "Learner", "Text"
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
+Files = Annotated[list[str] | None, typer.Argument(metavar="FILE", help="What to read; - for standard input.")]
+Model = Annotated[Path, typer.Option("--model", "-m", metavar="PATH", help="The model file.")]
+
+Format = Literal["jsonl", "csv", "tsv", "svmlight", "vw", "parquet", "arrow", "lines", "folders"]
+Rule = Literal["perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira", "uniform"]
+
+
+def _option(kind: Any, *names: str, panel: str, help: str, **more: Any) -> Any:
+    return Annotated[kind, typer.Option(*names, help=help, rich_help_panel=panel, **more)]
+
+
+#: How input is read.
+READING: dict[str, Any] = {
+    "format": _option(
+        Format | None,
+        panel=INPUT,
+        metavar="FORMAT",
+        help="jsonl, csv, tsv, svmlight, vw, parquet, arrow, lines (label, tab, text) or folders (folder = label); "
+        "found out by the content if left out.",
+    ),
+    "text": _option(
+        list[str] | None,
+        panel=INPUT,
+        metavar="NAMES",
+        help="Columns or keys that hold text, with commas between; guessed if left out.",
+    ),
+    "label": _option(str | None, panel=INPUT, metavar="NAME", help="Column or key of the label; guessed if left out."),
+    "on_error": _option(
+        Literal["stop", "skip"],
+        panel=INPUT,
+        metavar="HOW",
+        help="stop at a malformed line, or skip and count it.",
+    ),
+}
+
+#: Settings of a learner; what is not given is left to its own default.
+LEARNER: dict[str, Any] = {
+    "task": _option(
+        Literal["classify", "rank"] | None,
+        panel=LEARNS,
+        metavar="TASK",
+        help="classify (one right label each) or rank (a set of them); by the labels if left out.",
+    ),
+    "rule": _option(
+        Rule | None,
+        panel=LEARNS,
+        metavar="RULE",
+        help="How far to move: perceptron, pa, pa1 (the default), pa2, simperc, simproj, conproj, optimal, mira or "
+        "uniform.",
+    ),
+    "C": _option(
+        float | None,
+        "--C",
+        panel=LEARNS,
+        metavar="NUMBER",
+        help="Longest step, 1 by default: small for noisy labels, inf for the plain step.",
+    ),
+    "sharing": _option(
+        Literal["multi", "single", "hybrid"] | None,
+        panel=LEARNS,
+        metavar="HOW",
+        help="multi (weights of each label's own), single (shared by all) or hybrid (both); "
+        "hybrid for text, multi for columns by default.",
+    ),
+    "features": _option(
+        Literal["first", "frequency", "distance", "tfidf"] | None,
+        panel=LEARNS,
+        metavar="WHICH",
+        help="Label features of shared weights: first, frequency (the default), distance, tfidf.",
+    ),
+    "margin": _option(
+        float | None, panel=LEARNS, metavar="NUMBER", help="By how much the right label must win, 1 by default."
+    ),
+    "scaling": _option(
+        Literal["idf", "none"] | None,
+        panel=LEARNS,
+        metavar="HOW",
+        help="idf (by how rare a feature has been so far) or none; idf for text, none for columns by default.",
+    ),
+    "normalize": _option(
+        bool | None,
+        "--normalize/--no-normalize",
+        panel=LEARNS,
+        help="Divide each row by its length; yes for text, no for columns by default.",
+    ),
+    "average": _option(
+        bool | None,
+        "--average/--no-average",
+        panel=LEARNS,
+        help="Answer with the mean of all weights so far; no by default.",
+    ),
+    "bias": _option(
+        float | None, panel=LEARNS, metavar="NUMBER", help="Value of a constant feature, 0 (none) by default."
+    ),
+    "class_weight": _option(
+        list[str] | None,
+        panel=LEARNS,
+        metavar="LABEL=W",
+        help="Weight of a label's examples, 1 by default; give it again for other labels.",
+    ),
+    "words": _option(
+        str | None, panel=TEXT, metavar="RUNS", help="Runs of words that are features: 1-2, or none; 1-1 by default."
+    ),
+    "chars": _option(
+        str | None,
+        panel=TEXT,
+        metavar="RUNS",
+        help="Runs of characters within words that are features: 3-5; none by default.",
+    ),
+    "values": _option(
+        Literal["binary", "counts", "log"] | None,
+        panel=TEXT,
+        metavar="HOW",
+        help="What a repeated word counts: binary (once, the default), counts, log.",
+    ),
+    "lowercase": _option(bool | None, "--lowercase/--no-lowercase", panel=TEXT, help="Take A for a; yes by default."),
+    "bits": _option(
+        int | None,
+        panel=TEXT,
+        metavar="NUMBER",
+        help="Hash words into 2 to that power columns, instead of a vocabulary that grows.",
+    ),
+    "seed": _option(int | None, panel=TEXT, metavar="NUMBER", help="Seed of the hash, 0 by default."),
+    "signed": _option(
+        bool | None,
+        "--signed/--no-signed",
+        panel=TEXT,
+        help="Let hashed words that collide cancel; no by default.",
+    ),
+}
+
+
+def takes(*groups: dict[str, Any]) -> Callable[[Command], Command]:
+    """Let a command take groups of options: its ``**options`` gets them by name."""
+
+    def declare(command: Command) -> Command:
+        signature = inspect.signature(command, eval_str=True)
+        own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        shared = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default="stop" if name == "on_error" else None
+            )
+            for group in groups
+            for name, kind in group.items()
+        ]
+        after = [p for p in own if p.kind is inspect.Parameter.KEYWORD_ONLY]
+        before = [p for p in own if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+        command.__signature__ = signature.replace(parameters=[*before, *after, *shared])  # type: ignore[attr-defined]
+        return command
+
+    return declare
+
+
+def learner_settings(options: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a learner that were given, as its class takes them."""
+    given = {name: options[name] for name in LEARNER if name != "task" and options.get(name) is not None}
+    for name in ("words", "chars"):
+        if name in given:
+            given[name] = _runs(name, given[name])
+    if given.get("scaling") == "none":
+        given["scaling"] = None
+    if "class_weight" in given:
+        given["class_weight"] = dict(map(_weighted, given["class_weight"]))
+        if not given["class_weight"]:
+            del given["class_weight"]
+    return given
+
+
+def names_in(given: list[str] | None) -> tuple[str, ...] | None:
+    """Names given one by one or with commas between."""
+    names = tuple(name.strip() for piece in given or () for name in piece.split(",") if name.strip())
+    return names or None
+
+
+def _runs(name: str, given: str) -> tuple[int, int] | None:
+    """``1-2`` as (1, 2), ``2`` as (2, 2), ``none`` as None."""
+    if given == "none":
+        return None
+    shortest, _, longest = given.partition("-")
+    try:
+        return int(shortest), int(longest or shortest)
+    except ValueError:
+        raise typer.BadParameter(f"--{name} takes shortest-longest, such as 1-2, or none; got {given!r}") from None
+
+
+def _weighted(given: str) -> tuple[str, float]:
+    label, _, weight = given.rpartition("=")
+    try:
+        return label, float(weight)
+    except ValueError:
+        raise typer.BadParameter(f"--class-weight takes label=weight, such as spam=2; got {given!r}") from None

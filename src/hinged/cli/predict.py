@@ -1,0 +1,93 @@
+"""`hinged predict`: what a model says about examples, a line each."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hinged.cli.inputs import Inputs
+from hinged.cli.options import READING, Files, Model, takes
+
+if TYPE_CHECKING:
+    from hinged.evaluate.answers import Answers
+    from hinged.io.examples import Chunk
+
+__all__ = ["predict"]
+
+ESCAPED = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+@takes(READING)
+def predict(
+    files: Files = None,
+    *,
+    model: Model,
+    top: Annotated[
+        int | None, typer.Option(min=1, metavar="K", help="The best K labels, each followed by its score.")
+    ] = None,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="End the line with the chance that the best label is right.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A JSON object a line: file, line, tag, label, confidence, ranking.")
+    ] = False,
+    **options: Any,
+) -> None:
+    """Predict the label of each example.
+
+    A line each, in their order; the input needs no labels. Tabs separate columns, commas the labels of a ranker.
+
+    Example: hinged predict new.jsonl --model mail.hinged --top 3
+    """
+    from hinged.cli.lean import import_lean
+    from hinged.cli.progress import Foot
+
+    inputs = Inputs(files, options)
+    import_lean()
+    from hinged.estimators.files import load
+    from hinged.evaluate.answers import answer, pieces
+    from hinged.evaluate.examples import reads_text
+
+    learner = load(model)
+    inputs.remember(learner)
+    with Foot() as foot:
+        for whole in inputs.chunks(foot, labels=False, plain=reads_text(learner)):
+            for chunk in pieces(learner, whole):
+                said = answer(learner, chunk)
+                line = (
+                    (lambda i, c=chunk, s=said: _object(c, s, i, top))
+                    if as_json
+                    else (lambda i, s=said: _columns(s, i, top, confidence))
+                )
+                if sys.stdout.isatty():
+                    foot.clear()
+                typer.echo("\n".join(map(line, range(len(chunk)))))
+    inputs.report_skipped()
+    inputs.check_any()
+
+
+def _columns(said: Answers, i: int, top: int | None, confidence: bool) -> str:
+    if top is None:
+        cells = [",".join(str(label).translate(ESCAPED) for label in said.predicted(i))]
+    else:
+        cells = [cell for label, score in said.ranking(i, top) for cell in (_name(label), f"{score:.4g}")]
+    return "\t".join([*cells, f"{said.confidence[i]:.3f}"] if confidence else cells)
+
+
+def _name(label: Any) -> str:
+    return str(label).translate(ESCAPED)
+
+
+def _object(chunk: Chunk, said: Answers, i: int, top: int | None) -> str:
+    about: dict[str, Any] = {"file": chunk.source, "line": int(chunk.lines[i])}
+    if chunk.tags and chunk.tags[i]:
+        about["tag"] = chunk.tags[i]
+    about["label"] = said.best(i)
+    if said.above is not None:
+        about["labels"] = said.predicted(i)
+    about["confidence"] = round(float(said.confidence[i]), 4)
+    about["ranking"] = [{"label": label, "score": score} for label, score in said.ranking(i, top)]
+    return json.dumps(about, ensure_ascii=False)

@@ -1,0 +1,206 @@
+"""Examples from files for models: which learner suits them, what it is given, and some of them at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from hinged.estimators import Classifier, Ranker
+from hinged.estimators.text import TextClassifier, TextRanker
+from hinged.io.examples.chunk import Chunk, Strings
+
+__all__ = ["answers_for", "check_agrees", "is_ranker", "new_learner", "reads_text", "rows_for", "taken"]
+
+TEXT_ONLY = ("words", "chars", "values", "lowercase", "bits", "seed", "signed")
+KINDS = {
+    ("classify", "text"): TextClassifier,
+    ("rank", "text"): TextRanker,
+    ("classify", "columns"): Classifier,
+    ("rank", "columns"): Ranker,
+}
+
+
+def new_learner(chunk: Chunk, task: str | None, settings: Mapping[str, Any]) -> Any:
+    """A learner for examples like these: of text or named features, or of numbered columns; of one label or several.
+
+    Parameters
+    ----------
+    chunk : Chunk
+        The first examples.
+    task : "classify", "rank" or None
+        None ranks where answers are lists of labels.
+    settings : mapping
+        Settings of the learner, by name; label features go with shared weights unless they are given.
+
+    Examples
+    --------
+    >>> chunk = Chunk([["a", "b"]], np.array([1]), "x.svm", columns=(np.array([0, 0]), np.zeros(0), np.zeros(0)))
+    >>> new_learner(chunk, None, {"sharing": "hybrid"})
+    Ranker(features='frequency', sharing='hybrid')
+    """
+    if task is None:
+        task = "rank" if any(isinstance(answer, list) for answer in chunk.answers) else "classify"
+    kind = "text" if chunk.columns is None else "columns"
+    settings = dict(settings)
+    if kind == "columns":
+        for name in TEXT_ONLY:
+            if name in settings:
+                raise ValueError(
+                    f"{name} says how text is read, and {chunk.source} has numbered columns; leave it out."
+                )
+    if "sharing" in settings and "features" not in settings:
+        settings["features"] = None if settings["sharing"] == "multi" else "frequency"
+    model = KINDS[task, kind](**settings)
+    if chunk.texts:
+        fields = list(chunk.texts)
+        model._notes = {"fields": fields, "untagged": fields[0] if len(fields) == 1 else None}
+    return model
+
+
+def reads_text(model: Any) -> bool:
+    """Whether a model reads text or named features, not numbered columns."""
+    return isinstance(model, TextClassifier | TextRanker)
+
+
+def is_ranker(model: Any) -> bool:
+    """Whether a model takes several right labels."""
+    return isinstance(model, Ranker)
+
+
+def check_agrees(model: Any, task: str | None, settings: Mapping[str, Any], name: str) -> None:
+    """Refuse a task or settings that differ from those a model was learnt with."""
+    is_task = "rank" if is_ranker(model) else "classify"
+    if task is not None and task != is_task:
+        raise ValueError(f"{name} was learnt to {is_task}, so it cannot go on with task {task}; start a fresh model.")
+    for setting, value in settings.items():
+        if not hasattr(model, setting):
+            raise ValueError(f"{setting} says how text is read, and {name} reads numbered columns; leave it out.")
+        before = getattr(model, setting)
+        if (tuple(before) if isinstance(before, list) else before) != value:
+            raise ValueError(
+                f"{name} was learnt with {setting}={before!r}, so it cannot go on with {value!r}; "
+                f"leave {setting} out, or start a fresh model."
+            )
+
+
+# ------------------------------------------------------------------ what a model is given
+def rows_for(model: Any, chunk: Chunk, grow: bool) -> Any:
+    """What a model reads of a chunk: the chunk itself, its fields tagged as the model knows them, or a sparse matrix.
+
+    Columns and fields that the model has never met are welcome: they have no weights yet.
+    """
+    if reads_text(model):
+        if chunk.columns is not None:
+            raise ValueError(f"this model was taught text or named features; {chunk.source} has numbered columns.")
+        return _tagged(model, chunk, grow) if chunk.texts else chunk
+    if chunk.columns is None:
+        raise ValueError(f"this model was taught numbered columns; {chunk.source} has {_kind_of(chunk)}.")
+    indptr, indices, values = chunk.columns
+    known = getattr(model, "n_features_in_", 0)
+    width = max(known, int(indices.max(initial=-1)) + 1, 1)
+    if width > known and not grow:
+        model.n_features_in_ = width
+        model._model.widen(width)
+    return sparse.csr_array((values, indices, indptr), shape=(len(chunk), width))
+
+
+def answers_for(model: Any, chunk: Chunk) -> list[Any]:
+    """The answers as a model takes them: one label each, or a list of labels each."""
+    if is_ranker(model):
+        return [answer if isinstance(answer, list) else [answer] for answer in chunk.answers]
+    return [_single(answer, chunk, i) for i, answer in enumerate(chunk.answers)]
+
+
+def _single(answer: Any, chunk: Chunk, i: int) -> Hashable:
+    if not isinstance(answer, list):
+        return answer
+    if len(answer) == 1:
+        return answer[0]
+    raise ValueError(
+        f"{chunk.source}:{chunk.lines[i]}: there are {len(answer)} labels; expected one, for a model learnt to "
+        "classify. Use the task rank for label sets."
+    )
+
+
+def _tagged(model: Any, chunk: Chunk, grow: bool) -> Chunk:
+    """The fields under the tags the model has them by; a lone field has none, unless the model was taught several."""
+    notes = model._notes if isinstance(model._notes, dict) else {}
+    known, untagged = notes.get("fields"), notes.get("untagged")
+    if not isinstance(known, list):
+        return chunk
+    fields = list(chunk.texts)
+    if untagged is not None and len(fields) == 1:
+        return chunk
+    if not set(fields) & set(known):
+        raise ValueError(
+            f"this model was taught {_listed(known)}; {chunk.source} has {_listed(fields)}. Name the fields by text."
+        )
+    if grow:
+        model._notes = notes | {"fields": [*known, *(name for name in fields if name not in known)]}
+    texts = {"" if name == untagged else name: strings for name, strings in chunk.texts.items()}
+    if len(texts) == 1:  # a second field, empty, keeps the tag of the first
+        nothing = np.zeros(len(chunk), np.int64)
+        texts[next(name for name in [*known, ""] if name not in texts)] = Strings(
+            np.zeros(1, np.uint8), nothing, nothing
+        )
+    return replace(chunk, texts=texts)
+
+
+def _listed(fields: Sequence[str]) -> str:
+    return ("the field " if len(fields) == 1 else "the fields ") + ", ".join(map(repr, fields))
+
+
+def _kind_of(chunk: Chunk) -> str:
+    return "named features" if chunk.named is not None else "text"
+
+
+# ------------------------------------------------------------------ some of the examples
+def taken(chunk: Chunk, rows: slice | np.ndarray) -> Chunk:
+    """Some examples of a chunk: a slice shares its memory, an array of positions copies.
+
+    Examples
+    --------
+    >>> chunk = Chunk(["a", "b", "c"], np.arange(1, 4), "x", columns=(np.arange(4), np.arange(3), np.ones(3)))
+    >>> taken(chunk, slice(1, 3)).columns[0].tolist(), taken(chunk, np.array([2, 0])).columns[1].tolist()
+    ([0, 1, 2], [2, 0])
+    """
+    if isinstance(rows, slice) and (rows.start or 0) <= 0 and rows.stop >= len(chunk):
+        return chunk
+    picked = range(len(chunk))[rows] if isinstance(rows, slice) else rows.tolist()
+    columns, named = chunk.columns, chunk.named
+    if columns is not None:
+        indptr, places = _places(columns[0], rows)
+        columns = indptr, columns[1][places], columns[2][places]
+    if named is not None:
+        indptr, places = _places(named.indptr, rows)
+        named = named._replace(
+            indptr=indptr,
+            spaces=named.spaces[:, places],
+            names=named.names[:, places],
+            values=named.values[places],
+        )
+    return replace(
+        chunk,
+        answers=[chunk.answers[i] for i in picked],
+        lines=chunk.lines[rows],
+        weights=None if chunk.weights is None else chunk.weights[rows],
+        tags=None if chunk.tags is None else [chunk.tags[i] for i in picked],
+        texts={name: Strings(s.buffer, s.starts[rows], s.ends[rows]) for name, s in chunk.texts.items()},
+        columns=columns,
+        named=named,
+        skipped=0,
+    )
+
+
+def _places(indptr: np.ndarray, rows: slice | np.ndarray) -> tuple[np.ndarray, Any]:
+    """Row pointers of some rows, and where their values lie."""
+    if isinstance(rows, slice):
+        bounds = indptr[rows.start : rows.stop + 1]
+        return bounds - bounds[0], slice(int(bounds[0]), int(bounds[-1]))
+    lengths = indptr[rows + 1] - indptr[rows]
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    return ends, np.repeat(indptr[rows] - ends[:-1], lengths) + np.arange(ends[-1])

@@ -1,0 +1,123 @@
+"""Why a model says what it says about one example."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+from sklearn.base import clone
+
+from hinged.evaluate.answers import answer
+from hinged.evaluate.examples import reads_text, rows_for
+from hinged.io.examples import Chunk, read
+
+__all__ = ["Reason", "explain_one"]
+
+
+class Reason(NamedTuple):
+    """Why a label has its score.
+
+    Attributes
+    ----------
+    label : the label explained
+    score, rank, n_labels : its score, its place among so many labels
+    rival : the runner-up of the best label; for another label, the best one
+    lead : how far ahead of the rival it is, negative where behind
+    confidence : chance that the best label is right
+    features : (feature, share) pairs that sum to the score, largest first
+    unknown : features of the example that the model has never learnt
+    """
+
+    label: Hashable
+    score: float
+    rank: int
+    n_labels: int
+    rival: Hashable | None
+    lead: float
+    confidence: float
+    features: list[tuple[Hashable, float]]
+    unknown: list[str]
+
+
+def explain_one(model: Any, text: str, label: Hashable | None = None) -> Reason:
+    """Explain one example: a text, a JSON object of field → text, VW's |features, or index:value pairs.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> model = hinged.TextClassifier()
+    >>> for words, folder in [("tax form", "work"), ("cake recipe", "home"), ("tax office", "work")] * 2:
+    ...     model.learn_one(words, folder)
+    >>> reason = explain_one(model, "Tax and cake", "work")
+    >>> reason.features[0][0], reason.unknown
+    ('tax', ['and'])
+    """
+    chunk = _example(model, text)
+    said = answer(model, chunk)
+    ranking = said.ranking(0)
+    names = [name for name, _ in ranking]
+    label = names[0] if label is None else label
+    if label not in names:
+        near = ", ".join(map(str, names[:5]))
+        raise ValueError(f"the model knows no label {label!r}; the best ones here are {near}.")
+    rank = names.index(label)
+    rival = None if len(names) == 1 else ranking[1] if rank == 0 else ranking[0]
+    given = rows_for(model, chunk, False)
+    features = model.explain(given, label, top=None)
+    return Reason(
+        label=label,
+        score=ranking[rank][1],
+        rank=rank + 1,
+        n_labels=len(names),
+        rival=None if rival is None else rival[0],
+        lead=0.0 if rival is None else ranking[rank][1] - rival[1],
+        confidence=float(said.confidence[0]),
+        features=features,
+        unknown=_unknown(model, given),
+    )
+
+
+def _example(model: Any, text: str) -> Chunk:
+    """One example out of what someone typed."""
+    text = " ".join(text.split())
+    if not text:
+        raise ValueError("there is nothing to explain: the text is empty.")
+    if not reads_text(model):
+        return _read(text, "svmlight")
+    if text.startswith("|"):
+        return _read(text, "vw")
+    notes = model._notes if isinstance(model._notes, dict) else {}
+    known = notes.get("fields") or []
+    if text.startswith("{"):
+        try:
+            fields = json.loads(text)
+        except ValueError as problem:
+            raise ValueError(f"the text begins like a JSON object but is none ({problem}).") from None
+        texts = [name for name, value in fields.items() if isinstance(value, str)]
+        return _read(text, "jsonl", [name for name in texts if name in known] or texts or None)
+    if known and notes.get("untagged") is None:
+        example = json.dumps({known[-1]: text[:20] + ("…" if len(text) > 20 else "")}, ensure_ascii=False)
+        raise ValueError(
+            f"this model was taught the fields {', '.join(known)}; say which one the text is, as in {example}."
+        )
+    return _read("\t" + text, "lines")
+
+
+def _read(line: str, format: str, text: list[str] | None = None) -> Chunk:
+    chunks = list(read(io.BytesIO(line.encode("utf-8", "replace")), format, text=text))
+    if not chunks:
+        raise ValueError(f"there is no example in {line[:40]!r}.")
+    return chunks[0]
+
+
+def _unknown(model: Any, given: Any) -> list[str]:
+    """The features of an example that a vocabulary does not have."""
+    if not reads_text(model) or model.bits is not None:
+        return []
+    space = model.text_space_
+    all_of_them = clone(space).fit(given).get_feature_names_out().tolist()
+    columns = space._rows(given, False).indices.tolist()
+    known = {space.name_of(column) for column in columns if column < len(space)}
+    return [name for name in all_of_them if name not in known]

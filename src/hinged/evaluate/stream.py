@@ -1,0 +1,173 @@
+"""A stream of examples learnt as they come, with running counts: every example is a test before it is a lesson."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hinged.evaluate.examples import answers_for, new_learner, reads_text, rows_for, taken
+from hinged.io.examples.chunk import Chunk
+
+__all__ = ["Tally", "labelled", "learn_stream", "learner_for", "n_features", "spread"]
+
+#: Seconds a piece should take: short enough to stop soon, long enough to lose nothing by it.
+BRIEF, LONG = 0.05, 0.3
+FIRST_PIECE = 256
+
+
+class Tally(NamedTuple):
+    """Counts so far.
+
+    Attributes
+    ----------
+    rounds : examples learnt
+    counted : of these, all but the first of each label
+    mistakes : counted rounds in which the right labels did not all come out on top
+    updates : rounds that took a step
+    labels, features : how many the model knows
+    unlabelled, skipped : examples without an answer, and malformed ones, both left out
+    seconds : time spent learning, without reading
+    """
+
+    rounds: int = 0
+    counted: int = 0
+    mistakes: int = 0
+    updates: int = 0
+    labels: int = 0
+    features: int = 0
+    unlabelled: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+
+    @property
+    def rate(self) -> float | None:
+        """Mistakes per counted round; None where none was counted."""
+        return self.mistakes / self.counted if self.counted else None
+
+    def since(self, earlier: Tally) -> Tally:
+        """What happened after an earlier moment; labels and features as they are now.
+
+        Examples
+        --------
+        >>> Tally(rounds=8, counted=6, mistakes=3).since(Tally(rounds=4, counted=2, mistakes=2)).rate
+        0.25
+        """
+        changed: list[Any] = [now - then for now, then in zip(self, earlier, strict=True)]
+        return Tally(*changed)._replace(labels=self.labels, features=self.features)
+
+
+NOTHING = Tally()
+
+
+def learn_stream(
+    model: Any, chunks: Iterable[Chunk], so_far: Tally = NOTHING, going: Callable[[], bool] = lambda: True
+) -> Iterator[Tally]:
+    """Learn chunks in order; give the counts after every round that is a power of two, and at the end.
+
+    Parameters
+    ----------
+    model : Classifier, Ranker, TextClassifier or TextRanker
+        Fresh, or to go on with.
+    chunks : iterable of Chunk
+        Examples without an answer are left out, and counted.
+    so_far : Tally
+        Counts of earlier chunks, to go on from.
+    going : callable
+        Asked several times a second; learning ends where it says False.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> rows = np.arange(6), np.array([0, 1, 0, 1, 1]), np.ones(5)
+    >>> chunk = Chunk(["a", "b", "a", "b", "b"], np.arange(1, 6), "x.svm", columns=rows)
+    >>> [(tally.rounds, tally.mistakes) for tally in learn_stream(hinged.Classifier(), [chunk])]
+    [(1, 0), (2, 0), (4, 1), (5, 1)]
+    """
+    tally, piece = so_far, FIRST_PIECE
+    for chunk in chunks:
+        tally = tally._replace(skipped=tally.skipped + chunk.skipped)
+        asked = len(chunk)
+        chunk = labelled(chunk)
+        tally = tally._replace(unlabelled=tally.unlabelled + asked - len(chunk))
+        start = 0
+        while start < len(chunk) and going():
+            power = 1 << tally.rounds.bit_length()  # the next one
+            stop = min(len(chunk), start + piece, start + power - tally.rounds)
+            tally = _learn(model, taken(chunk, slice(start, stop)), tally, began := time.perf_counter())
+            took = time.perf_counter() - began
+            if stop - start == piece:
+                piece = 2 * piece if took < BRIEF else max(1, piece // 2) if took > LONG else piece
+            if tally.rounds == power:
+                yield tally
+            start = stop
+        if not going():
+            break
+    yield tally
+
+
+def _learn(model: Any, chunk: Chunk, tally: Tally, began: float) -> Tally:
+    before = model.n_updates_ if hasattr(model, "n_updates_") else 0
+    flags, _ = model._learn_batch(rows_for(model, chunk, True), answers_for(model, chunk), None, chunk.weights)
+    return tally._replace(
+        rounds=tally.rounds + len(flags),
+        counted=tally.counted + int((flags >= 0).sum()),
+        mistakes=tally.mistakes + int((flags == 1).sum()),
+        updates=tally.updates + model.n_updates_ - before,
+        labels=len(model._known()),
+        features=n_features(model),
+        seconds=tally.seconds + time.perf_counter() - began,
+    )
+
+
+def learner_for(
+    chunks: Iterable[Chunk], task: str | None, settings: Mapping[str, Any]
+) -> tuple[Any | None, Iterator[Chunk]]:
+    """A new learner that suits the first example with an answer, and the chunks from the start; None without any."""
+    held: list[Chunk] = []
+    rest = iter(chunks)
+    for chunk in rest:
+        held.append(chunk)
+        answered = labelled(chunk)
+        if len(answered):
+            return new_learner(answered, task, settings), chain(held, rest)
+    return None, iter(held)
+
+
+def labelled(chunk: Chunk) -> Chunk:
+    """The examples that have an answer."""
+    if None not in chunk.answers:
+        return chunk
+    return taken(chunk, np.array([i for i, answer in enumerate(chunk.answers) if answer is not None], np.int64))
+
+
+def spread(chunks: Iterable[Chunk], share: float, kept: bool) -> Iterator[Chunk]:
+    """The examples kept from learning, that share of those with an answer, evenly spread; or all the others.
+
+    Examples
+    --------
+    >>> rows = np.arange(6), np.zeros(5, np.int32), np.ones(5)
+    >>> chunk = Chunk([*"abcde"], np.arange(1, 6), "x.svm", columns=rows)
+    >>> [part.answers for part in spread([chunk], 0.4, kept=True)], [p.answers for p in spread([chunk], 0.4, False)]
+    ([['c', 'e']], [['a', 'b', 'd']])
+    """
+    seen = 0
+    for chunk in chunks:
+        answered = labelled(chunk)
+        places = np.floor(np.arange(seen, seen + len(answered) + 1) * share + 1e-9)
+        seen += len(answered)
+        part = taken(answered, np.flatnonzero((np.diff(places) > 0) == kept))
+        if len(part) or chunk.skipped:
+            part.skipped = chunk.skipped
+            yield part
+
+
+def n_features(model: Any) -> int:
+    """How many features a model has met: words, or columns."""
+    if reads_text(model):
+        words = model.text_space_._words
+        return 0 if words is None else len(words)
+    return int(getattr(model, "n_features_in_", 0))
