@@ -1,6 +1,7 @@
 """The model file: what comes back is the same model to the last bit, and what is not a model gets one sentence."""
 
 import copy
+import json
 import os
 import pickle
 import stat
@@ -515,7 +516,7 @@ def tampered(path, change):
 
 def test_a_newer_file_asks_for_a_newer_hinged(tmp_path):
     path = a_file(tmp_path)
-    tampered(path, lambda stated: stated.replace('"version": 1', '"version": 999'))
+    tampered(path, lambda stated: stated.replace('"version": 2', '"version": 999'))
     one_sentence(path, r"newer hinged \(file version 999.*upgrade")
 
 
@@ -525,12 +526,44 @@ def test_the_version_is_read_before_anything_else(tmp_path):
     one_sentence(path, r"newer hinged \(file version 999.*upgrade")
 
 
+def as_version_one(path, **about):
+    """Write a file as the first version did: a key for each of the metadata, and no names of columns."""
+    tensors, metadata = parts(path)
+    stated = json.loads(metadata["hinged-model"])
+    tensors = {name: tensor for name, tensor in tensors.items() if not name.startswith("column")}
+    about = json.dumps(stated["about"] | about)
+    save_file(tensors, path, metadata={"format": "hinged-model", "version": "1", "about": about})
+
+
+def test_files_of_the_first_version_are_read(tmp_path):
+    X, y = stream(22)
+    model, path = hinged.Classifier(scaling="idf").fit(X, y), tmp_path / "model"
+    model.save(path)
+    as_version_one(path)
+    assert facts(hinged.load(path), X) == facts(model, X)
+    table = (X[:, :3] > 0).astype(int)
+    ranker = hinged.Ranker().fit(X, table)
+    ranker.save(path)
+    as_version_one(path, indicator=3)
+    again = hinged.load(path)
+    np.testing.assert_array_equal(again.partial_fit(X, table).predict(X), ranker.partial_fit(X, table).predict(X))
+
+
+@pytest.mark.parametrize("version", ["one", "-1", "0", "", "999"])
+def test_a_key_for_each_of_the_metadata_does_not_make_a_file_sound(version, tmp_path):
+    path = a_file(tmp_path)
+    as_version_one(path)
+    tensors, metadata = parts(path)
+    save_file(tensors, path, metadata=metadata | {"version": version})
+    one_sentence(path, "newer hinged" if version == "999" else "not a sound hinged model")
+
+
 NONSENSE = {
-    "a word for a version": ('"version": 1', '"version": "one"'),
-    "text for a version": ('"version": 1', '"version": "1"'),
-    "a truth for a version": ('"version": 1', '"version": true'),
+    "a word for a version": ('"version": 2', '"version": "one"'),
+    "text for a version": ('"version": 2', '"version": "1"'),
+    "a truth for a version": ('"version": 2', '"version": true'),
     "no version": ('"version"', '"conversion"'),
-    "a negative version": ('"version": 1', '"version": -1'),
+    "a negative version": ('"version": 2', '"version": -1'),
     "nothing about it": ('"about"', '"around"'),
     "an unknown estimator": ("Classifier", "Perceptron"),
     "another name of the package": ("Classifier", "load"),

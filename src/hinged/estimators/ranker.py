@@ -120,6 +120,8 @@ class Ranker(LabelEstimator):
     def _restore(self, about: Any, arrays: Any, names: Any) -> None:
         super()._restore(about, arrays, names)
         self._column = about["column"]
+        if about.get("indicator") is not None:  # files of version 1 knew how many there are, no more
+            self._columns = {c: c for c in range(about["indicator"])}
         if "columns" in names:
             self._columns = dict(zip(names["columns"], names["column_labels"], strict=True))
 

@@ -16,7 +16,7 @@ from hinged.io.packing import pack, unpack
 __all__ = ["read", "write"]
 
 FORMAT = "hinged-model"
-VERSION = 1
+VERSION = 2
 
 
 def write(
@@ -85,10 +85,13 @@ def read(
 
 def _about(path: Path, metadata: dict[str, str]) -> Any:
     """The facts in the metadata, if they are ours and of a version that is understood."""
-    if FORMAT not in metadata:
+    if FORMAT not in metadata and metadata.get("format") != FORMAT:
         raise ValueError(f"{path} is not a hinged model; it was written by another program.")
     try:
-        stated = json.loads(metadata[FORMAT])
+        if FORMAT in metadata:
+            stated = json.loads(metadata[FORMAT])
+        else:  # version 1, which had a key for each
+            stated = {"version": int(metadata["version"]), "about": json.loads(metadata.get("about", "null"))}
         version, about = stated["version"], stated.get("about")
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as problem:
         raise ValueError(f"{path} is not a sound hinged model: {problem!r}.") from problem
