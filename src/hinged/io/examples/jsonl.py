@@ -1,0 +1,220 @@
+"""JSON, one object a line: label and text fields by key, or features as an object of numbers.
+
+Malformed: a line that is no JSON object, or not UTF-8; a label that is an object; a feature that is no finite number,
+word or true/false; a weight that is no number of 0 or more; none of the keys that `text` names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+
+from hinged.io.examples.blocks import Blocks
+from hinged.io.examples.chunk import Chunk, Strings
+from hinged.io.examples.columns import LABELS, TAGS, WEIGHTS, find_first, is_apart, is_text
+from hinged.io.examples.errors import BadLine
+from hinged.io.examples.labels import label_of
+from hinged.io.examples.named import NamedRows
+from hinged.io.examples.options import Options
+from hinged.io.examples.source import Stream
+
+__all__ = ["chunks"]
+
+BLANKS = b" \t\r"
+SHAPES = 1000  # sets of keys that are remembered
+LARGEST = float(np.finfo(np.float64).max)
+
+
+def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLine]]]:
+    """The examples of a JSONL file, and the lines that are none."""
+    rows = _Rows(stream.name, options)
+    line = 1
+    for block in Blocks(stream, options.chunk_bytes):
+        bad: list[BadLine] = []
+        for raw in block.data.tobytes().split(b"\n")[:-1]:
+            if raw.strip(BLANKS):
+                try:
+                    rows.add(_object_of(raw), line)
+                except _Fault as fault:
+                    bad.append(BadLine(stream.name, line, *fault.args))
+                except RecursionError:
+                    bad.append(BadLine(stream.name, line, "it is nested too deeply", "an object of plain values"))
+            line += 1
+        yield rows.take(), bad
+
+
+class _Fault(Exception):  # noqa: N818
+    """What is wrong with a line, and what was expected."""
+
+
+def _object_of(raw: bytes) -> dict[str, Any]:
+    try:
+        value = orjson.loads(raw)
+    except ValueError:
+        value = _slowly(raw)
+    if not isinstance(value, dict):
+        kind = {list: "an array", str: "a string", bool: "true or false"}.get(type(value), "a number")
+        raise _Fault(f"it is {'null' if value is None else kind}", "a JSON object, {…}")
+    return value
+
+
+def _slowly(raw: bytes) -> Any:
+    """What Python's own parser says, which knows half surrogates and tells the place of an error."""
+    try:
+        return json.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError as problem:
+        where = f"byte 0x{raw[problem.start]:02x} at place {problem.start + 1} is not UTF-8"
+        raise _Fault(where, "UTF-8 text (convert the file: iconv -f LATIN1 -t UTF-8)") from None
+    except json.JSONDecodeError as problem:
+        raise _Fault(f"it is no JSON ({problem.msg} at place {problem.colno})", "one JSON object a line") from None
+    except (ValueError, RecursionError) as problem:  # a number of thousands of digits, brackets thousands deep
+        raise _Fault(f"it is no JSON we can read ({problem})", "one JSON object a line") from None
+
+
+class _Keys(NamedTuple):
+    """What the keys of an object are for."""
+
+    label: str | None
+    weight: str | None
+    tag: str | None
+    others: tuple[str, ...]  # texts or features
+
+
+class _Rows:
+    """Rows on their way into a chunk; the first one decides whether the file is of text or of features.
+
+    `mode` is "text", "features" (under that key) or "flat" (the object's own numbers and words).
+    """
+
+    def __init__(self, source: str, options: Options) -> None:
+        self.source, self.options = source, options
+        self.mode = "text" if options.text else ""
+        self.label = options.label  # once found by custom, the same for the whole file
+        self.fields: dict[str, list[bytes]] = {name: [] for name in options.text or ()}
+        self._seen: dict[tuple[str, ...], _Keys] = {}
+        self._clear()
+
+    def _clear(self) -> None:
+        self.answers: list[Any] = []
+        self.lines: list[int] = []
+        self.weights: list[float] = []
+        self.tags: list[str] = []
+        self.named = NamedRows()
+        for column in self.fields.values():
+            column.clear()
+
+    def add(self, row: dict[str, Any], line: int) -> None:
+        """Enter one object; nothing is entered where it is malformed."""
+        keys = self._seen.get(tuple(row)) or self._keys_of(row)
+        try:
+            answer = label_of(row.get(keys.label)) if keys.label else None
+        except ValueError as problem:
+            raise _Fault(str(problem), "a string, a number, or a list of them") from None
+        importance = _importance(row, keys.weight) if keys.weight else 1.0
+        mode = self.mode or _mode_of(row, keys)
+        if mode == "text":
+            self._add_text(row, keys)
+        else:
+            self._add_features(row, mode, keys)
+        if mode != self.mode or keys.label != self.label:  # decided for the rest of the file
+            self.mode, self.label = mode, keys.label
+            self._seen.clear()
+        name = row.get(keys.tag) if keys.tag else None
+        self.tags.append("" if name is None else name if isinstance(name, str) else json.dumps(name))
+        self.weights.append(importance)
+        self.answers.append(answer)
+        self.lines.append(line)
+
+    def take(self) -> Chunk:
+        """The rows so far as a chunk; the next ones start a new one."""
+        named = None
+        texts = {}
+        if self.mode == "text":
+            texts = {name: _column(values, len(self.lines)) for name, values in self.fields.items()}
+            texts = texts or {"text": _column([], len(self.lines))}
+        elif self.mode:
+            named = self.named.take()
+        chunk = Chunk(
+            answers=self.answers,
+            lines=np.array(self.lines, np.int64),
+            source=self.source,
+            weights=None if all(weight == 1.0 for weight in self.weights) else np.array(self.weights),
+            tags=self.tags if any(self.tags) else None,
+            texts=texts,
+            named=named,
+        )
+        self._clear()
+        return chunk
+
+    def _keys_of(self, row: dict[str, Any]) -> _Keys:
+        """Worked out once for all objects with the same keys."""
+        label = self.label or find_first(row, LABELS)
+        weight = self.options.weight or find_first(row, WEIGHTS)
+        tag = self.options.tag or find_first(row, TAGS)
+        others = tuple(name for name in row if name not in (label, weight, tag) and not is_apart(name))
+        if self.options.text:
+            others = tuple(name for name in self.options.text if name in row)
+        if len(self._seen) >= SHAPES:
+            self._seen.clear()
+        keys = self._seen[tuple(row)] = _Keys(label, weight, tag, others)
+        return keys
+
+    def _add_text(self, row: dict[str, Any], keys: _Keys) -> None:
+        asked = self.options.text
+        if asked and not keys.others:
+            there = f"one of {', '.join(map(repr, row))}"[:200] if row else "a text"
+            raise _Fault(f"there is no {' or '.join(map(repr, asked))}", there)
+        rows = len(self.lines)
+        for name in keys.others:
+            value = row[name]
+            if type(value) is not str:
+                if not (asked and isinstance(value, list) and all(isinstance(piece, str) for piece in value)):
+                    continue
+                value = "\n".join(value)
+            column = self.fields.get(name)
+            if column is None:
+                column = self.fields[name] = []
+            if len(column) < rows:
+                column.extend([b""] * (rows - len(column)))
+            column.append(value.encode("utf-8", "replace"))
+
+    def _add_features(self, row: dict[str, Any], mode: str, keys: _Keys) -> None:
+        if mode == "features":
+            features = row.get("features")
+            if not isinstance(features, dict):
+                raise _Fault("there are no 'features', as the first line had", '"features": {"name": number, …}')
+        else:
+            features = {name: row[name] for name in keys.others}
+        try:
+            self.named.add(features)
+        except ValueError as problem:
+            raise _Fault(str(problem), '"name": number, "name": "word", or "namespace": {"name": number}') from None
+
+
+def _importance(row: dict[str, Any], key: str) -> float:
+    value = row.get(key)
+    if value is None:
+        return 1.0
+    if type(value) not in (int, float) or not 0 <= value <= LARGEST:
+        raise _Fault(f"the weight {value!r:.40} under {key!r} is no number of 0 or more", "a number, or null")
+    return float(value)
+
+
+def _mode_of(row: dict[str, Any], keys: _Keys) -> str:
+    if isinstance(row.get("features"), dict):
+        return "features"
+    if any(isinstance(row[name], str) and is_text(name, row[name]) for name in keys.others):
+        return "text"
+    return "flat" if any(type(row[name]) in (int, float, bool) for name in keys.others) else "text"
+
+
+def _column(values: list[bytes], rows: int) -> Strings:
+    """Texts one after the other in one buffer; rows without come last or are empty already."""
+    lengths = np.zeros(rows, np.int64)
+    lengths[: len(values)] = np.fromiter(map(len, values), np.int64, len(values))
+    ends = np.cumsum(lengths)
+    return Strings(np.frombuffer(bytearray(b"").join(values), np.uint8), ends - lengths, ends)

@@ -1,0 +1,84 @@
+"""Plain text, one example a line: `label<TAB>text`; a line without a tab, or with nothing before it, has no label.
+
+Malformed: bytes that are not UTF-8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from hinged.io.examples.blocks import Blocks
+from hinged.io.examples.chunk import Chunk, Strings
+from hinged.io.examples.errors import BadLine
+from hinged.io.examples.labels import split_labels
+from hinged.io.examples.marks import Marks
+from hinged.io.examples.options import Options
+from hinged.io.examples.source import Stream
+from hinged.io.examples.spans import blank_out_bad_utf8, strings_of
+
+__all__ = ["chunks", "parse"]
+
+SPACE, TAB, RETURN, NEWLINE = 32, 9, 13, 10
+
+
+def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLine]]]:
+    """The examples of such a file, and the lines that are none."""
+    marks = Marks(b"\t\n")
+    line = 1
+    for block in Blocks(stream, options.chunk_bytes):
+        bad = blank_out_bad_utf8(block.data, stream.name, line)
+        labels, texts, lines, passed = parse(block.data, marks.find(block.data))
+        yield (
+            Chunk(
+                answers=split_labels(strings_of(block.data, *labels), options.label_sep),
+                lines=lines + line,
+                source=stream.name,
+                texts={"text": Strings(block.data, *texts)},
+            ),
+            bad,
+        )
+        line += passed
+
+
+@njit(cache=True, nogil=True)
+def parse(b: Any, marks: Any) -> Any:
+    """Places of labels and texts (2, rows each), lines, and lines passed; `marks` are the tabs and newlines of `b`."""
+    most = 0
+    for t in range(len(marks)):
+        most += b[marks[t]] == NEWLINE
+    labels = np.empty((2, most), np.int64)
+    texts = np.empty((2, most), np.int64)
+    lines = np.empty(most, np.int64)
+    rows, start, tab, line = 0, 0, -1, 0
+    for t in range(len(marks)):
+        at = marks[t]
+        if b[at] == TAB:
+            if tab < 0:
+                tab = at
+            continue
+        end = at - 1 if at > start and b[at - 1] == RETURN else at
+        first = start
+        while first < end and _is_blank(b[first]):
+            first += 1
+        if first < end:
+            label, label_end = start, start
+            if tab >= 0:
+                label, label_end, start = min(first, tab), tab, tab + 1
+                while label < label_end and _is_blank(b[label_end - 1]):
+                    label_end -= 1
+            labels[0, rows], labels[1, rows] = label, label_end
+            texts[0, rows], texts[1, rows] = start, max(start, end)
+            lines[rows] = line
+            rows += 1
+        start, tab = at + 1, -1
+        line += 1
+    return labels[:, :rows].copy(), texts[:, :rows].copy(), lines[:rows], line
+
+
+@njit(cache=True)
+def _is_blank(c: int) -> bool:
+    return c in (SPACE, TAB, RETURN)

@@ -1,0 +1,170 @@
+"""svmlight's text: `label index:value …  # comment`, several labels with commas, parsed in compiled code.
+
+Malformed: a word without a colon after the label; an index that is no whole number below 2³¹ - 1, or does not rise; a
+value that is no finite number. `qid:` is passed over, so are lines of comment alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from hinged.io.examples.blocks import Blocks
+from hinged.io.examples.chunk import Chunk
+from hinged.io.examples.errors import BadLine, excerpt
+from hinged.io.examples.labels import LabelTable
+from hinged.io.examples.marks import Marks, read_word
+from hinged.io.examples.options import Options
+from hinged.io.examples.source import Stream
+from hinged.io.examples.spans import not_utf8, strings_of, utf8_faults
+
+__all__ = ["chunks", "parse"]
+
+SPACE, TAB, RETURN, COLON, NEWLINE, HASH = 32, 9, 13, 58, 10, 35
+LARGEST = float(np.finfo(np.float64).max)
+LAST_INDEX = 2**31 - 2
+
+#: What can be wrong with a line, by the parser's code for it.
+FAULTS = {
+    1: ("the word {} has no colon", "index:value after the label"),
+    2: ("the index in {} is no whole number from 0 to 2147483646", "index:value"),
+    3: ("the index in {} does not rise", "indices in rising order, each once"),
+    4: ("the value in {} is no finite number", "index:value"),
+}
+NO_COLON, BAD_INDEX, NOT_RISING, BAD_VALUE = FAULTS
+
+
+def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLine]]]:
+    """The examples of an svmlight file, and the lines that are none."""
+    table, marks = LabelTable(), Marks(b" \t\r:#\n")
+    line = 1
+    for block in Blocks(stream, options.chunk_bytes):
+        columns, lines, labels, faults, passed = parse(block.data, marks.find(block.data))
+        bad = [_complaint(stream.name, block.data, line, *fault) for fault in faults.tolist()]
+        try:
+            spellings = strings_of(block.data, *labels)
+        except UnicodeDecodeError:
+            bad += _blank_out_bad_labels(block.data, labels, lines + line, stream.name)
+            columns, lines, labels, _, _ = parse(block.data, marks.find(block.data))
+            spellings = strings_of(block.data, *labels)
+        yield Chunk(table.answers(spellings), lines + line, stream.name, columns=columns), bad
+        line += passed
+
+
+def _blank_out_bad_labels(data: np.ndarray, labels: np.ndarray, lines: np.ndarray, source: str) -> list[BadLine]:
+    """Lines whose label is not UTF-8 become blank; a comment may hold any bytes."""
+    bad = []
+    for start, end, at in utf8_faults(data):
+        row = int(np.searchsorted(labels[0], at, side="right")) - 1
+        if row >= 0 and start <= labels[0, row] <= at < labels[1, row]:
+            bad.append(not_utf8(source, int(lines[row]), int(data[at]), at - start + 1))
+            data[start:end] = SPACE
+    return bad
+
+
+def _complaint(source: str, data: np.ndarray, line: int, offset: int, code: int, start: int) -> BadLine:
+    end = start
+    while data[end] not in (SPACE, TAB, RETURN, NEWLINE, HASH):
+        end += 1
+    problem, expected = FAULTS[code]
+    return BadLine(source, line + offset, problem.format(excerpt(data[start:end].tobytes())), expected)
+
+
+@njit(cache=True, nogil=True)
+def parse(b: Any, marks: Any) -> Any:
+    """Every example of a buffer that ends with a newline; `marks` are the places of blanks, colons, # and newlines.
+
+    Returns
+    -------
+    (indptr, indices, values), lines, labels (2, rows), faults (n, 3), lines passed
+        A label's piece is empty where there is none; a fault is its line, its code and where the word begins.
+    """
+    most_rows, most_features = 0, 0
+    for t in range(len(marks)):
+        most_rows += b[marks[t]] == NEWLINE
+        most_features += b[marks[t]] == COLON
+    indptr = np.zeros(most_rows + 1, np.int64)
+    indices = np.empty(most_features, np.int32)
+    values = np.empty(most_features, np.float64)
+    lines = np.empty(most_rows, np.int64)
+    labels = np.empty((2, most_rows), np.int64)
+    faults = np.empty((most_rows, 3), np.int64)
+    rows, bad, line, t, start = 0, 0, 0, 0, 0
+    while start < len(b):
+        while b[start] == SPACE or b[start] == TAB or b[start] == RETURN:
+            start += 1
+        while marks[t] < start:
+            t += 1
+        if b[start] != NEWLINE and b[start] != HASH:
+            labels[:, rows] = start
+            if b[marks[t]] != COLON:
+                labels[1, rows] = marks[t]
+                start = marks[t]
+            code, k, at, t = _read_features(b, marks, start, t, indptr[rows], indices, values)
+            if code == 0:
+                lines[rows] = line
+                rows += 1
+                indptr[rows] = k
+            else:
+                faults[bad, 0], faults[bad, 1], faults[bad, 2] = line, code, at
+                bad += 1
+        while b[marks[t]] != NEWLINE:
+            t += 1
+        start = marks[t] + 1
+        line += 1
+    k = indptr[rows]
+    return (indptr[: rows + 1], indices[:k], values[:k]), lines[:rows], labels[:, :rows].copy(), faults[:bad], line
+
+
+@njit(cache=True)
+def _read_features(
+    b: Any, marks: Any, start: int, t: int, k: int, indices: Any, values: Any
+) -> tuple[int, int, int, int]:
+    """Pairs up to the end of the line or a comment, written from `k` on; `t` is the first mark from `start` on.
+
+    Returns
+    -------
+    fault, pairs so far, place of the offending word, and the mark where reading stopped
+    """
+    last = -1
+    while True:
+        end = marks[t]
+        if b[end] == COLON:
+            index = _whole(b, start, end)
+            t += 1
+            if index >= 0:
+                value, sound = read_word(b, end + 1, marks[t])
+                if not sound or b[marks[t]] == COLON or not abs(value) <= LARGEST:
+                    return BAD_VALUE, k, start, t
+                if index <= last:
+                    return NOT_RISING, k, start, t
+                indices[k], values[k] = index, value
+                last = index
+                k += 1
+            elif not (end - start == 3 and b[start] == 113 and b[start + 1] == 105 and b[start + 2] == 100):  # qid
+                return BAD_INDEX, k, start, t
+            elif b[marks[t]] == COLON:
+                return BAD_VALUE, k, start, t
+        elif start < end:
+            return NO_COLON, k, start, t
+        if b[marks[t]] == NEWLINE or b[marks[t]] == HASH:
+            return 0, k, start, t
+        start = marks[t] + 1
+        t += 1
+
+
+@njit(cache=True)
+def _whole(b: Any, start: int, end: int) -> int:
+    """The whole number that fills these bytes, -1 where there is none or it is too large."""
+    if start == end or end - start > 10:
+        return -1
+    m: Any = 0
+    for i in range(start, end):
+        d = np.int64(b[i]) - 48
+        if d < 0 or d > 9:
+            return -1
+        m = 10 * m + d
+    return m if m <= LAST_INDEX else -1

@@ -1,0 +1,231 @@
+"""Vowpal Wabbit's text: `label weight base 'tag |namespace:scale name:value name …`, parsed in compiled code.
+
+Malformed: no bar; more than three words before it (the tag aside); a weight or base that is no number; a label with a
+colon (cost-sensitive and bandit labels); a value that is no finite number, or has no name; bytes that are not UTF-8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from hinged.io.examples.blocks import Blocks
+from hinged.io.examples.chunk import Chunk, Named
+from hinged.io.examples.errors import BadLine, excerpt
+from hinged.io.examples.labels import LabelTable
+from hinged.io.examples.marks import Marks, read_word
+from hinged.io.examples.options import Options
+from hinged.io.examples.source import Stream
+from hinged.io.examples.spans import blank_out_bad_utf8, strings_of
+
+__all__ = ["chunks", "parse"]
+
+BAR, COLON, COMMA, NEWLINE, QUOTE = 124, 58, 44, 10, 39
+LARGEST = float(np.finfo(np.float32).max)
+
+#: What a byte means to the parser: part of a word, between words, or one of three marks.
+WORD, BLANK, COLON_MARK, BAR_MARK, END = 0, 1, 2, 3, 4
+KIND = np.zeros(256, np.uint8)
+KIND[[32, 9, 13]] = BLANK
+KIND[COLON], KIND[BAR], KIND[NEWLINE] = COLON_MARK, BAR_MARK, END
+
+#: What can be wrong with a line, by the parser's code for it.
+FAULTS = {
+    1: ("there is no '|'", "label |namespace features"),
+    2: ("there are too many words before '|'", "label, weight, base and 'tag, in that order"),
+    3: ("the importance weight {} is no number of 0 or more", "a number after the label, as in: spam 2.0 |f word"),
+    4: ("the base {} is no number", "a number after the weight"),
+    5: ("the label {} has a colon", "one label, or several with commas; labels with costs are not read"),
+    6: ("the namespace's scale {} is no finite number", "|namespace:number"),
+    7: ("the value {} is no finite number", "name:number; a colon inside a name must be replaced"),
+    8: ("there is a value {} without a name", "name:number"),
+}
+NO_BAR, MANY_WORDS, BAD_WEIGHT, BAD_BASE, BAD_LABEL, BAD_SCALE, BAD_VALUE, NAMELESS = FAULTS
+
+
+def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLine]]]:
+    """The examples of a VW file, and the lines that are none."""
+    table, marks = LabelTable(), Marks(b" \t\r:|\n")
+    line = 1
+    for block in Blocks(stream, options.chunk_bytes):
+        bad = blank_out_bad_utf8(block.data, stream.name, line)
+        named, lines, labels, tags, weights, faults, passed = parse(block.data, marks.find(block.data))
+        bad += [_complaint(stream.name, block.data, line, *fault) for fault in faults.tolist()]
+        chunk = Chunk(
+            answers=table.answers(strings_of(block.data, *labels)),
+            lines=lines + line,
+            source=stream.name,
+            weights=None if (weights == 1.0).all() else weights,
+            tags=strings_of(block.data, *tags) if (tags[0] != tags[1]).any() else None,
+            named=Named(named[0], block.data, *named[1:]),
+        )
+        line += passed
+        yield chunk, bad
+
+
+def _complaint(source: str, data: np.ndarray, line: int, offset: int, code: int, start: int) -> BadLine:
+    end = start
+    while KIND[data[end]] in (WORD, COLON_MARK):
+        end += 1
+    problem, expected = FAULTS[code]
+    return BadLine(source, line + offset, problem.format(excerpt(data[start:end].tobytes())), expected)
+
+
+@njit(cache=True, nogil=True)
+def parse(b: Any, marks: Any) -> Any:
+    """Every example of a buffer that ends with a newline; `marks` are the places of blanks, colons, bars and newlines.
+
+    Returns
+    -------
+    (indptr, spaces, names, values), lines, labels (2, rows), tags (2, rows), weights, faults (n, 3), lines passed
+        Pieces are places in `b`; a fault is its line, its code and where the offending word begins.
+    """
+    most_rows, most_features = _most(b, marks)
+    indptr = np.zeros(most_rows + 1, np.int64)
+    spaces = np.empty((2, most_features), np.int64)
+    names = np.empty((2, most_features), np.int64)
+    values = np.empty(most_features, np.float32)
+    lines = np.empty(most_rows, np.int64)
+    labels = np.empty((2, most_rows), np.int64)
+    tags = np.empty((2, most_rows), np.int64)
+    weights = np.empty(most_rows, np.float64)
+    faults = np.empty((most_rows, 3), np.int64)
+    rows, bad, line, t = 0, 0, 0, 0
+    start = 0  # of the line
+    while start < len(b):
+        while KIND[b[start]] == BLANK:
+            start += 1
+        while marks[t] < start:
+            t += 1
+        if b[start] != NEWLINE:
+            k = indptr[rows]
+            code, weight, at, t = _read_label(b, marks, start, t, labels[:, rows], tags[:, rows])
+            if code == 0:
+                code, k, at, t = _read_features(b, marks, t, k, spaces, names, values)
+            elif not _has_bar(b, marks, t):
+                code = NO_BAR
+            if code == 0:
+                lines[rows], weights[rows] = line, weight
+                rows += 1
+                indptr[rows] = k
+            else:
+                faults[bad, 0], faults[bad, 1], faults[bad, 2] = line, code, at
+                bad += 1
+        while b[marks[t]] != NEWLINE:
+            t += 1
+        start = marks[t] + 1
+        line += 1
+    k = indptr[rows]
+    if k < most_features:  # rare: words before the bar were counted, or a line was malformed
+        spaces, names, values = spaces[:, :k].copy(), names[:, :k].copy(), values[:k].copy()
+    named = (indptr[: rows + 1], spaces, names, values)
+    return named, lines[:rows], labels[:, :rows].copy(), tags[:, :rows].copy(), weights[:rows], faults[:bad], line
+
+
+@njit(cache=True)
+def _most(b: Any, marks: Any) -> tuple[int, int]:
+    """Lines, and words after a blank: as many examples and features as there can be."""
+    lines, words = 0, 0
+    for t in range(len(marks) - 1):
+        kind = KIND[b[marks[t]]]
+        lines += kind == END
+        words += (kind == BLANK) & (marks[t + 1] > marks[t] + 1)
+    return lines + 1, words
+
+
+@njit(cache=True)
+def _has_bar(b: Any, marks: Any, t: int) -> bool:
+    """Whether a bar is still to come in the line."""
+    while b[marks[t]] != NEWLINE and b[marks[t]] != BAR:
+        t += 1
+    return b[marks[t]] == BAR
+
+
+@njit(cache=True)
+def _read_label(b: Any, marks: Any, start: int, t: int, label: Any, tag: Any) -> tuple[int, float, int, int]:
+    """What stands before the first bar: fills in the places of label and tag.
+
+    As in VW, the last word is the tag if it begins with a quote or touches the bar.
+
+    Returns
+    -------
+    fault, weight, place of the offending word, and which mark is the bar
+    """
+    label[:] = start
+    tag[:] = start
+    weight = 1.0
+    words = 0
+    while b[start] != BAR:
+        colon = False
+        while b[marks[t]] == COLON:
+            colon = True
+            t += 1
+        end = marks[t]
+        while KIND[b[marks[t]]] == BLANK and KIND[b[marks[t] + 1]] == BLANK:
+            t += 1
+        after = marks[t] + (KIND[b[marks[t]]] == BLANK)
+        if b[after] == NEWLINE:
+            return NO_BAR, weight, start, t
+        if b[after] == BAR and (b[start] == QUOTE or end == after):
+            tag[0], tag[1] = start + (b[start] == QUOTE), end
+        elif words == 0:
+            label[0], label[1] = start, end
+            if colon:
+                return BAD_LABEL, weight, start, t
+        elif words <= 2:
+            number, sound = read_word(b, start, end)
+            if not sound or not abs(number) <= LARGEST or (words == 1 and number < 0.0):
+                return (BAD_WEIGHT if words == 1 else BAD_BASE), weight, start, t
+            if words == 1:
+                weight = number
+        else:
+            return MANY_WORDS, weight, start, t
+        words += 1
+        t += after > marks[t]
+        start = after
+    return 0, weight, start, t
+
+
+@njit(cache=True)
+def _read_features(
+    b: Any, marks: Any, t: int, k: int, spaces: Any, names: Any, values: Any
+) -> tuple[int, int, int, int]:
+    """The namespaces from the bar at mark `t` to the end of the line, written from feature `k` on.
+
+    Returns
+    -------
+    fault, features so far, place of the offending word, and the mark where reading stopped
+    """
+    while b[marks[t]] == BAR:
+        space = marks[t] + 1
+        t += 1
+        space_end = marks[t]
+        scale = 1.0
+        if b[space_end] == COLON:
+            t += 1
+            scale, sound = read_word(b, space_end + 1, marks[t])
+            if not sound or b[marks[t]] == COLON or not abs(scale) <= LARGEST:
+                return BAD_SCALE, k, space_end + 1, t
+        while KIND[b[marks[t]]] == BLANK:
+            start = marks[t] + 1
+            t += 1
+            end = marks[t]
+            value = scale
+            if b[end] == COLON:
+                t += 1
+                number, sound = read_word(b, end + 1, marks[t])
+                value = scale * number
+                if start == end:
+                    return NAMELESS, k, start, t
+                if not sound or b[marks[t]] == COLON or not abs(value) <= LARGEST:
+                    return BAD_VALUE, k, end + 1, t
+            elif start == end:
+                continue
+            spaces[0, k], spaces[1, k] = space, space_end
+            names[0, k], names[1, k] = start, end
+            values[k] = value
+            k += 1
+    return 0, k, 0, t

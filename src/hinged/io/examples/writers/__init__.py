@@ -1,0 +1,1 @@
+"""Examples to files, a module for each kind of content."""
