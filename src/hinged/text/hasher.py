@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hinged.text.rows import Space
+from hinged.text.rows import SPREAD, Space
 from hinged.text.space import TextSpace
-from hinged.text.tokens import finish_hash
 from hinged.text.words import find_word
 
 __all__ = ["Hasher"]
@@ -66,8 +65,7 @@ class Hasher(TextSpace):
     def name_of(self, column: int) -> str | int:
         """The first word learnt in a column; the column's number where none was."""
         if self._words is not None:
-            with np.errstate(over="ignore"):
-                key = np.uint64(finish_hash(np.uint64(column)))
+            key = np.uint64(int(column) * int(SPREAD) % 2**64)
             place = find_word(self._words.store, len(self._words), key, 0, 0, 0, 0, False)
             if place >= 0:
                 return self._words[place]

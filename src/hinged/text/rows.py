@@ -20,8 +20,8 @@ from hinged.text.words import COLON, WordList, add_word, find_word, has_word_roo
 __all__ = ["BINARY", "COUNTS", "LOG", "Documents", "Space", "rows_of_documents", "rows_of_named"]
 
 BINARY, COUNTS, LOG = 0, 1, 2
-UNKNOWN = np.uint64(1 << 63)
-COLON_64 = np.uint64(COLON)
+HIGHEST, ONE, COLON_64 = np.uint64(1 << 63), np.uint64(1), np.uint64(COLON)
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
 PRIME = np.uint64(0x100000001B3)
 START = 0xCBF29CE484222325
 
@@ -48,88 +48,142 @@ class Space(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """A document's features: hashes, where their texts "a:b" lie, values; then distinct columns and their sums."""
+    """A document's distinct features: hashes, where their texts "a:b" lie, sums of values, columns to sort by."""
 
     hashes: np.ndarray  # uint64
     a: np.ndarray  # int64 (2, features): address and length
     b: np.ndarray  # int64 (2, features)
-    values: np.ndarray  # float64
-    columns: np.ndarray  # int64: column << 32 | place, to sort by
     sums: np.ndarray  # float64
-    keys: np.ndarray  # uint64 (a power of two,)
-    places: np.ndarray  # int64
-    stamps: np.ndarray  # int64: the document that filled a slot
+    columns: np.ndarray  # int64 (2, features): column << 32 | place; twice, for sorting from one to the other
+    keys: np.ndarray  # uint64 (a power of two,): the hash in a slot
+    marks: np.ndarray  # int64: document << 32 | place; of another document: the slot is free
+    counts: np.ndarray  # int64 (256,)
 
 
 def _listed(most: int) -> Listed:
     slots = 1 << max(3, (2 * most).bit_length())
     return Listed(
         np.empty(most, np.uint64),
-        np.zeros((2, most), np.int64),
         np.empty((2, most), np.int64),
-        np.ones(most),
-        np.empty(most, np.int64),
+        np.empty((2, most), np.int64),
         np.empty(most),
+        np.empty((2, most), np.int64),
         np.empty(slots, np.uint64),
-        np.empty(slots, np.int64),
         np.full(slots, -1, np.int64),
+        np.empty(256, np.int64),
     )
 
 
 @njit(cache=True)
-def _collect(
-    listed: Any, n: int, stamp: int, space: Any, store: Any, limit: int, grow: bool, indices: Any, data: Any, at: int
-) -> int:
-    """Look up, count, sort and write out the `n` features listed; return where the row ends."""
-    hashes, a, b, keys, places, stamps = listed.hashes, listed.a, listed.b, listed.keys, listed.places, listed.stamps
-    columns, sums = listed.columns, listed.sums
+def _most_features(grams: Any, length: Any) -> Any:
+    """At most so many features come from a text of that many bytes."""
+    runs = grams.longest_words - grams.shortest_words + 1 if grams.longest_words > 0 else 0
+    pieces = grams.longest_chars - grams.shortest_chars + 1 if grams.longest_chars > 0 else 0
+    return runs * ((length + 1) // 2) + pieces * (2 * length + 2)
+
+
+@njit(cache=True, inline="always")
+def _slots_for(n: int) -> Any:
     slots = 8
     while slots < 2 * n:
         slots *= 2
-    mask, one = np.uint64(slots - 1), np.uint64(1)
-    distinct, unknown = 0, 0
+    return np.uint64(slots - 1)
+
+
+@njit(cache=True, inline="always")
+def _note(listed: Any, mask: Any, stamp: int, n: int, h: Any, value: Any, a: Any, a_n: Any, b: Any, b_n: Any) -> Any:
+    """Add one occurrence of a feature to those listed; return how many distinct ones there are."""
+    keys, marks = listed.keys, listed.marks
+    slot = h & mask
+    while marks[slot] >> 32 == stamp:
+        if keys[slot] == h:
+            listed.sums[marks[slot] & 0xFFFFFFFF] += value
+            return n
+        slot = (slot + ONE) & mask
+    keys[slot], marks[slot] = h, stamp << 32 | n
+    listed.hashes[n], listed.sums[n] = h, value
+    listed.a[0, n], listed.a[1, n], listed.b[0, n], listed.b[1, n] = a, a_n, b, b_n
+    return n + 1
+
+
+@njit(cache=True)
+def _sort(listed: Any, n: int) -> Any:
+    """The columns, rising: by one byte after the other, the lowest first."""
+    counts, source, target = listed.counts, listed.columns[0], listed.columns[1]
+    largest = 0
+    for j in range(n):
+        largest |= source[j] >> 32
+    shift = 32
+    while largest > 0:
+        counts[:] = 0
+        for j in range(n):
+            counts[source[j] >> shift & 0xFF] += 1
+        total = 0
+        for digit in range(256):
+            counts[digit], total = total, total + counts[digit]
+        for j in range(n):
+            digit = source[j] >> shift & 0xFF
+            target[counts[digit]] = source[j]
+            counts[digit] += 1
+        source, target = target, source
+        shift += 8
+        largest >>= 8
+    return source
+
+
+@njit(cache=True)
+def _write_row(
+    listed: Any, n: int, space: Any, store: Any, limit: int, grow: bool, indices: Any, data: Any, at: int
+) -> int:
+    """Give the features listed their columns, sort and write them; return where the row ends."""
+    hashes, a, b, columns = listed.hashes, listed.a, listed.b, listed.columns
+    unknown, known = 0, limit
     for j in range(n):
         h = hashes[j]
-        key = h & np.uint64(space.mask) if space.hashed else h
-        slot = h & mask
-        while stamps[slot] == stamp and keys[slot] != key:
-            slot = (slot + one) & mask
-        value = listed.values[j]
-        if space.signed and h >= UNKNOWN:
-            value = -value
-        if stamps[slot] == stamp:
-            sums[places[slot]] += value
-            continue
-        stamps[slot], keys[slot], places[slot] = stamp, key, distinct
+        if space.signed and h >= HIGHEST:
+            listed.sums[j] = -listed.sums[j]
         if space.hashed:
-            column: Any = np.int64(key)
+            column: Any = np.int64(h & np.uint64(space.mask))
             if grow:
-                spread = finish_hash(key)
-                if find_word(store, limit, spread, 0, 0, 0, 0, False) < 0:
-                    add_word(store, spread, a[0, j], a[1, j], b[0, j], b[1, j])
-                    limit += 1
+                key = np.uint64(column) * SPREAD
+                if find_word(store, known, key, 0, 0, 0, 0, False) < 0:
+                    add_word(store, key, a[0, j], a[1, j], b[0, j], b[1, j])
+                    known += 1
         else:
-            column = find_word(store, limit, h, a[0, j], a[1, j], b[0, j], b[1, j], True)
+            column = find_word(store, known, h, a[0, j], a[1, j], b[0, j], b[1, j], True)
             if column < 0 and grow:
                 column = add_word(store, h, a[0, j], a[1, j], b[0, j], b[1, j])
-                limit += 1
+                known += 1
             elif column < 0:  # it has no weights, but counts in the row's length: as the next new words would
                 column = limit + unknown
                 unknown += 1
-        sums[distinct] = value
-        columns[distinct] = column << 32 | distinct
-        distinct += 1
-    columns[:distinct].sort()
-    for j in range(distinct):
-        value = sums[columns[j] & 0xFFFFFFFF]
+        columns[0, j] = column << 32 | j
+    rising = _sort(listed, n)
+    j = 0
+    while j < n:
+        column, value = rising[j] >> 32, 0.0
+        while j < n and rising[j] >> 32 == column:  # hashes may share a column
+            value += listed.sums[rising[j] & 0xFFFFFFFF]
+            j += 1
         if space.values == BINARY:
             value = 1.0 if value > 0.0 else -1.0 if value < 0.0 else 0.0
         elif space.values == LOG and value != 0.0:
             value = math.copysign(1.0 + math.log(abs(value)), value)
         if value != 0.0:
-            indices[at], data[at] = columns[j] >> 32, value
+            indices[at], data[at] = column, value
             at += 1
     return at
+
+
+@njit(cache=True, inline="always")
+def _lacks_room(store: Any, listed: Any, n: int, i: int, cursor: Any) -> bool:
+    n_bytes = 0
+    for j in range(n):
+        n_bytes += listed.a[1, j] + listed.b[1, j] + 1
+    if has_word_room(store, n, n_bytes):
+        return False
+    cursor[0], cursor[1], cursor[2] = i, n, n_bytes
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -144,6 +198,7 @@ def _read_documents(
     listed: Any,
     written: Any,
     words: Any,
+    states: Any,
     spans: Any,
     indptr: Any,
     indices: Any,
@@ -151,33 +206,41 @@ def _read_documents(
     cursor: Any,
 ) -> None:
     # tags (fields, 2, 3): hash state, address and length of each field's tag, for words and for runs of characters
-    like = written[:0]
+    like, grams = written[:0], space.grams
+    plain = grams.shortest_words == 1
+    alone = plain and grams.longest_words == 1 and grams.longest_chars == 0
+    cursor[3] += 1  # documents begun so far: no two share a stamp
     for i in range(cursor[0], addresses.shape[0]):
-        n, base, n_bytes = 0, 0, 0
+        n, base, stamp, most = 0, 0, cursor[3] + i, 0
+        for field in range(addresses.shape[1]):
+            most += _most_features(grams, lengths[i, field])
+        mask = _slots_for(most)
         for field in range(addresses.shape[1]):
             length = lengths[i, field]
             if length == 0:
                 continue
-            out = written[base:]
-            n_words = write_words(addresses[i, field], length, lower, space.keep_case, out, words[0], words[1])
-            after_words, after = spans_of_words(space.grams, out, words[0], words[1], n_words, n, spans)
-            begin_of_out = written.ctypes.data + base
-            for j in range(n, after):
-                kind = 0 if j < after_words else 1
-                tag = tags[field, kind]
-                address, size = begin_of_out + spans[0, j], spans[1, j] - spans[0, j]
-                state = continue_hash(np.uint64(tag[0]), address, size, like)
-                listed.hashes[j] = finish_hash(state)
-                listed.a[0, j], listed.a[1, j] = tag[1], tag[2]
-                listed.b[0, j], listed.b[1, j] = address, size
-                n_bytes += size + np.int64(tag[2]) + 1
-            n = after
+            out, tag = written[base:], tags[field, 0]
+            a, a_n = np.int64(tag[1]), np.int64(tag[2])
+            begins, ends = words[0], words[1]
+            n_words = write_words(
+                addresses[i, field], length, lower, space.keep_case, tag[0], out, begins, ends, states
+            )
+            here = written.ctypes.data + base
+            if plain:
+                for w in range(n_words):
+                    h = finish_hash(states[w])
+                    n = _note(listed, mask, stamp, n, h, 1.0, a, a_n, here + begins[w], ends[w] - begins[w])
+            if not alone:
+                after_words, after = spans_of_words(grams, out, begins, ends, n_words, spans)
+                for j in range(after):
+                    tag = tags[field, 0 if j < after_words else 1]
+                    b, b_n = here + spans[0, j], spans[1, j] - spans[0, j]
+                    h = finish_hash(continue_hash(tag[0], b, b_n, like))
+                    n = _note(listed, mask, stamp, n, h, 1.0, np.int64(tag[1]), np.int64(tag[2]), b, b_n)
             base += 2 * length + 4
-        if grow and not has_word_room(store, n, n_bytes):
-            cursor[0], cursor[1], cursor[2] = i, n, n_bytes
+        if grow and _lacks_room(store, listed, n, i, cursor):
             return
-        limit = store.used[0]
-        indptr[i + 1] = _collect(listed, n, i, space, store, limit, grow, indices, data, indptr[i])
+        indptr[i + 1] = _write_row(listed, n, space, store, store.used[0], grow, indices, data, indptr[i])
     cursor[0] = addresses.shape[0]
 
 
@@ -187,26 +250,21 @@ def _read_named(
     data: Any, cursor: Any,
 ) -> None:  # fmt: skip
     like = named.buffer[:0]
+    cursor[3] += 1
     for i in range(cursor[0], named.indptr.shape[0] - 1):
-        begin, n, n_bytes = named.indptr[i], named.indptr[i + 1] - named.indptr[i], 0
-        for j in range(n):
-            k = begin + j
-            size = named.spaces[1, k] - named.spaces[0, k]
+        n, stamp = 0, cursor[3] + i
+        mask = _slots_for(named.indptr[i + 1] - named.indptr[i])
+        for k in range(named.indptr[i], named.indptr[i + 1]):
+            a, a_n = base + named.spaces[0, k], named.spaces[1, k] - named.spaces[0, k]
+            b, b_n = base + named.names[0, k], named.names[1, k] - named.names[0, k]
             state = start
-            if size > 0:
-                state = (continue_hash(state, base + named.spaces[0, k], size, like) ^ COLON_64) * PRIME
-            length = named.names[1, k] - named.names[0, k]
-            state = continue_hash(state, base + named.names[0, k], length, like)
-            listed.hashes[j] = finish_hash(state)
-            listed.a[0, j], listed.a[1, j] = base + named.spaces[0, k], size
-            listed.b[0, j], listed.b[1, j] = base + named.names[0, k], length
-            listed.values[j] = named.values[k]
-            n_bytes += size + length + 1
-        if grow and not has_word_room(store, n, n_bytes):
-            cursor[0], cursor[1], cursor[2] = i, n, n_bytes
+            if a_n > 0:
+                state = (continue_hash(state, a, a_n, like) ^ COLON_64) * PRIME
+            h = finish_hash(continue_hash(state, b, b_n, like))
+            n = _note(listed, mask, stamp, n, h, np.float64(named.values[k]), a, a_n, b, b_n)
+        if grow and _lacks_room(store, listed, n, i, cursor):
             return
-        limit = store.used[0]
-        indptr[i + 1] = _collect(listed, n, i, space, store, limit, grow, indices, data, indptr[i])
+        indptr[i + 1] = _write_row(listed, n, space, store, store.used[0], grow, indices, data, indptr[i])
     cursor[0] = named.indptr.shape[0] - 1
 
 
@@ -235,20 +293,19 @@ def rows_of_documents(documents: Documents, lower: np.ndarray, space: Space, wor
     n = len(documents.addresses)
     grams = space.grams
     tags, _held = _tags(documents.fields, space.seed)
-    runs = grams.longest_words - grams.shortest_words + 1 if grams.longest_words else 0
-    pieces = grams.longest_chars - grams.shortest_chars + 1 if grams.longest_chars else 0
-    most_of = runs * ((documents.lengths + 1) // 2) + pieces * (2 * documents.lengths + 2)
+    most_of = _most_features(grams, documents.lengths)
     most = int(most_of.sum(axis=1).max(initial=0)) + 1
     longest = int((2 * documents.lengths + 4).sum(axis=1).max(initial=0)) + 1
     scratch = (
         _listed(most),
         np.empty(longest, np.uint8),
         np.empty((2, longest), np.int64),
+        np.empty(longest, np.uint64),
         np.empty((2, most), np.int64),
     )
     indptr = np.zeros(n + 1, np.int64)
     indices, data = np.empty(int(most_of.sum()), np.int32), np.empty(int(most_of.sum()), np.float32)
-    cursor = np.zeros(3, np.int64)
+    cursor = np.zeros(4, np.int64)
     while cursor[0] < n:
         _read_documents(
             documents.addresses, documents.lengths, tags, lower, space, words.store, grow, *scratch, indptr, indices,
@@ -265,7 +322,7 @@ def rows_of_named(named: Any, space: Space, words: WordList, grow: bool) -> Rows
     listed = _listed(int(np.diff(named.indptr).max(initial=0)) + 1)
     indptr = np.zeros(n + 1, np.int64)
     indices, data = np.empty(len(named.values), np.int32), np.empty(len(named.values), np.float32)
-    cursor = np.zeros(3, np.int64)
+    cursor = np.zeros(4, np.int64)
     start, as_given = hash_start(space.seed), space._replace(values=COUNTS)
     base = named.buffer.ctypes.data
     while cursor[0] < n:

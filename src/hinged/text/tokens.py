@@ -88,51 +88,61 @@ def _encode(code: Any, out: Any, at: int) -> int:
 
 
 @njit(cache=True)
-def write_words(address: int, n: int, lower: Any, keep_case: bool, out: Any, begins: Any, ends: Any) -> int:
+def write_words(
+    address: int, n: int, lower: Any, keep_case: bool, start: Any, out: Any, begins: Any, ends: Any, states: Any
+) -> int:
     """Write the words of a text to `out` with single spaces around them; return how many there are.
 
-    Word w is out[begins[w] : ends[w]]. `out` must hold 2 n + 4 bytes, `begins` and `ends` (n + 1) // 2.
+    Word w is out[begins[w] : ends[w]], and states[w] its hash from `start` on, not yet finished. `out` must hold
+    2 n + 4 bytes, the others (n + 1) // 2 words.
     """
     text = segment(address, n, out)
     out[0] = SPACE
-    at, begin, words, j = 1, 1, 0, 0
+    at, begin, words, j, state = 1, 1, 0, 0, start
     while j < n:
         b = text[j]
         if b < 0x80:  # most text is this, most of the time
             small, length = lower[b], 1
             if small >= 0:
-                out[at] = b if keep_case else small
+                if not keep_case:
+                    b = np.uint8(small)
+                out[at] = b
                 at += 1
+                state = (state ^ np.uint64(b)) * PRIME
         else:
             code, length = _decode(text, j, n)
             small = np.int32(-1 if code < 0 else lower[code] if code < FIRST_BEYOND else code)
             if small >= 0:
+                from_here = at
                 at = _encode(code if keep_case else np.int64(small), out, at)
+                for i in range(from_here, at):
+                    state = (state ^ np.uint64(out[i])) * PRIME
         j += length
         if small < 0 and at > begin:
-            begins[words], ends[words] = begin, at
+            begins[words], ends[words], states[words] = begin, at, state
+            state = start
             words += 1
             out[at] = SPACE
             at += 1
             begin = at
     if at > begin:
-        begins[words], ends[words] = begin, at
+        begins[words], ends[words], states[words] = begin, at, state
         words += 1
         out[at] = SPACE
     return words
 
 
 @njit(cache=True)
-def spans_of_words(grams: Any, out: Any, begins: Any, ends: Any, words: int, n: int, spans: Any) -> tuple[int, int]:
-    """Fill spans[:, n:] with (begin, end) of every run of words, then of every run of characters.
+def spans_of_words(grams: Any, out: Any, begins: Any, ends: Any, words: int, spans: Any) -> tuple[int, int]:
+    """Fill spans with (begin, end) of every run of two words and more, then of every run of characters.
 
     Returns how many spans there are after the words, and after the characters too.
     """
-    for size in range(grams.shortest_words, grams.longest_words + 1):
-        if size > 0:
-            for w in range(words - size + 1):
-                spans[0, n], spans[1, n] = begins[w], ends[w + size - 1]
-                n += 1
+    n = 0
+    for size in range(max(2, grams.shortest_words), grams.longest_words + 1):  # single words need no list
+        for w in range(words - size + 1):
+            spans[0, n], spans[1, n] = begins[w], ends[w + size - 1]
+            n += 1
     after_words = n
     for size in range(grams.shortest_chars, grams.longest_chars + 1):
         if size > 0:

@@ -12,12 +12,13 @@ from hinged.loops.pages import segment
 __all__ = ["WordList", "WordStore", "add_word", "find_word", "has_word_room"]
 
 COLON = np.uint8(ord(":"))
+HALF, LOW, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
 
 
 class WordStore(NamedTuple):
     """What the loops see: word p is arena[ends[p] : ends[p + 1]]."""
 
-    table: np.ndarray  # uint32 (a power of two,): p + 1 where a word's hash leads, 0 for none
+    table: np.ndarray  # uint64 (a power of two,): high half of a word's hash, then p + 1, where its hash leads; else 0
     hashes: np.ndarray  # uint64 (words,)
     ends: np.ndarray  # int64 (words + 1,)
     arena: np.ndarray  # uint8
@@ -31,10 +32,15 @@ def find_word(store: Any, limit: int, key: Any, a: int, a_n: int, b: int, b_n: i
     mask = np.uint64(table.shape[0] - 1)
     slot = key & mask
     while table[slot] != 0:
-        p = np.int64(table[slot]) - 1
-        if p < limit and hashes[p] == key and (not exact or _is_text(arena, ends[p], ends[p + 1], a, a_n, b, b_n)):
-            return p
-        slot = (slot + np.uint64(1)) & mask
+        entry = table[slot]
+        if (entry ^ key) >> HALF == 0:
+            p = np.int64(entry & LOW) - 1
+            if p < limit:
+                if exact and _is_text(arena, ends[p], ends[p + 1], a, a_n, b, b_n):
+                    return p
+                if not exact and hashes[p] == key:
+                    return p
+        slot = (slot + ONE) & mask
     return -1
 
 
@@ -88,8 +94,8 @@ def _enter(table: Any, key: Any, p: int) -> None:
     mask = np.uint64(table.shape[0] - 1)
     slot = key & mask
     while table[slot] != 0:
-        slot = (slot + np.uint64(1)) & mask
-    table[slot] = p + 1
+        slot = (slot + ONE) & mask
+    table[slot] = key >> HALF << HALF | np.uint64(p + 1)
 
 
 @njit(cache=True)
@@ -112,7 +118,7 @@ class WordList:
 
     def __init__(self) -> None:
         self.store = WordStore(
-            table=np.zeros(64, np.uint32),
+            table=np.zeros(64, np.uint64),
             hashes=np.zeros(32, np.uint64),
             ends=np.zeros(33, np.int64),
             arena=np.zeros(256, np.uint8),
@@ -136,7 +142,7 @@ class WordList:
         n, filled = store.used.tolist()
         if n + words > len(store.hashes) or 2 * (n + words) > len(store.table):
             capacity = max(n + words, len(store.hashes) + len(store.hashes) // 2)
-            table = np.zeros(1 << max(6, (2 * capacity - 1).bit_length()), np.uint32)
+            table = np.zeros(1 << max(6, (2 * capacity - 1).bit_length()), np.uint64)
             _enter_all(table, store.hashes, n)
             hashes, ends = np.zeros(capacity, np.uint64), np.zeros(capacity + 1, np.int64)
             hashes[:n], ends[: n + 1] = store.hashes[:n], store.ends[: n + 1]
