@@ -39,6 +39,7 @@ def convert(
     from hinged.cli.progress import Foot, size_of
 
     inputs = Inputs([source], options)
+    inputs.aside = "nothing was written"
     if target == "-":
         if to is None:
             raise typer.BadParameter("standard output has no name to tell the format by; give --to")
@@ -68,4 +69,4 @@ def convert(
 def _some(inputs: Inputs, foot: Any) -> Any:
     """The chunks, if there are any: an empty input leaves no empty output behind."""
     yield from inputs.chunks(foot)
-    inputs.check_any("; nothing was written")
+    inputs.check_any()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,8 +42,9 @@ def evaluate(
     """Judge a model, or a learner while it learns.
 
     With a model, on examples it was not taught. Without, a fresh one is tested on each example before it learns it; or
-    it learns most of them and is judged on the rest (--holdout). Shown are accuracy, the right label among the best 1, 3 and 5, precision and recall of each label, what is taken for what;
-    for label sets the ranking metrics.
+    it learns most of them and is judged on the rest (--holdout). Shown are accuracy, whether the right label is among
+    the best 1, 3 and 5, precision and recall of each label, and what is taken for what; for label sets the ranking
+    metrics.
 
     Example: hinged evaluate mail.jsonl.gz --rule optimal --report mail.html
     """
@@ -73,7 +75,7 @@ def evaluate(
     if report is not None:
         from hinged.evaluate.assessment_page import write_assessment
 
-        write_assessment(report, result, learner, inputs.name, how)
+        write_assessment(report, result, learner, os.path.basename(inputs.name), how)
     if as_json:
         typer.echo(json.dumps(_as_dict(result, how, report), indent=2, ensure_ascii=False))
     else:
@@ -162,13 +164,14 @@ def _as_dict(result: Assessment, how: str, report: Path | None) -> dict[str, Any
 
 
 def _print(result: Assessment, how: str, report: Path | None) -> None:
-    from hinged.cli.tables import bold, dim, percent, say, shorten
+    from hinged.cli.tables import bold, count, dim, percent, rows_of, say, shorten
 
-    say(f"{bold(f'{result.examples:,} examples')}, {how} {dim(f'({result.seconds:.1f} s)')}")
+    say(f"{bold(count(result.examples, 'example'))}, {how} {dim(f'({result.seconds:.1f} s)')}")
     if result.ranks_sets:
         _print_ranking(result)
     else:
-        say(f"{bold(f'{percent(result.accuracy)} right')}, {result.mistakes:,} mistakes of {result.counted:,}")
+        mistakes = count(result.mistakes, "mistake")
+        say(f"{bold(f'{percent(result.accuracy)} right')}, {mistakes} in {result.counted:,}")
     tops = " · ".join(f"best {k} {percent(result.top(k))}" for k in (1, 3, 5))
     say(f"right label among the {tops}")
     if result.unseen:
@@ -178,8 +181,6 @@ def _print(result: Assessment, how: str, report: Path | None) -> None:
     _print_labels(result)
     confusions = result.confusions()
     if confusions:
-        from hinged.cli.tables import rows_of
-
         table = [
             ("was", "taken for", "times"),
             *((shorten(str(a), 36), shorten(str(b), 36), f"{n:,}") for a, b, n in confusions[: SHOWN // 2]),
@@ -203,7 +204,7 @@ def _print_ranking(result: Assessment) -> None:
 
     ranking = result.ranking
     right = f"{percent(result.accuracy)} ranked without a mistake"
-    say(f"{bold(right)}, {result.mistakes:,} with one of {result.counted:,}")
+    say(f"{bold(right)}, {result.mistakes:,} of {result.counted:,} with one")
     if ranking is not None:
         say(
             f"average precision {ranking.average_precision:.3f} · one-error {ranking.one_error:.3f} · "

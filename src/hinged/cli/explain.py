@@ -74,12 +74,14 @@ def _print(reason: Any, top: int) -> None:
     from hinged.cli.tables import bold, dim, say, shorten, width_of
 
     which = "the best label" if reason.rank == 1 else f"number {reason.rank} of {reason.n_labels}"
-    rival = (
-        ""
-        if reason.rival is None
-        else (f", {abs(reason.lead):.3g} {'ahead of' if reason.rank == 1 else 'behind'} {reason.rival}")
-    )
-    say(f"{bold(shorten(str(reason.label), 60))}  {which}: score {reason.score:.3g}{rival}")
+    rival = ""
+    if reason.rival is not None and reason.lead == 0:
+        rival = f", level with {shorten(str(reason.rival), 60)}"
+    elif reason.rival is not None:
+        where = "ahead of" if reason.rank == 1 else "behind"
+        rival = f", {abs(reason.lead):.3g} {where} {shorten(str(reason.rival), 60)}"
+    score = f"{reason.score:.3g}".replace("-", "−")
+    say(f"{bold(shorten(str(reason.label), 60))}  {which}: score {score}{rival}")
     if reason.rank == 1:
         say(dim(f"right in about {100 * reason.confidence:.0f} of 100 such cases"))
     shown = reason.features[:top]

@@ -38,7 +38,11 @@ class Inputs:
         What to call them in a sentence.
     examples, skipped : int
         How many have been handed out, and malformed lines left out, so far.
+    aside : str
+        What to add where the input is refused.
     """
+
+    aside = ""
 
     def __init__(self, files: list[str] | None, options: dict[str, Any]) -> None:
         if not files:
@@ -94,7 +98,7 @@ class Inputs:
         plain : bool
             Whether input of no known format is text, a line each.
         """
-        from hinged.io.examples import FORMATS, read
+        from hinged.io.examples import FORMATS, BadLine, read
 
         sizes = [os.path.getsize(file) if os.path.isfile(file) else 0 for file in self.files]
         before, total = 0, sum(sizes) if all(sizes) else None
@@ -107,12 +111,16 @@ class Inputs:
                 names["label"] = self.given["label"]
             lines = "lines" if plain and format is None else None
             with read(file, self.format or lines, on_error=self.on_error, **names) as reader:
-                for chunk in reader:
-                    self.examples += len(chunk)
-                    self.skipped += chunk.skipped
-                    yield chunk
-                    if foot is not None:
-                        foot.show(os.path.basename(self.name), before + reader.progress[0], total)
+                try:
+                    for chunk in reader:
+                        self.examples += len(chunk)
+                        self.skipped += chunk.skipped
+                        yield chunk
+                        if foot is not None:
+                            foot.show(os.path.basename(self.name), before + reader.progress[0], total)
+                except BadLine as problem:
+                    aside = f" {self.aside[:1].upper()}{self.aside[1:]};" if self.aside else ""
+                    raise ValueError(f"{problem}{aside} --on-error skip leaves such lines out.") from None
                 self.problems += map(str, reader.problems)
             before += size
 
@@ -127,11 +135,11 @@ class Inputs:
         if n > SHOWN:
             typer.echo(f"  … and {n - SHOWN:,} more", err=True)
 
-    def check_any(self, what: str = "") -> None:
+    def check_any(self) -> None:
         """Refuse input without examples."""
         if not self.examples:
             all_bad = f": all {self.skipped:,} lines are malformed" if self.skipped else ""
-            raise ValueError(f"{self.name} holds no examples{all_bad}{what}.")
+            raise ValueError(f"{self.name} holds no examples{all_bad}{f'; {self.aside}' if self.aside else ''}.")
 
 
 def _sniffed(file: str) -> str | None:

@@ -21,6 +21,7 @@ __all__ = ["learn"]
 
 COLUMNS = ("rounds", "since last", "average", "updates", "labels", "features")
 WIDTHS = (9, 10, 8, 9, 7, 9)
+WORTH_A_SPEED = 1000  # examples; of fewer, starting up is most of the time
 STOPPING = "hinged: stopping; what has been learnt is saved. Once more to stop without saving."
 
 
@@ -47,6 +48,7 @@ def learn(
     from hinged.cli.progress import Foot
 
     inputs = Inputs(files, options)
+    inputs.aside = f"{model} was not written"
     if passes > 1 and not inputs.can_be_read_again():
         raise typer.BadParameter(f"--passes {passes} needs files; standard input and pipes can be read once")
     settings, task = learner_settings(options), options["task"]
@@ -63,6 +65,7 @@ def learn(
     table, began = Table(as_json), time.perf_counter()
     ends: list[Tally] = []
     with Foot() as foot, Interrupts(STOPPING) as interrupts:
+        foot.note("starting; the first run on a machine compiles for a minute or two")
         tally = Tally()
         for _ in range(passes):
             inputs.begin_again()
@@ -117,7 +120,7 @@ def _refuse(inputs: Inputs, exit_code: int, model: Path) -> None:
     if exit_code:
         typer.echo(f"hinged: nothing was learnt yet; {model} was not written.", err=True)
         raise typer.Exit(exit_code)
-    inputs.check_any(f"; {model} was not written")
+    inputs.check_any()
     raise ValueError(
         f"none of the {inputs.examples:,} examples of {inputs.name} has a label, so nothing can be learnt; "
         "name its column or key with --label."
@@ -176,7 +179,7 @@ def _summarize(
     from signal import Signals
 
     from hinged.cli.progress import size_of
-    from hinged.cli.tables import bold, dim, percent, say
+    from hinged.cli.tables import bold, count, dim, percent, say
     from hinged.evaluate.stream import Tally
 
     final = ends[-1]
@@ -200,17 +203,17 @@ def _summarize(
         typer.echo(json.dumps(result, indent=2))
         return
     say()
-    speed = f"{final.rounds / max(seconds, 1e-9):,.0f} a second"
-    say(f"{bold(f'{final.rounds:,} examples')} learnt in {seconds:.1f} s {dim(f'({speed}, reading included)')}")
+    speed = f" ({final.rounds / seconds:,.0f} a second, reading included)" if final.rounds >= WORTH_A_SPEED else ""
+    say(f"{bold(count(final.rounds, 'example'))} learnt in {seconds:.1f} s{dim(speed)}")
     for number, one in enumerate(passes, start=1):
         which = f" in pass {number}" if len(passes) > 1 else ""
         new = one.rounds - one.counted
-        aside = f"; {new:,} with a label that was new are not counted" if new else ""
+        aside = f"; not counted: {count(new, 'example')} with a label that was new" if new else ""
         if number > 1:
             aside = "; these examples had been learnt before"
-        mistakes = f"{one.mistakes:,} mistake{'s' if one.mistakes != 1 else ''}{which}"
-        say(f"{bold(mistakes)} ({percent(one.rate)} of {one.counted:,}){dim(aside)}")
+        share = f" ({percent(one.rate)} of {one.counted:,})" if one.counted else ""
+        say(f"{bold(count(one.mistakes, 'mistake') + which)}{share}{dim(aside)}")
     if final.unlabelled:
-        say(f"{final.unlabelled:,} examples without a label were left out")
+        say(f"{count(final.unlabelled, 'example')} without a label, left out")
     goes_on = f", {learner.n_rounds_:,} rounds in all" if resumed else ""
     say(f"{bold(str(path))} {dim(f'{size_of(size)}, {type(learner).__name__}{goes_on}')}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,8 +28,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (learn, predict, evaluate, explain, inspect, convert, demo, warm_up):
-    app.command(cls=Command)(command)
+COMMANDS = {
+    command.__name__.replace("_", "-"): command
+    for command in (learn, predict, evaluate, explain, inspect, convert, demo, warm_up)
+}
+for name, command in COMMANDS.items():
+    app.command(name, cls=Command)(command)
 
 
 def _show_version(wanted: bool) -> None:
@@ -77,8 +81,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:
         if not hasattr(error, "format_message"):  # only the parser's own errors have it; a bug keeps its traceback
             raise
-        code = _complain(f"{error.format_message().rstrip('.')}; see hinged --help.", getattr(error, "exit_code", 2))
+        code = _complain(_usage(error, arguments), getattr(error, "exit_code", 2))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _usage(error: Any, arguments: Sequence[str] | None) -> str:
+    """What was wrong with the options, and whose help to read."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    which = f"hinged {given[0]}" if given and given[0] in COMMANDS else "hinged"
+    sentence = error.format_message().removeprefix("Invalid value: ").replace("Value error, ", "").rstrip(".")
+    return f"{sentence}{' See' if sentence.endswith('?') else '; see'} {which} --help."
 
 
 def _complain(sentence: str, code: int = 1) -> int:

@@ -63,8 +63,8 @@ LEARNER: dict[str, Any] = {
         Rule | None,
         panel=LEARNS,
         metavar="RULE",
-        help="How far to move: perceptron, pa, pa1 (the default), pa2, simperc, simproj, conproj, optimal, mira or "
-        "uniform.",
+        help="How far to move: perceptron, pa, pa1, pa2, simperc, simproj, conproj, optimal, mira or uniform; "
+        "optimal for text, pa1 for columns by default.",
     ),
     "C": _option(
         float | None,

@@ -69,6 +69,13 @@ class Foot:
         sys.stderr.write(f"\r\x1b[K{line[:width]}")
         sys.stderr.flush()
 
+    def note(self, what: str) -> None:
+        """Draw a note, until something else is drawn."""
+        if self._on:
+            self._drawn = True
+            sys.stderr.write(f"\r\x1b[K{what[: shutil.get_terminal_size().columns - 1]}")
+            sys.stderr.flush()
+
     def clear(self) -> None:
         """Take the line away."""
         if self._drawn:

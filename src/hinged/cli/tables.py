@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import typer
 
-__all__ = ["aligned", "bold", "dim", "percent", "rows_of", "say", "shorten"]
+__all__ = ["aligned", "bold", "count", "dim", "percent", "rows_of", "say", "shorten"]
 
 GAP = 2
 
@@ -56,6 +56,17 @@ def shorten(text: str, most: int) -> str:
     while text and width_of(text) > most - 1:
         text = text[:-1]
     return text + "…"
+
+
+def count(n: int, what: str) -> str:
+    """So many of something.
+
+    Examples
+    --------
+    >>> count(1, "mistake"), count(2000, "mistake")
+    ('1 mistake', '2,000 mistakes')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def percent(share: float | None, digits: int = 1) -> str:
