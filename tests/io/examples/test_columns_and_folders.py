@@ -192,3 +192,8 @@ def test_a_file_that_cannot_be_read_is_malformed(tmp_path):
 
 def test_an_empty_folder_has_no_examples(tmp_path):
     assert list(read(tmp_path)) == []
+
+
+def test_names_of_columns_that_are_not_utf_8_are_told():
+    with pytest.raises(BadLine, match="the file is damaged"):
+        rows(arrow(TABLE).replace(b"subject", b"s\xffbject"))

@@ -104,10 +104,12 @@ def features_column(column: Any) -> Named:
     spaces = strings_column(inner[0]) if len(inner) == 3 else None
     buffer = np.concatenate([names.buffer, spaces.buffer]) if spaces else names.buffer.copy()
     placed = np.stack([names.starts, names.ends])
+    with np.errstate(over="ignore"):  # inf is refused by who asks
+        values = numbers_of(inner[-1], 0.0).astype(np.float32)
     return Named(
         indptr,
         buffer,
         np.stack([spaces.starts, spaces.ends]) + len(names.buffer) if spaces else np.zeros_like(placed),
         placed,
-        numbers_of(inner[-1], 0.0).astype(np.float32),
+        values,
     )

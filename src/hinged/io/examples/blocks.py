@@ -7,12 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hinged.io.examples.memory import Memory
 from hinged.io.examples.source import Stream
 
 __all__ = ["Block", "Blocks"]
 
+NEWLINE = 10
 BOM = b"\xef\xbb\xbf"
 WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
+NOTHING = np.empty(0, np.uint8)
 
 
 class Block(NamedTuple):
@@ -29,10 +32,10 @@ class Blocks:
     by more than there were, so that the work stays proportional to the bytes.
     """
 
-    def __init__(self, stream: Stream, chunk_bytes: int) -> None:
-        self._stream, self._size = stream, chunk_bytes
-        self._left = b""  # after the last newline
-        self._again = b""  # given back: whole lines
+    def __init__(self, stream: Stream, chunk_bytes: int, memory: Memory | None = None) -> None:
+        self._stream, self._size, self._memory = stream, chunk_bytes, memory or Memory()
+        self._left = NOTHING  # after the last newline
+        self._again = NOTHING  # given back: whole lines
         self._begun = False
 
     def __iter__(self) -> Iterator[Block]:
@@ -40,50 +43,59 @@ class Blocks:
             block = self._next()
             if block is not None:
                 yield block
-            if block is None or (block.last and not self._again):
+            if block is None or (block.last and not self._again.size):
                 return
 
     def give_back(self, data: np.ndarray) -> None:
         """Let these whole lines, the end of the block just handed out, come again in front of the next."""
-        self._again = data.tobytes()
+        self._again = data
 
     def _next(self) -> Block | None:
-        again, pieces = self._again, [self._left]
-        held = len(again) + len(self._left)
-        self._again = b""
+        again, n = len(self._again), len(self._again) + len(self._left)
+        data = self._memory.array(n + max(self._size, n) + 1, np.uint8)  # there is always room for a newline
+        data[:again], data[again:n] = self._again, self._left
+        self._again = self._left = NOTHING
         while True:
-            piece = self._stream.read(max(self._size, held)) if self._begun else self._first_piece()
-            if not piece:
-                self._left = b""
-                pieces.append(b"\n" if held > len(again) else b"")
-                break
-            if cut := piece.rfind(b"\n") + 1:
-                self._left = piece[cut:]
-                pieces.append(piece[:cut])
-                break
-            pieces.append(piece)
-            held += len(piece)
-        data = _joined([again, *pieces])
-        return Block(data, last=not piece) if data.size else None
+            if n + 1 == len(data):
+                data = self._longer(data)
+            got = self._read(data[n:-1])
+            if not got:
+                if n > again:
+                    data[n] = NEWLINE
+                    n += 1
+                return Block(data[:n], last=True) if n else None
+            n += got
+            if cut := _after_last_newline(data[n - got : n]):
+                cut += n - got
+                self._left = data[cut:n]
+                return Block(data[:cut], last=False)
 
-    def _first_piece(self) -> bytes:
-        head = b""
-        while len(head) < len(BOM) and (piece := self._stream.read(self._size)):
-            head += piece
+    def _longer(self, data: np.ndarray) -> np.ndarray:
+        more = self._memory.array(2 * len(data), np.uint8)
+        more[: len(data)] = data
+        return more
+
+    def _read(self, free: np.ndarray) -> int:
+        if self._begun:
+            return self._stream.readinto(free.data)
         self._begun = True
+        head = b""
+        while len(head) < len(BOM) and (piece := self._stream.read(len(BOM) - len(head))):
+            head += piece
         if head.startswith(WIDE_BOMS):
             name = self._stream.name
             raise ValueError(f"{name} is UTF-16, not UTF-8; convert it first: iconv -f UTF-16 -t UTF-8 {name}")
-        if head.startswith(BOM):
-            head = head.removeprefix(BOM) or self._stream.read(self._size)
-        return head
+        self._stream.put_back(head.removeprefix(BOM))
+        return self._stream.readinto(free.data)
 
 
-def _joined(pieces: list[bytes]) -> np.ndarray:
-    data = np.empty(sum(map(len, pieces)), np.uint8)
-    view = data.data
-    at = 0
-    for piece in pieces:
-        view[at : at + len(piece)] = piece
-        at += len(piece)
-    return data
+def _after_last_newline(data: np.ndarray) -> int:
+    """The place after the last newline, 0 where there is none; looks from the end."""
+    end, step = len(data), 1 << 12
+    while end > 0:
+        start = max(0, end - step)
+        at = data[start:end].tobytes().rfind(b"\n")
+        if at >= 0:
+            return start + at + 1
+        end, step = start, 2 * step
+    return 0

@@ -11,6 +11,8 @@ from hinged.io.examples.numbers import DOT, EXACT, HIGH, LEAST, ZERO, read_numbe
 
 __all__ = ["Marks", "read_word"]
 
+NONE, ONE, SHORT = np.uintp(0), np.uintp(1), np.uintp(15)
+
 
 class Marks:
     """Finds every one of some bytes; the memory for their places is used again for the next buffer.
@@ -43,25 +45,32 @@ def _find(b: Any, table: Any, places: Any) -> int:
 
 
 @njit(cache=True)
-def read_word(b: Any, start: int, end: int) -> tuple[float, bool]:
+def read_word(b: Any, start: Any, end: Any) -> Any:
     """The number that fills the bytes from `start` to `end`, and whether there is one; short plain ones are quick."""
-    if end - start > 15:
-        value, after = read_number(b, start)
-        return value, after == end
+    first, last = np.uintp(start), np.uintp(end)  # unsigned, as in `_find`
+    length = last - first
+    if length == ONE:
+        d = np.int64(b[first]) - ZERO
+        return float(d), 0 <= d <= 9
     m: Any = 0
-    point = end
-    for i in range(start, end):
-        d = np.int64(b[i]) - ZERO
-        if 0 <= d <= 9:
-            m = 10 * m + d
-        elif d == DOT - ZERO and point == end:
-            point = i
-        else:
-            value, after = read_number(b, start)
-            return value, after == end
-    if point == end:
-        return float(m), start < end
-    return m / HIGH[end - 1 - point - LEAST], end - start > 1
+    point = last
+    if length <= SHORT:
+        i = first
+        while i < last:
+            d = np.int64(b[i]) - ZERO
+            if 0 <= d <= 9:
+                m = 10 * m + d
+            elif d == DOT - ZERO and point == last:
+                point = i
+            else:
+                break
+            i += ONE
+        if i == last and point == last:
+            return float(m), length > NONE
+        if i == last:
+            return m / HIGH[np.int64(last) - np.int64(point) - 1 - LEAST], True
+    value, after = read_number(b, np.int64(first))  # type: ignore[arg-type]
+    return value, after == np.int64(last)
 
 
 assert EXACT >= 15  # so that one division above rounds once

@@ -48,6 +48,7 @@ def _chunks(stream: Stream, options: Options, batches: Any) -> Iterator[tuple[Ch
             if batch is None:
                 return
             batch.validate(full=True)
+            len(batch.schema.names)  # names that are not UTF-8 show here
         except (pa.ArrowException, ValueError, OSError, NotImplementedError, MemoryError, OverflowError) as problem:
             what = " ".join(str(problem).split())[:200]
             raise BadLine(

@@ -36,6 +36,7 @@ class Stream:
         self.name, self.size, self.position = name, size, 0
         self._file, self._ours = file, ours
         self._take = getattr(file, "read1", file.read)
+        self._into = file.readinto if ours else None
         self._head = b""
         while len(self._head) < 4 and (piece := self._pull(HEAD)):
             self._head += piece
@@ -50,6 +51,20 @@ class Stream:
             piece, self._head = self._head[:n], self._head[n:]
             return piece
         return self._inner.read(n) if self._inner else self._pull(n)
+
+    def readinto(self, view: memoryview) -> int:
+        """As `read`, into `view`; how many bytes there were."""
+        if self._head or self._inner or self._into is None:
+            piece = self.read(len(view))
+            view[: len(piece)] = piece
+            return len(piece)
+        got: int = self._into(view)
+        self.position += got
+        return got
+
+    def put_back(self, head: bytes) -> None:
+        """Let these bytes come again, before all others."""
+        self._head = head + self._head
 
     def peek(self) -> bytes:
         """The beginning, up to 64 KiB, without taking it: a whole line that is not blank where there is one."""

@@ -17,11 +17,12 @@ from hinged.io.examples.chunk import Chunk
 from hinged.io.examples.errors import BadLine, excerpt
 from hinged.io.examples.labels import LabelTable
 from hinged.io.examples.marks import Marks, read_word
+from hinged.io.examples.memory import Memory
 from hinged.io.examples.options import Options
 from hinged.io.examples.source import Stream
 from hinged.io.examples.spans import not_utf8, strings_of, utf8_faults
 
-__all__ = ["chunks", "parse"]
+__all__ = ["chunks", "most", "parse"]
 
 SPACE, TAB, RETURN, COLON, NEWLINE, HASH = 32, 9, 13, 58, 10, 35
 LARGEST = float(np.finfo(np.float64).max)
@@ -39,17 +40,22 @@ NO_COLON, BAD_INDEX, NOT_RISING, BAD_VALUE = FAULTS
 
 def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLine]]]:
     """The examples of an svmlight file, and the lines that are none."""
-    table, marks = LabelTable(), Marks(b" \t\r:#\n")
+    table, finder, memory = LabelTable(), Marks(b" \t\r:#\n"), Memory()
     line = 1
-    for block in Blocks(stream, options.chunk_bytes):
-        columns, lines, labels, faults, passed = parse(block.data, marks.find(block.data))
+    for block in Blocks(stream, options.chunk_bytes, memory):
+        marks = finder.find(block.data)
+        rows, pairs = most(block.data, marks)
+        indices, values = memory.array(pairs, np.int32), memory.array(pairs, np.float64)
+        indptr, lines, labels, faults, passed = parse(block.data, marks, rows, indices, values)
         bad = [_complaint(stream.name, block.data, line, *fault) for fault in faults.tolist()]
         try:
             spellings = strings_of(block.data, *labels)
         except UnicodeDecodeError:
             bad += _blank_out_bad_labels(block.data, labels, lines + line, stream.name)
-            columns, lines, labels, _, _ = parse(block.data, marks.find(block.data))
+            marks = finder.find(block.data)
+            indptr, lines, labels, _, _ = parse(block.data, marks, rows, indices, values)
             spellings = strings_of(block.data, *labels)
+        columns = (indptr, indices[: indptr[-1]], values[: indptr[-1]])
         yield Chunk(table.answers(spellings), lines + line, stream.name, columns=columns), bad
         line += passed
 
@@ -74,21 +80,17 @@ def _complaint(source: str, data: np.ndarray, line: int, offset: int, code: int,
 
 
 @njit(cache=True, nogil=True)
-def parse(b: Any, marks: Any) -> Any:
-    """Every example of a buffer that ends with a newline; `marks` are the places of blanks, colons, # and newlines.
+def parse(b: Any, marks: Any, most_rows: int, indices: Any, values: Any) -> Any:
+    """Every example of a buffer that ends with a newline; `indices` and `values` are filled in.
+
+    `marks` are the places of blanks, colons, # and newlines, `most_rows` what `most` says.
 
     Returns
     -------
-    (indptr, indices, values), lines, labels (2, rows), faults (n, 3), lines passed
+    indptr, lines, labels (2, rows), faults (n, 3), lines passed
         A label's piece is empty where there is none; a fault is its line, its code and where the word begins.
     """
-    most_rows, most_features = 0, 0
-    for t in range(len(marks)):
-        most_rows += b[marks[t]] == NEWLINE
-        most_features += b[marks[t]] == COLON
     indptr = np.zeros(most_rows + 1, np.int64)
-    indices = np.empty(most_features, np.int32)
-    values = np.empty(most_features, np.float64)
     lines = np.empty(most_rows, np.int64)
     labels = np.empty((2, most_rows), np.int64)
     faults = np.empty((most_rows, 3), np.int64)
@@ -115,8 +117,17 @@ def parse(b: Any, marks: Any) -> Any:
             t += 1
         start = marks[t] + 1
         line += 1
-    k = indptr[rows]
-    return (indptr[: rows + 1], indices[:k], values[:k]), lines[:rows], labels[:, :rows].copy(), faults[:bad], line
+    return indptr[: rows + 1], lines[:rows], labels[:, :rows].copy(), faults[:bad], line
+
+
+@njit(cache=True)
+def most(b: Any, marks: Any) -> tuple[int, int]:
+    """Lines and colons: as many examples and pairs as there can be."""
+    lines, colons = 0, 0
+    for t in range(len(marks)):
+        lines += b[marks[t]] == NEWLINE
+        colons += b[marks[t]] == COLON
+    return lines, colons
 
 
 @njit(cache=True)

@@ -17,13 +17,15 @@ from hinged.io.examples.chunk import Chunk, Named
 from hinged.io.examples.errors import BadLine, excerpt
 from hinged.io.examples.labels import LabelTable
 from hinged.io.examples.marks import Marks, read_word
+from hinged.io.examples.memory import Memory
 from hinged.io.examples.options import Options
 from hinged.io.examples.source import Stream
 from hinged.io.examples.spans import blank_out_bad_utf8, strings_of
 
-__all__ = ["chunks", "parse"]
+__all__ = ["chunks", "most", "parse"]
 
-BAR, COLON, COMMA, NEWLINE, QUOTE = 124, 58, 44, 10, 39
+BAR, COLON, NEWLINE, QUOTE = 124, 58, 10, 39
+ONE = np.uintp(1)
 LARGEST = float(np.finfo(np.float32).max)
 
 #: What a byte means to the parser: part of a word, between words, or one of three marks.
@@ -48,11 +50,18 @@ NO_BAR, MANY_WORDS, BAD_WEIGHT, BAD_BASE, BAD_LABEL, BAD_SCALE, BAD_VALUE, NAMEL
 
 def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLine]]]:
     """The examples of a VW file, and the lines that are none."""
-    table, marks = LabelTable(), Marks(b" \t\r:|\n")
+    table, finder, memory = LabelTable(), Marks(b" \t\r:|\n"), Memory()
     line = 1
-    for block in Blocks(stream, options.chunk_bytes):
+    for block in Blocks(stream, options.chunk_bytes, memory):
         bad = blank_out_bad_utf8(block.data, stream.name, line)
-        named, lines, labels, tags, weights, faults, passed = parse(block.data, marks.find(block.data))
+        marks = finder.find(block.data)
+        rows, features = most(block.data, marks)
+        spaces, names = memory.array((2, features), np.int64), memory.array((2, features), np.int64)
+        values = memory.array(features, np.float32)
+        indptr, lines, labels, tags, weights, faults, passed = parse(block.data, marks, rows, spaces, names, values)
+        k = int(indptr[-1])
+        if k < features:  # rare: words before the bar were counted, or a line was malformed
+            spaces, names, values = spaces[:, :k].copy(), names[:, :k].copy(), values[:k]
         bad += [_complaint(stream.name, block.data, line, *fault) for fault in faults.tolist()]
         chunk = Chunk(
             answers=table.answers(strings_of(block.data, *labels)),
@@ -60,7 +69,7 @@ def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLi
             source=stream.name,
             weights=None if (weights == 1.0).all() else weights,
             tags=strings_of(block.data, *tags) if (tags[0] != tags[1]).any() else None,
-            named=Named(named[0], block.data, *named[1:]),
+            named=Named(indptr, block.data, spaces, names, values),
         )
         line += passed
         yield chunk, bad
@@ -75,19 +84,17 @@ def _complaint(source: str, data: np.ndarray, line: int, offset: int, code: int,
 
 
 @njit(cache=True, nogil=True)
-def parse(b: Any, marks: Any) -> Any:
-    """Every example of a buffer that ends with a newline; `marks` are the places of blanks, colons, bars and newlines.
+def parse(b: Any, marks: Any, most_rows: int, spaces: Any, names: Any, values: Any) -> Any:
+    """Every example of a buffer that ends with a newline; `spaces`, `names` and `values` are filled in.
+
+    `marks` are the places of blanks, colons, bars and newlines, `most_rows` what `most` says.
 
     Returns
     -------
-    (indptr, spaces, names, values), lines, labels (2, rows), tags (2, rows), weights, faults (n, 3), lines passed
+    indptr, lines, labels (2, rows), tags (2, rows), weights, faults (n, 3), lines passed
         Pieces are places in `b`; a fault is its line, its code and where the offending word begins.
     """
-    most_rows, most_features = _most(b, marks)
     indptr = np.zeros(most_rows + 1, np.int64)
-    spaces = np.empty((2, most_features), np.int64)
-    names = np.empty((2, most_features), np.int64)
-    values = np.empty(most_features, np.float32)
     lines = np.empty(most_rows, np.int64)
     labels = np.empty((2, most_rows), np.int64)
     tags = np.empty((2, most_rows), np.int64)
@@ -118,15 +125,12 @@ def parse(b: Any, marks: Any) -> Any:
             t += 1
         start = marks[t] + 1
         line += 1
-    k = indptr[rows]
-    if k < most_features:  # rare: words before the bar were counted, or a line was malformed
-        spaces, names, values = spaces[:, :k].copy(), names[:, :k].copy(), values[:k].copy()
-    named = (indptr[: rows + 1], spaces, names, values)
-    return named, lines[:rows], labels[:, :rows].copy(), tags[:, :rows].copy(), weights[:rows], faults[:bad], line
+    labels, tags = labels[:, :rows].copy(), tags[:, :rows].copy()
+    return indptr[: rows + 1], lines[:rows], labels, tags, weights[:rows], faults[:bad], line
 
 
 @njit(cache=True)
-def _most(b: Any, marks: Any) -> tuple[int, int]:
+def most(b: Any, marks: Any) -> tuple[int, int]:
     """Lines, and words after a blank: as many examples and features as there can be."""
     lines, words = 0, 0
     for t in range(len(marks) - 1):
@@ -190,42 +194,44 @@ def _read_label(b: Any, marks: Any, start: int, t: int, label: Any, tag: Any) ->
 
 
 @njit(cache=True)
-def _read_features(
-    b: Any, marks: Any, t: int, k: int, spaces: Any, names: Any, values: Any
-) -> tuple[int, int, int, int]:
+def _read_features(b: Any, marks: Any, t: int, k: int, spaces: Any, names: Any, values: Any) -> Any:
     """The namespaces from the bar at mark `t` to the end of the line, written from feature `k` on.
 
     Returns
     -------
     fault, features so far, place of the offending word, and the mark where reading stopped
     """
-    while b[marks[t]] == BAR:
-        space = marks[t] + 1
-        t += 1
-        space_end = marks[t]
+    at, j = np.uintp(t), np.uintp(k)  # unsigned: a negative place would be counted from the end, and asking costs time
+    mark = np.uintp(marks[at])
+    while b[mark] == BAR:
+        space = mark + ONE
+        at += ONE
+        mark = space_end = np.uintp(marks[at])
         scale = 1.0
-        if b[space_end] == COLON:
-            t += 1
-            scale, sound = read_word(b, space_end + 1, marks[t])
-            if not sound or b[marks[t]] == COLON or not abs(scale) <= LARGEST:
-                return BAD_SCALE, k, space_end + 1, t
-        while KIND[b[marks[t]]] == BLANK:
-            start = marks[t] + 1
-            t += 1
-            end = marks[t]
+        if b[mark] == COLON:
+            at += ONE
+            mark = np.uintp(marks[at])
+            scale, sound = read_word(b, space_end + ONE, mark)
+            if not sound or b[mark] == COLON or not abs(scale) <= LARGEST:
+                return BAD_SCALE, np.int64(j), np.int64(space_end) + 1, np.int64(at)
+        while KIND[b[mark]] == BLANK:
+            start = mark + ONE
+            at += ONE
+            mark = end = np.uintp(marks[at])
             value = scale
-            if b[end] == COLON:
-                t += 1
-                number, sound = read_word(b, end + 1, marks[t])
+            if b[mark] == COLON:
+                at += ONE
+                mark = np.uintp(marks[at])
+                number, sound = read_word(b, end + ONE, mark)
                 value = scale * number
                 if start == end:
-                    return NAMELESS, k, start, t
-                if not sound or b[marks[t]] == COLON or not abs(value) <= LARGEST:
-                    return BAD_VALUE, k, end + 1, t
+                    return NAMELESS, np.int64(j), np.int64(start), np.int64(at)
+                if not sound or b[mark] == COLON or not abs(value) <= LARGEST:
+                    return BAD_VALUE, np.int64(j), np.int64(end) + 1, np.int64(at)
             elif start == end:
                 continue
-            spaces[0, k], spaces[1, k] = space, space_end
-            names[0, k], names[1, k] = start, end
-            values[k] = value
-            k += 1
-    return 0, k, 0, t
+            spaces[0, j], spaces[1, j] = space, space_end
+            names[0, j], names[1, j] = start, end
+            values[j] = value
+            j += ONE
+    return 0, np.int64(j), 0, np.int64(at)
