@@ -189,6 +189,6 @@ class TextRanker(ReadsText, Ranker):
     >>> stream = [("late goal", {"sport"}), ("vote on budget", {"politics"}), ("goal of the vote", {"politics"})]
     >>> for text, topics in stream * 2:
     ...     model.learn_one(text, topics)
-    >>> model.rank_one("a goal")
+    >>> model.rank_one("late goal")
     ['sport', 'politics']
     """
