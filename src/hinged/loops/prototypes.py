@@ -184,7 +184,7 @@ def fast_forward(
         for r in range(k):
             best = max(best, s[r])
         rival = 0
-        while s[rival] != best:
+        while rival < k - 1 and s[rival] != best:  # a score that overflowed equals nothing
             rival += 1
         gap = np.float64(right) - np.float64(best)
         flags[i], ranks[i] = 0, 1
