@@ -112,9 +112,11 @@ def _row(cells: list[str], delimiter: str) -> bytes:
 
 
 def lines(chunks: Iterable[Chunk], file: BinaryIO) -> None:
-    """Label, tab, text: fields are joined by blanks, newlines become blanks; weights and tags have no place."""
+    """Label, tab, text: fields are joined by blanks, newlines become blanks; tags are left out."""
     for chunk in chunks:
         _refuse_features(chunk, "lines", "Such a file holds text")
+        if chunk.weights is not None and (chunk.weights != 1.0).any():
+            raise ValueError(f"{chunk.source} has importance weights, and lines have no place for them; write jsonl.")
         columns = [texts_of(strings) for strings in chunk.texts.values()]
         for answer, line, pieces in zip(chunk.answers, chunk.lines, zip(*columns, strict=True), strict=True):
             text = " ".join(" ".join(piece for piece in pieces if piece).splitlines())
