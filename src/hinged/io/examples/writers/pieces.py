@@ -18,7 +18,8 @@ Feature = tuple[str, str, str]  # namespace, name, value as it is spelt
 def texts_of(strings: Strings) -> list[str]:
     """Texts as strings."""
     raw = strings.buffer.tobytes()
-    return [raw[a:b].decode("utf-8", "replace") for a, b in zip(strings.starts.tolist(), strings.ends.tolist())]  # noqa: B905
+    places = zip(strings.starts.tolist(), strings.ends.tolist(), strict=True)
+    return [raw[start:end].decode("utf-8", "replace") for start, end in places]
 
 
 def numbers_as_text(values: np.ndarray) -> list[str]:
