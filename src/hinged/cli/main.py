@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -71,9 +70,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = app(None if arguments is None else list(arguments), prog_name="hinged", standalone_mode=False)
     except typer.Abort:
         code = 130
-    except BrokenPipeError:  # whoever read our output has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 141
     except OSError as error:
         code = _complain(f"{error.filename}: {error.strerror}." if error.strerror and error.filename else str(error))
     except (ImportError, TypeError, ValueError) as error:

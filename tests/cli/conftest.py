@@ -1,0 +1,29 @@
+"""Running the command line in this process."""
+
+import io
+import sys
+
+import pytest
+
+from hinged.cli.main import main
+
+
+@pytest.fixture
+def call(capsys, monkeypatch):
+    """Call with the arguments of the program, and what is piped in; gives exit code, stdout and stderr."""
+
+    def run(*arguments, stdin=None):
+        if stdin is not None:
+            piped = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin.encode())), encoding="utf-8")
+            monkeypatch.setattr(sys, "stdin", piped)
+        with pytest.raises(SystemExit) as stopped:
+            main([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return stopped.value.code, said.out, said.err
+
+    return run
+
+
+def is_one_sentence(err):
+    """Whether stderr holds one line, which ends like a sentence."""
+    return len(err.strip().splitlines()) == 1 and err.rstrip().endswith(".") and err.startswith("hinged: ")

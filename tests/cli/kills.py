@@ -1,0 +1,57 @@
+"""Learns and saves in forked children that are killed at random; says after each what the model file holds.
+
+Run as a program: folder, number of kills, seed. Forking spares every child the start-up, so that most kills come
+while something is learnt or written.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+from hinged import load
+from hinged.cli.main import main
+
+LONGEST = 0.12  # seconds a child may live
+
+
+def learn(folder):
+    """One run of the real command; nothing is printed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    try:
+        main(["learn", str(folder / "mail.jsonl"), "--model", str(folder / "m.hinged")])
+    except SystemExit as stopped:
+        if stopped.code:
+            os._exit(int(stopped.code))
+
+
+def killed(folder, rng):
+    """Fork a child that learns and saves again and again; kill it; return the rounds of the model it left."""
+    child = os.fork()
+    if child == 0:
+        while True:
+            learn(folder)
+    time.sleep(rng.random() * LONGEST)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL, status
+    return load(folder / "m.hinged").n_rounds_ if (folder / "m.hinged").exists() else 0
+
+
+def warm_up(folder):
+    """Load all loops before the first fork, and see how long a run takes."""
+    saved = os.dup(1)
+    learn(folder)
+    os.dup2(saved, 1)
+    (folder / "m.hinged").unlink()
+
+
+if __name__ == "__main__":
+    folder, kills, rng = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
+    warm_up(folder)
+    rounds = [killed(folder, rng) for _ in range(kills)]
+    left = len([name for name in os.listdir(folder) if name.startswith(".m.hinged")])
+    print(json.dumps({"rounds": rounds, "left": left}))
