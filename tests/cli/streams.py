@@ -4,12 +4,12 @@ import json
 import random
 
 WORDS = {
-    "finance": "invoice tax payment bank budget quarterly".split(),
-    "family": "dinner grandma holiday cake birthday garden".split(),
-    "travel": "train hotel ticket flight passport luggage".split(),
-    "work": "meeting project deadline report review slides".split(),
+    "finance": ["invoice", "tax", "payment", "bank", "budget", "quarterly"],
+    "family": ["dinner", "grandma", "holiday", "cake", "birthday", "garden"],
+    "travel": ["train", "hotel", "ticket", "flight", "passport", "luggage"],
+    "work": ["meeting", "project", "deadline", "report", "review", "slides"],
 }
-COMMON = "the a is on friday please we you it and today".split()
+COMMON = ["the", "a", "is", "on", "friday", "please", "we", "you", "it", "and", "today"]
 
 
 def examples(n, seed=0):

@@ -4,10 +4,10 @@ import gzip
 import json
 
 import pytest
-
-import hinged
 from tests.cli.conftest import is_one_sentence
 from tests.cli.streams import examples, write_jsonl, write_sets, write_svmlight
+
+import hinged
 
 
 def rows_of(out):

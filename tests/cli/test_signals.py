@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.streams import examples, write_jsonl
 
 import hinged
 from hinged.cli.interrupts import Interrupts
-from tests.cli.streams import examples, write_jsonl
 
 PROGRAM = [sys.executable, "-c", "from hinged.cli.main import main; main()"]
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
