@@ -233,3 +233,13 @@ def test_text_and_columns_do_not_mix(call, tmp_path):
             assert code == 1
             assert "was taught" in err
             assert is_one_sentence(err)
+
+
+def test_labels_in_one_cell_are_told_apart_again(call, tmp_path):
+    (tmp_path / "a.csv").write_text("label,text\n" + '"a,b",x y\nb,y z\na,x x\n' * 5)
+    (tmp_path / "heavy.csv").write_text("label,text,w\na,x y,3\nb,y z,0\n")
+    assert call("learn", tmp_path / "a.csv", "--model", tmp_path / "m.hinged", "--label-sep", ",")[0] == 0
+    assert call("learn", tmp_path / "a.csv", "--model", tmp_path / "m.hinged")[0] == 0
+    assert hinged.load(tmp_path / "m.hinged").classes_.tolist() == ["a", "b"]
+    assert call("learn", tmp_path / "heavy.csv", "--model", tmp_path / "w.hinged", "--weight", "w")[0] == 0
+    assert hinged.load(tmp_path / "w.hinged").classes_.tolist() == ["a"]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Inputs"]
 
+FURTHER = ("weight", "tag", "label_sep", "quote")
 SHOWN = 3  # malformed lines of which the message is shown
 
 
@@ -55,6 +56,7 @@ class Inputs:
         self.name = "standard input" if files == ["-"] else files[0] if len(files) == 1 else f"{len(files)} files"
         self.format: str | None = options["format"]
         self.given = {"text": names_in(options["text"]), "label": options["label"]}
+        self.more = {name: options[name] for name in FURTHER if options[name] is not None}
         self.remembered: dict[str, Any] = {}
         self.on_error: str = options["on_error"]
         self.examples = self.skipped = 0
@@ -71,11 +73,14 @@ class Inputs:
             self.remembered["text"] = tuple(text)
         if isinstance(label, str):
             self.remembered["label"] = label
+        if isinstance(notes.get("label_sep"), str):
+            self.more.setdefault("label_sep", notes["label_sep"])
 
     def note(self, model: Any) -> None:
         """Let a model remember how its input was read."""
         text, label = self.given["text"], self.given["label"]
-        model._notes = (model._notes or {}) | {"text": list(text) if text else None, "label": label}
+        read_by = {"text": list(text) if text else None, "label": label, "label_sep": self.more.get("label_sep")}
+        model._notes = (model._notes or {}) | read_by
 
     def can_be_read_again(self) -> bool:
         """Whether all of it lies on a disk."""
@@ -110,7 +115,7 @@ class Inputs:
             if not labels:
                 names["label"] = self.given["label"]
             lines = "lines" if plain and format is None else None
-            with read(file, self.format or lines, on_error=self.on_error, **names) as reader:
+            with read(file, self.format or lines, on_error=self.on_error, **names, **self.more) as reader:
                 try:
                     for chunk in reader:
                         self.examples += len(chunk)

@@ -19,7 +19,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.
 Files = Annotated[list[str] | None, typer.Argument(metavar="FILE", help="What to read; - for standard input.")]
 Model = Annotated[Path, typer.Option("--model", "-m", metavar="PATH", help="The model file.")]
 
-Format = Literal["jsonl", "csv", "tsv", "svmlight", "vw", "parquet", "arrow", "lines", "folders"]
+Format = Literal["jsonl", "csv", "tsv", "svmlight", "vw", "lines", "parquet", "arrow", "folders"]
 Rule = Literal["perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira", "uniform"]
 
 
@@ -43,6 +43,17 @@ READING: dict[str, Any] = {
         help="Columns or keys that hold text, with commas between; guessed if left out.",
     ),
     "label": _option(str | None, panel=INPUT, metavar="NAME", help="Column or key of the label; guessed if left out."),
+    "weight": _option(str | None, panel=INPUT, metavar="NAME", help="Column or key of an example's importance weight."),
+    "tag": _option(str | None, panel=INPUT, metavar="NAME", help="Column or key of an example's own name."),
+    "label_sep": _option(
+        str | None, panel=INPUT, metavar="TEXT", help="What separates several labels in one cell, such as a comma."
+    ),
+    "quote": _option(
+        str | None,
+        panel=INPUT,
+        metavar="CHAR",
+        help="What may surround cells of csv and tsv; '' where quotes are text.",
+    ),
     "on_error": _option(
         Literal["stop", "skip"],
         panel=INPUT,
@@ -85,6 +96,12 @@ LEARNER: dict[str, Any] = {
         panel=LEARNS,
         metavar="WHICH",
         help="Label features of shared weights: first, frequency (the default), distance, tfidf.",
+    ),
+    "geometry": _option(
+        Literal["euclidean", "entropy"] | None,
+        panel=LEARNS,
+        metavar="WHICH",
+        help="euclidean (steps add up, the default) or entropy (steps multiply); for columns only.",
     ),
     "margin": _option(
         float | None, panel=LEARNS, metavar="NUMBER", help="By how much the right label must win, 1 by default."

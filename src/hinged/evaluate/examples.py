@@ -15,7 +15,6 @@ from hinged.io.examples.chunk import Chunk, Strings
 
 __all__ = ["answers_for", "check_agrees", "is_ranker", "new_learner", "reads_text", "rows_for", "taken"]
 
-TEXT_ONLY = ("words", "chars", "values", "lowercase", "bits", "seed", "signed")
 KINDS = {
     ("classify", "text"): TextClassifier,
     ("rank", "text"): TextRanker,
@@ -46,12 +45,8 @@ def new_learner(chunk: Chunk, task: str | None, settings: Mapping[str, Any]) -> 
         task = "rank" if any(isinstance(answer, list) for answer in chunk.answers) else "classify"
     kind = "text" if chunk.columns is None else "columns"
     settings = dict(settings)
-    if kind == "columns":
-        for name in TEXT_ONLY:
-            if name in settings:
-                raise ValueError(
-                    f"{name} says how text is read, and {chunk.source} has numbered columns; leave it out."
-                )
+    for name in settings:
+        _check_setting(KINDS[task, kind](), name, f"{chunk.source} has")
     if "sharing" in settings and "features" not in settings:
         settings["features"] = None if settings["sharing"] == "multi" else "frequency"
     model = KINDS[task, kind](**settings)
@@ -77,14 +72,20 @@ def check_agrees(model: Any, task: str | None, settings: Mapping[str, Any], name
     if task is not None and task != is_task:
         raise ValueError(f"{name} was learnt to {is_task}, so it cannot go on with task {task}; start a fresh model.")
     for setting, value in settings.items():
-        if not hasattr(model, setting):
-            raise ValueError(f"{setting} says how text is read, and {name} reads numbered columns; leave it out.")
+        _check_setting(model, setting, f"{name} reads")
         before = getattr(model, setting)
         if (tuple(before) if isinstance(before, list) else before) != value:
             raise ValueError(
                 f"{name} was learnt with {setting}={before!r}, so it cannot go on with {value!r}; "
                 f"leave {setting} out, or start a fresh model."
             )
+
+
+def _check_setting(model: Any, name: str, what: str) -> None:
+    """Refuse a setting of text for columns, and the other way round."""
+    if name not in model.get_params(deep=False):
+        kind, other = ("text", "numbered columns") if reads_text(model) else ("numbered columns", "text")
+        raise ValueError(f"{name} is a setting for {other}, and {what} {kind}; leave it out.")
 
 
 # ------------------------------------------------------------------ what a model is given

@@ -1,0 +1,52 @@
+"""Options of commands are settings of learners: none is forgotten, none has other choices or defaults."""
+
+import inspect
+from typing import get_args
+
+import pytest
+
+import hinged
+from hinged.cli.options import LEARNER, READING, Format, Rule
+from hinged.io.examples import FORMATS, read
+
+#: Settings that are no options, and why.
+ELSEWHERE = {
+    "epochs": "--passes",
+    "shuffle": "a stream has its order",
+    "random_state": "nothing is shuffled",
+    "n_features": "columns are added as they come",
+    "dtype": "single precision for text, double for columns",
+}
+
+
+def help_of(name):
+    return get_args(LEARNER[name])[1].help
+
+
+@pytest.mark.parametrize("kind", [hinged.Classifier, hinged.Ranker, hinged.TextClassifier, hinged.TextRanker])
+def test_every_setting_is_an_option(kind):
+    assert {*kind().get_params()} <= {*LEARNER} | {*ELSEWHERE}
+
+
+def test_every_option_is_a_setting():
+    settings = {*hinged.Classifier().get_params(), *hinged.TextClassifier().get_params()}
+    assert {*LEARNER} - {"task"} <= settings
+
+
+def test_every_choice_is_the_library_s():
+    assert get_args(Rule) == tuple(hinged.rules.RULES)
+    assert get_args(Format) == tuple(FORMATS)
+    for name in hinged.rules.RULES:
+        assert name in help_of("rule")
+    for name in FORMATS:
+        assert name in get_args(READING["format"])[1].help
+
+
+@pytest.mark.parametrize("name", ["rule", "sharing", "scaling"])
+def test_defaults_are_told_as_they_are(name):
+    text, columns = (getattr(kind(), name) or "none" for kind in (hinged.TextClassifier, hinged.Classifier))
+    assert f"{text} for text, {columns} for columns by default" in help_of(name)
+
+
+def test_every_option_of_reading_is_one_of_the_readers():
+    assert {*READING} == {*inspect.signature(read).parameters} - {"source", "chunk_bytes"}
