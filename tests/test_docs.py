@@ -90,7 +90,8 @@ def test_every_command_and_option_is_in_the_guide(name):
     section = re.search(rf"^## `{f'hinged {name}'.strip()}`$(.*?)(?=^## |\Z)", guide, re.MULTILINE | re.DOTALL)
     assert section, f"docs/cli.md has no section on hinged {name}"
     for parameter in commands()[name].params:
-        for option in parameter.opts:
+        argument = parameter.param_type_name == "argument"
+        for option in [parameter.metavar] if argument else [*parameter.opts, *parameter.secondary_opts]:
             assert f"`{option}`" in section[1], f"docs/cli.md lacks {option} of hinged {name}"
 
 
@@ -100,7 +101,7 @@ def test_every_command_shown_exists(page):
         for command in re.findall(r"^(?:\S*/)?hinged( .*)$", code, re.MULTILINE):
             words = shlex.split(command, comments=True)
             known = commands().get(words[0], commands()[""])
-            options = {option for parameter in known.params for option in parameter.opts} | {"--help", "-h"}
+            options = {option for p in known.params for option in [*p.opts, *p.secondary_opts]} | {"--help", "-h", "-"}
             assert words[0] in commands() or words[0].startswith("-"), f"{name_of(page)}:{line} hinged {words[0]}"
             assert {word for word in words if word.startswith("-")} <= options, f"{name_of(page)}:{line}{command}"
 

@@ -13,6 +13,7 @@ from hinged.cli.options import AsJson
 __all__ = ["inspect"]
 
 SHOWN = 10
+ALWAYS = ("rule", "C", "sharing", "features", "scaling", "normalize")  # others where they are not the default
 
 
 def inspect(
@@ -48,8 +49,9 @@ def _print(facts: dict[str, Any]) -> None:
     say(f"{bold(facts['path'])}  {dim(f'{size}, file version {version}')}")
     say()
     line("estimator", f"{facts['estimator']}, {facts['dtype']}")
-    given = {name: value for name, value in facts["settings"].items() if value != facts["defaults"].get(name)}
-    line("settings", ", ".join(f"{name}={value!r}" for name, value in given.items()) or "the defaults")
+    defaults = facts["defaults"]
+    shown = [n for n, value in facts["settings"].items() if n in ALWAYS or value != defaults.get(n)]
+    line("settings", ", ".join(f"{name}={facts['settings'][name]!r}" for name in shown))
     if facts["reads"]:
         line("reads", facts["reads"])
     line("rounds", f"{facts['rounds']:,}, {facts['updates']:,} of them with a step")
