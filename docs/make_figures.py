@@ -318,6 +318,13 @@ def certificate() -> None:
         ax.grid(axis="y", color=plots.HAIRLINE, linewidth=0.8)
 
 
+def bounds() -> None:
+    """Mistakes, what the certificate allows and what the theorem allows, as a stream runs."""
+    stream = hinged.datasets.mail_stream(n_messages=3000, n_folders=25)
+    seen = hinged.bounds.trace(hinged.Classifier("optimal", **TEXT), stream.X, stream.y)
+    hinged.bounds.plot_trace(seen, IMAGES / "bounds.png")
+
+
 def projections() -> None:
     """One trial of two constraints in the plane, and where each rule goes."""
     start = np.array([-0.3, 0.05])
@@ -361,7 +368,7 @@ def projections() -> None:
 
 
 FIGURES: dict[str, Callable[[], None]] = {
-    figure.__name__: figure for figure in (mistakes, scaling, noise, reliability, certificate, projections)
+    figure.__name__: figure for figure in (mistakes, scaling, noise, reliability, certificate, bounds, projections)
 }
 
 

@@ -20,6 +20,7 @@ LEVELS = (
     ("text",),
     ("estimators",),
     ("evaluate",),
+    ("bounds",),
     ("experiments",),
     ("",),  # the public surface, hinged/__init__.py
     ("cli",),

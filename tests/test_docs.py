@@ -50,7 +50,7 @@ def test_every_export_is_in_the_reference(name):
 
 
 @pytest.mark.parametrize(
-    "module", ["datasets", "evaluate", "experiments", "features", "geometry", "rules", "sharing", "text"]
+    "module", ["bounds", "datasets", "evaluate", "experiments", "features", "geometry", "rules", "sharing", "text"]
 )
 def test_every_export_of_a_module_is_in_the_reference(module):
     missing = [name for name in getattr(hinged, module).__all__ if not named_in("docs/api.md", name)]

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hinged import datasets, evaluate, experiments, features, geometry, rules, sharing, text
+    from hinged import bounds, datasets, evaluate, experiments, features, geometry, rules, sharing, text
     from hinged.estimators import Classifier, Ranker
     from hinged.estimators.files import load
     from hinged.estimators.river import to_river
@@ -20,6 +20,7 @@ __all__ = [
     "TextClassifier",
     "TextRanker",
     "__version__",
+    "bounds",
     "datasets",
     "evaluate",
     "experiments",

@@ -1,0 +1,93 @@
+"""Pictures of a bound at work: mistakes below what the certificate allows, below what the theorem allows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from hinged.bounds.running import Trace
+from hinged.evaluate.plots import COLOURS, MUTED, _figure, _finish, _save, spread_labels
+from hinged.evaluate.svg import curves
+
+__all__ = ["plot_trace", "trace_svg"]
+
+ABOUT = "Mistakes so far, the most that the certificate allows, and the most that the bound allows."
+
+
+def plot_trace(trace: Trace, path: str | Path, *, title: str = "What was proven, and what happened") -> Path:
+    """Draw the mistakes of a run, the most that its certificate allows, and the most that the bound allows.
+
+    Parameters
+    ----------
+    trace : Trace
+        What `trace` returned.
+    path : path
+        Where to write; the suffix chooses the format (``.png``, ``.svg``, ``.pdf``).
+    title : str
+        What stands above the picture.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Examples
+    --------
+    >>> import tempfile, os, hinged, numpy as np
+    >>> seen = hinged.bounds.trace(hinged.Classifier("pa1"), np.eye(2)[[0, 1] * 8], [0, 1] * 8, classes=[0, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plot_trace(seen, os.path.join(folder, "bound.svg")).name
+    'bound.svg'
+    """
+    series = _series(trace)
+    ends = {name: float(values[np.isfinite(values)][-1]) for name, values in series.items()}
+    top = max(1.0, *ends.values())
+    n = int(trace.rounds[-1])
+    with _figure((10, 5.6)) as (figure, axes):
+        heights = spread_labels(list(ends.values()), gap=0.05 * top)
+        for i, (name, values) in enumerate(series.items()):
+            colour, seen = COLOURS[(0, 2, 1)[i]], np.isfinite(values)
+            axes.plot(trace.rounds[seen], values[seen], color=colour, linewidth=1.8, solid_capstyle="round")
+            elbow = [n * 1.004, n * 1.02, n * 1.03]
+            axes.plot(elbow, [ends[name], heights[i], heights[i]], color=colour, linewidth=1.2, clip_on=False)
+            at = (n * 1.035, heights[i])
+            axes.annotate(f"{name}  {ends[name]:,.0f}", at, va="center", fontsize=10, annotation_clip=False)
+        axes.set_xlim(0, n)
+        axes.set_ylim(0, 1.04 * top)
+        axes.set_xlabel("rounds, in order of arrival", color=MUTED)
+        by = f"no bound: {trace.note}" if trace.final is None else f"bound by {trace.final.theorem}"
+        _finish(axes, title, f"{trace.rule}: mistakes so far, and the most there can be · {by}")
+        return _save(figure, path)
+
+
+def trace_svg(trace: Trace, *, height: int = 430, unit: str = "rounds, in order of arrival") -> str:
+    """The three curves as inline SVG, coloured by the style sheet of the page that holds them.
+
+    Parameters
+    ----------
+    trace : Trace
+    height : int, default 430
+        In pixels, of 920 in width.
+    unit : str
+        What stands under the axis.
+
+    Examples
+    --------
+    >>> import hinged, numpy as np
+    >>> seen = hinged.bounds.trace(hinged.Classifier("pa1"), np.eye(2)[[0, 1] * 8], [0, 1] * 8, classes=[0, 1])
+    >>> trace_svg(seen).count("<title>")
+    3
+    """
+    rounds = np.arange(1, int(trace.rounds[-1]) + 1)
+    drawn = {}
+    for name, values in _series(trace).items():
+        seen = np.isfinite(values)
+        drawn[name] = np.interp(rounds, trace.rounds[seen], values[seen], left=np.nan, right=np.nan)
+    return curves(drawn, height=height, unit=unit, about=ABOUT)
+
+
+def _series(trace: Trace) -> dict[str, np.ndarray]:
+    """The curves that have something to show."""
+    series = {"mistakes": trace.mistakes.astype(float), "certificate": trace.certified, "bound": trace.bound}
+    return {name: values for name, values in series.items() if np.isfinite(values).any()}

@@ -1,0 +1,157 @@
+"""The bounds as formulas: from the sums of a stream and a comparator, after each round, to numbers after each round.
+
+Where a theorem does not apply its value is infinite, and `why` says so in a sentence. m is the margin, R² the longest
+‖z‖² so far, U = ‖u‖², L and L2 the sums of losses and squared losses of u so far.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hinged.bounds.comparators import Sums
+
+__all__ = [
+    "Terms",
+    "at_best_cap",
+    "cost",
+    "dual_ascent",
+    "gain_per_mistake",
+    "hypothesis_sharing",
+    "pa_equal_lengths",
+    "pa_separable",
+    "passive_aggressive_1",
+    "passive_aggressive_2",
+]
+
+EQUAL = 1e-6  # lengths that differ by less, relatively, are one length rounded
+
+
+class Terms(NamedTuple):
+    """A bound after each round, complexity + loss + mixed, on what `counts` says; a mistake is `per_mistake` of it."""
+
+    complexity: np.ndarray
+    loss: np.ndarray
+    mixed: np.ndarray
+    counts: str = "mistakes"
+    per_mistake: float = 1.0
+    why: str = ""
+
+    @property
+    def value(self) -> np.ndarray:
+        """The bound itself."""
+        return self.complexity + self.loss + self.mixed
+
+
+def gain_per_mistake(rule: str, s: Sums, C: Any) -> np.ndarray:
+    r"""What a mistake adds at least to the dual: M · gain ≤ D ≤ P(u), the whole proof of SP and LR.
+
+    A step α along one mistaken constraint adds at least :math:`m α - h α^2`. The Perceptrons take α = C; the rules that
+    maximise take the best α ≤ C, or more; simproj takes the mean over the violated constraints, of which all but one
+    may add next to nothing; pa2's dual has a further :math:`-α^2 / 4C`, and no cap.
+    """
+    m, h = s.margin, s.curvature
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if rule in ("perceptron", "simperc", "uniform"):
+            return m * C - h * C * C
+        if rule == "pa2":
+            return m * m / (4.0 * h + 1.0 / C)
+        free = np.where(h > 0, m * m / (4.0 * h), math.inf)  # α = m / 2h
+        if rule in ("pa", "mira"):  # these take no step along a constraint of length 0
+            free = np.where(s.sq_shortest > 0, free, 0.0)
+        if rule == "pa":
+            return free
+        capped = 2.0 * h * C < m if np.isfinite(C) else np.zeros(h.shape, np.bool_)
+        best = np.where(capped & (free > 0), m * C - h * C * C if np.isfinite(C) else free, free)
+        return best / np.maximum(1, s.n_pairs) if rule == "simproj" else best
+
+
+def dual_ascent(rule: str, s: Sums, C: float) -> Terms:
+    """(F(u) + C L) / gain, SP theorem 1 and corollary 1, LR eq. 2; for pa2 its own problem with squared losses."""
+    gain = gain_per_mistake(rule, s, C)
+    lost = s.squared if rule == "pa2" else s.loss
+    with np.errstate(divide="ignore", invalid="ignore"):
+        price = np.where(lost == 0.0, 0.0, C * lost)
+        complexity = np.where(gain > 0, s.complexity / gain, math.inf)
+        loss = np.where((gain > 0) & (price > 0), price / gain, 0.0)
+    why = ""
+    if rule == "mira" and (s.sq_shortest <= 0).any():
+        why = "MIRA takes no step along constraints of length 0 (a zero row, labels with the same features)."
+    elif (gain <= 0).any():
+        why = (
+            f"the bound needs C·h < m, where h = {float(s.curvature.max()):g} (half the longest ‖z‖², for Euclidean "
+            f"weights) and the margin m = {s.margin:g}; got C={C:g}. Take C < {s.margin / float(s.curvature.max()):g}, "
+            "or leave C out where predictions do not depend on it."
+        )
+    elif math.isinf(C):
+        why = "with C=inf the comparator must have no loss at all; use hindsight(stream, C=inf)."
+    return Terms(complexity, loss, np.zeros_like(loss), why=why)
+
+
+def at_best_cap(s: Sums) -> Terms:
+    """The least of `dual_ascent` over all C, true of Perceptrons whose predictions do not depend on C (Gentile).
+
+    M m ≤ L + R √(U M), solved for M: with m = 1, L + ½R²U + ½√(R⁴U² + 4R²U L). SP prints it without the 4.
+    """
+    m, size = s.margin, s.sq_length * 2.0 * s.complexity
+    mixed = np.sqrt(size * size + 4.0 * m * size * s.loss) / (2.0 * m * m)
+    return Terms(size / (2.0 * m * m), s.loss / m, mixed)
+
+
+def pa_separable(s: Sums) -> Terms:
+    """PA theorem 2: Σ ℓ_t² ≤ R² U, where u has no loss."""
+    complexity = np.where(s.loss <= 1e-9 * s.margin, s.sq_length * 2.0 * s.complexity, math.inf)
+    why = f"the comparator must have no loss at all; its losses sum to {s.loss[-1]:g}." if len(s.loss) else ""
+    return _squared(s, complexity, np.zeros_like(complexity), np.zeros_like(complexity), why)
+
+
+def pa_equal_lengths(s: Sums) -> Terms:
+    """PA theorem 3: Σ ℓ_t² ≤ (R‖u‖ + 2 √L2)², where all ‖z‖ = R (the paper has R = 1; rescaling x gives the rest)."""
+    norm, lost = np.sqrt(s.sq_length * 2.0 * s.complexity), np.sqrt(s.squared)
+    shortest = np.minimum(s.sq_shortest, s.sq_length)  # infinite before the first round with constraints
+    equal = s.sq_length - shortest <= EQUAL * s.sq_length
+    why = ""
+    if not equal.all():
+        why = (
+            f"all constraints must be of one length; here ‖z‖ goes from {math.sqrt(max(0.0, shortest[-1])):g} to "
+            f"{math.sqrt(s.sq_length[-1]):g}. Use normalize=True."
+        )
+    return _squared(s, np.where(equal, norm * norm, math.inf), 4.0 * lost * lost, 4.0 * norm * lost, why)
+
+
+def passive_aggressive_1(s: Sums, C: float) -> Terms:
+    """PA theorem 4: M ≤ max{R²/m², 1/(C m)} (U + 2 C L)."""
+    m = s.margin
+    factor = np.maximum(s.sq_length / (m * m), 1.0 / (C * m))
+    with np.errstate(invalid="ignore"):
+        price = np.where(s.loss == 0.0, 0.0, 2.0 * C * s.loss)
+    why = "with C=inf the comparator must have no loss at all; use hindsight(stream, C=inf)."
+    return Terms(factor * 2.0 * s.complexity, factor * price, np.zeros_like(factor), why=why)
+
+
+def passive_aggressive_2(s: Sums, C: float) -> Terms:
+    """PA theorem 5: Σ ℓ_t² ≤ (R² + 1/(2C)) (U + 2 C L2)."""
+    factor = s.sq_length + 1.0 / (2.0 * C)
+    return _squared(s, factor * 2.0 * s.complexity, factor * 2.0 * C * s.squared, np.zeros_like(factor), "")
+
+
+def hypothesis_sharing(s: Sums) -> Terms:
+    """HS theorem 1: M ≤ L + κ + √(L κ) with κ = ρ R² U, R = 2 max‖φ^τ(x, r)‖; for a margin m, of u / m."""
+    m = s.margin
+    size, loss = s.most_vectors * 4.0 * s.sq_block * 2.0 * s.complexity / (m * m), s.loss / m
+    return Terms(size, loss, np.sqrt(loss * size))
+
+
+def cost(s: Sums, C: float, largest: float, smallest: float) -> Terms:
+    """PA theorem 10: Σ ρ(y, ŷ) ≤ U + 2 C L, for ‖z‖ ≤ 1 and √ρ ≤ C; beyond, times max{R², max√ρ / C}."""
+    factor = np.maximum(np.maximum(1.0, s.sq_length), math.sqrt(largest) / C)
+    return Terms(
+        factor * 2.0 * s.complexity, factor * 2.0 * C * s.loss, np.zeros_like(factor), "cost", per_mistake=smallest
+    )
+
+
+def _squared(s: Sums, complexity: np.ndarray, loss: np.ndarray, mixed: np.ndarray, why: str) -> Terms:
+    """A bound on the learner's squared losses; a mistake has one of at least m²."""
+    return Terms(complexity, loss, mixed, "squared loss", s.margin**2, why)

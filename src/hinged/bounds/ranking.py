@@ -1,0 +1,205 @@
+"""The bounds of the other three papers: simultaneous projections, label ranking, hypothesis sharing.
+
+Their common argument: a mistake adds at least so much to the dual, and the dual stays below what any fixed u pays.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from hinged.bounds import formulas
+from hinged.bounds.bound import Bound, last
+from hinged.bounds.comparators import Sums, check_cap, entropy_of, read, sums_of
+
+__all__ = ["hs_theorem_1", "lr_equation_2", "simproj_bound", "sp_corollary_1", "sp_theorem_1"]
+
+
+def sp_theorem_1(stream: Any, u: Any, C: float | None = None, *, geometry: Any = "euclidean") -> Bound:
+    r"""SP theorem 1, for `simperc` (and `uniform`): :math:`M ≤ (½‖u‖^2 + C \sum_t ℓ_t(u)) / (C - ½C^2R^2)`.
+
+    What SimPerc predicts does not depend on C, so any C may stand in the bound. Left out, it is the best one, which
+    gives L + ½R²‖u‖² + ½√(R⁴‖u‖⁴ + 4R²‖u‖²L) with L the sum of losses; the paper prints that without the 4.
+
+    Parameters
+    ----------
+    stream : Stream or (X, y)
+    u : array, sparse matrix, or a pair of them
+    C : float, optional
+        Below 2m/R². Under the entropic geometry, the learner's own.
+    geometry : "euclidean", "entropy" or an object with `radius` and `signed`
+
+    Raises
+    ------
+    ValueError
+        Where C is so large that a mistake need not add to the dual.
+
+    References
+    ----------
+    Amit, Shalev-Shwartz and Singer (2006), theorem 1; docs/maths.md, "Slips in the papers".
+
+    Examples
+    --------
+    >>> from hinged.bounds import as_stream
+    >>> stream = as_stream(np.eye(2), [0, 1], classes=[0, 1])
+    >>> sp_theorem_1(stream, np.eye(2), C=0.5).value, sp_theorem_1(stream, np.eye(2)).value
+    (4.0, 4.0)
+    """
+    return _perceptron("SP theorem 1", "simperc", stream, u, C, geometry)
+
+
+def sp_corollary_1(stream: Any, u: Any, C: float = 1.0, *, geometry: Any = "euclidean") -> Bound:
+    r"""SP corollary 1, for `conproj`: :math:`M ≤ (½‖u‖^2 + C \sum_t ℓ_t(u)) / (C - ½C^2R^2)`.
+
+    From C = m/R² on ConProj's steps may be shorter than C, and the step m/R² stands for C in the denominator: the bound
+    then holds for every C, where the paper's ends at 2/R².
+
+    Parameters
+    ----------
+    stream : Stream or (X, y)
+    u : array, sparse matrix, or a pair of them
+    C : float, default 1.0
+        The learner's.
+    geometry : "euclidean", "entropy" or an object with `radius` and `signed`
+
+    References
+    ----------
+    Amit, Shalev-Shwartz and Singer (2006), corollary 1.
+
+    Examples
+    --------
+    >>> from hinged.bounds import as_stream
+    >>> stream = as_stream(np.eye(2), [0, 1], classes=[0, 1])
+    >>> sp_corollary_1(stream, np.eye(2), C=0.5).value, sp_corollary_1(stream, np.eye(2), C=8.0).value
+    (4.0, 4.0)
+    """
+    s = _sums(stream, u, geometry)
+    return last("SP corollary 1", formulas.dual_ascent("conproj", s, check_cap(C, endless=True)))
+
+
+def simproj_bound(stream: Any, u: Any, C: float = 1.0, *, geometry: Any = "euclidean") -> Bound:
+    r"""A bound for `simproj`, by the argument of SP theorem 1; the papers give none.
+
+    SimProj averages over all constraints that miss the margin. In a round with a mistake one of them adds what
+    ConProj's step would, the others perhaps nothing, so the denominator of `sp_corollary_1` is divided by the most
+    constraints of a round. Seldom tight.
+
+    Parameters
+    ----------
+    stream : Stream or (X, y)
+    u : array, sparse matrix, or a pair of them
+    C : float, default 1.0
+        The learner's.
+    geometry : "euclidean", "entropy" or an object with `radius` and `signed`
+
+    Examples
+    --------
+    >>> from hinged.bounds import as_stream
+    >>> simproj_bound(as_stream(np.eye(3), [0, 1, 2], classes=[0, 1, 2]), np.eye(3), C=0.5).value
+    12.0
+    """
+    s = _sums(stream, u, geometry)
+    return last("the argument of SP theorem 1", formulas.dual_ascent("simproj", s, check_cap(C, endless=True)))
+
+
+def lr_equation_2(
+    stream: Any,
+    u: Any,
+    C: float | None = 1.0,
+    *,
+    rule: str = "pa1",
+    geometry: Any = "euclidean",
+    h: float | None = 0.5,
+) -> Bound:
+    r"""LR eq. 2, for `perceptron`, `pa1` and `optimal`: :math:`M ≤ (F(u) + C \sum_t ℓ_t(u)) / λ`, λ = γC - ½C².
+
+    It needs ⟨x, H(θ)x⟩ ≤ h = ½, H the Hessian of G: ‖x‖² ≤ ½ for Euclidean weights, spans of values up to √2 for
+    weights on the simplex. A larger h of the stream is put in its place, λ = γC - hC², with a warning. Updates II and
+    III (`pa1`, `optimal`) gain at least as much by the best step α ≤ C, and α = γ/2h stands for C beyond it.
+
+    Parameters
+    ----------
+    stream : Stream or (X, y)
+        Its margin is γ.
+    u : array, sparse matrix, or a pair of them
+        Under the entropic geometry every row on the simplex (signed: Σ|u| at most the radius).
+    C : float or None, default 1.0
+        The learner's. None, for the Euclidean Perceptron, whose predictions do not depend on it: the best one.
+    rule : "perceptron", "pa1" or "optimal"
+        Update I, II or III.
+    geometry : "euclidean", "entropy" or an object with `radius` and `signed`
+    h : float or None, default 0.5
+        The bound on ⟨x, Hx⟩; None for the least that is true of this stream.
+
+    Warns
+    -----
+    UserWarning
+        Where the stream violates the condition on the Hessian.
+
+    References
+    ----------
+    Shalev-Shwartz and Singer (2007), eq. 2 and lemma 1.
+
+    Examples
+    --------
+    >>> from hinged.bounds import as_stream
+    >>> stream = as_stream(0.5 * np.eye(2), [0, 1], classes=[0, 1])
+    >>> lr_equation_2(stream, 2 * np.eye(2), C=1.0)
+    Bound(mistakes ≤ 8 by LR eq. 2: 8 for complexity, 0 for loss)
+    """
+    if rule not in ("perceptron", "pa1", "optimal"):
+        raise ValueError(f"LR eq. 2 is for rule='perceptron', 'pa1' or 'optimal'; got rule={rule!r}.")
+    s = _sums(stream, u, geometry)
+    if h is not None and len(s.curvature):
+        needed = float(s.curvature[-1])
+        if needed > h * (1 + 1e-12):
+            warnings.warn(
+                f"LR eq. 2 needs ⟨x, Hx⟩ ≤ {h:g}, but this stream reaches {needed:g}: it does not apply as printed, "
+                f"and λ = γC - hC² with h = {needed:g} stands in its place. Shorten the rows, or give h=None.",
+                stacklevel=2,
+            )
+        s = s._replace(curvature=np.maximum(s.curvature, h))
+    if rule == "perceptron":
+        return _perceptron("LR eq. 2", rule, s, u, C, geometry)
+    if C is None:
+        raise ValueError(f"C must be the learner's for rule={rule!r}; got C=None.")
+    return last("LR eq. 2", formulas.dual_ascent(rule, s, check_cap(C, endless=True)))
+
+
+def hs_theorem_1(stream: Any, u: Any) -> Bound:
+    r"""HS theorem 1, for `perceptron` on any sharing scheme: :math:`M ≤ L + κ + \sqrt{Lκ}`, κ = ρR²‖u‖².
+
+    L is the sum of the losses of u, ρ the most vectors that a label reads (2 for "hybrid"), R twice the longest
+    φ(x, r), x itself among them where labels have vectors of their own. Labels may appear on the way.
+
+    Parameters
+    ----------
+    stream : Stream or (X, y)
+    u : array, sparse matrix, or a pair of them
+
+    References
+    ----------
+    Fink, Shalev-Shwartz, Singer and Ullman (2006), theorem 1.
+
+    Examples
+    --------
+    >>> from hinged.bounds import as_stream
+    >>> hs_theorem_1(as_stream(np.eye(2)[[0, 1, 0, 1]], [0, 1, 0, 1], classes=[0, 1]), 0.5 * np.eye(2))
+    Bound(mistakes ≤ 6 by HS theorem 1: 2 for complexity, 2 for loss, 2 for both)
+    """
+    return last("HS theorem 1", formulas.hypothesis_sharing(_sums(stream, u)))
+
+
+def _sums(stream: Any, u: Any, geometry: Any = "euclidean") -> Sums:
+    return sums_of(read(stream), u, geometry)
+
+
+def _perceptron(theorem: str, rule: str, stream: Any, u: Any, C: float | None, geometry: Any) -> Bound:
+    s = stream if isinstance(stream, Sums) else _sums(stream, u, geometry)
+    if C is not None:
+        return last(theorem, formulas.dual_ascent(rule, s, check_cap(C)))
+    if entropy_of(geometry) is not None:
+        raise ValueError("under the entropic geometry predictions depend on C; give the learner's.")
+    return last(f"{theorem} at the best C", formulas.at_best_cap(s))

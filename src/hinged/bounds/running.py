@@ -1,0 +1,328 @@
+"""The bound that is proven of a learner's rule, and how it, the certificate and the mistakes grow as a stream runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hinged.bounds import formulas
+from hinged.bounds.bound import Bound, last
+from hinged.bounds.comparators import Sums, entropy_of, sums_of
+from hinged.bounds.formulas import Terms, gain_per_mistake
+from hinged.bounds.solver import hindsight
+from hinged.bounds.streams import Stream, as_stream
+from hinged.estimators.settings import settle
+from hinged.loops.ledger import GAIN, SQ_NORM
+from hinged.rules.mira import Mira
+from hinged.rules.optimal import Optimal
+
+__all__ = ["Trace", "mistake_bound", "trace"]
+
+SHORTEST_HEAD = 32
+WORK = 1e8  # values of the stream times labels that all beginnings together may hold
+EPOCHS = 30
+
+#: What is proven of each rule: name of the theorem → from the sums and C to its terms after each round.
+PROVEN: dict[str, dict[str, Callable[[Sums, float], Terms]]] = {
+    "perceptron": {
+        "LR eq. 2 at the best C": lambda s, C: formulas.at_best_cap(s),
+        "HS theorem 1": lambda s, C: formulas.hypothesis_sharing(s),
+    },
+    "simperc": {"SP theorem 1 at the best C": lambda s, C: formulas.at_best_cap(s)},
+    "uniform": {"SP theorem 1 at the best C": lambda s, C: formulas.at_best_cap(s)},
+    "conproj": {"SP corollary 1": lambda s, C: formulas.dual_ascent("conproj", s, C)},
+    "simproj": {"the argument of SP theorem 1": lambda s, C: formulas.dual_ascent("simproj", s, C)},
+    "pa": {
+        "PA theorem 2": lambda s, C: formulas.pa_separable(s),
+        "PA theorem 3": lambda s, C: formulas.pa_equal_lengths(s),
+    },
+    "pa1": {
+        "PA theorem 4": formulas.passive_aggressive_1,
+        "LR eq. 2": lambda s, C: formulas.dual_ascent("pa1", s, C),
+    },
+    "pa2": {"PA theorem 5": formulas.passive_aggressive_2},
+    "optimal": {"LR eq. 2": lambda s, C: formulas.dual_ascent("optimal", s, C)},
+    "mira": {"LR eq. 2": lambda s, C: formulas.dual_ascent("mira", s, C)},
+}
+#: The same for weights on the simplex, where predictions depend on C.
+PROVEN_ENTROPIC: dict[str, str] = {
+    "perceptron": "LR eq. 2",
+    "pa1": "LR eq. 2",
+    "optimal": "LR eq. 2",
+    "simperc": "SP theorem 1",
+    "uniform": "SP theorem 1",
+    "conproj": "SP corollary 1",
+    "simproj": "the argument of SP theorem 1",
+}
+
+
+class Case(NamedTuple):
+    """A learner's rule by name, its C, its geometry, and what is proven of it."""
+
+    rule: str
+    C: float
+    geometry: Any
+    proven: dict[str, Callable[[Sums, float], Terms]]
+    free_of_cap: bool  # predictions do not depend on C
+
+
+class Best(NamedTuple):
+    """The least of all bounds after each round, and the one that is least at the end."""
+
+    mistakes: np.ndarray
+    final: Bound | None
+    complexity: float
+    objective: float | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Mistakes, certificate and bound at some two hundred moments of a stream.
+
+    Attributes
+    ----------
+    rounds : int array
+        Rounds done at each moment.
+    mistakes : int array
+        Mistakes so far.
+    certificate : float array
+        The learner's `dual_`; NaN where its rule has none.
+    certified : float array
+        The most mistakes that the certificate allows, D over what each adds to D at least; NaN where that is nothing.
+        What a Perceptron predicts does not depend on C: there D is that of the C which suits the bound.
+    bound : float array
+        The most mistakes that the theorem allows; infinite where it does not apply (yet, or any more).
+    final : Bound or None
+        The bound at the end, with its parts; None where no theorem applies, and `note` says why.
+    objective : float or None
+        What the comparator of `final` pays.
+    note : str
+    rule : str
+    flags : int8 array
+        Of each round, as in `Progress`.
+    """
+
+    rounds: np.ndarray
+    mistakes: np.ndarray
+    certificate: np.ndarray
+    certified: np.ndarray
+    bound: np.ndarray
+    final: Bound | None
+    objective: float | None
+    note: str
+    rule: str
+    flags: np.ndarray
+
+    def summary(self) -> dict[str, Any]:
+        """The end of it as plain numbers: mistakes, bound, theorem, its parts, certificate, objective, note."""
+        final = self.final
+        certificate = float(self.certificate[-1])
+        return {
+            "mistakes": int(self.mistakes[-1]),
+            "bound": None if final is None else final.mistakes,
+            "theorem": None if final is None else final.theorem,
+            "complexity": None if final is None else final.complexity,
+            "loss": None if final is None else final.loss,
+            "certificate": None if math.isnan(certificate) else certificate,
+            "objective": self.objective,
+            "note": self.note,
+        }
+
+    def __repr__(self) -> str:
+        limit = (
+            f"no bound: {self.note}"
+            if self.final is None
+            else f"at most {self.final.mistakes:.6g} by {self.final.theorem}"
+        )
+        return f"Trace({self.rule}: {int(self.mistakes[-1])} mistakes in {len(self.flags)} rounds, {limit})"
+
+
+def mistake_bound(model: Any, X: Any, y: Any, classes: Any = None, *, u: Any = None) -> Bound:
+    """The least bound that is proven of a learner's rule on a stream.
+
+    Parameters
+    ----------
+    model : Classifier, Ranker, TextClassifier or TextRanker
+        Whose rule, C and way to read rows are meant; it learns nothing.
+    X, y : rows and right answers, in order
+    classes : labels known from the start, optional
+    u : comparator, optional
+        Fixed weights to compare with; without them, several found in hindsight.
+
+    Raises
+    ------
+    ValueError
+        Where no theorem applies, with the reason.
+
+    Examples
+    --------
+    >>> import hinged, numpy as np
+    >>> mistake_bound(hinged.Classifier("pa1"), np.eye(2)[[0, 1] * 8], [0, 1] * 8, classes=[0, 1])
+    Bound(mistakes ≤ 2 by PA theorem 4: 2 for complexity, 0 for loss)
+    """
+    case = _case(model)
+    stream = as_stream(X, y, classes, like=model)
+    best = _best(stream, case, _comparators(stream, case) if u is None else [u])
+    if best.final is None:
+        raise ValueError(best.why)
+    return best.final
+
+
+def trace(model: Any, X: Any, y: Any, classes: Any = None, *, u: Any = None) -> Trace:
+    """Let a fresh learner run over a stream, and watch its mistakes, its certificate and its bound.
+
+    Every comparator bounds every beginning of the stream, so those found on ever longer beginnings are tried, and the
+    least bound of each moment is taken.
+
+    Parameters
+    ----------
+    model : Classifier, Ranker, TextClassifier or TextRanker
+        Fresh; ends as after `partial_fit`.
+    X, y : rows and right answers, in order
+    classes : labels known from the start, optional
+    u : comparator, optional
+        Fixed weights to compare with; without them, several found in hindsight.
+
+    Examples
+    --------
+    >>> import hinged, numpy as np
+    >>> trace(hinged.Classifier("simperc"), np.eye(2)[[0, 1] * 8], [0, 1] * 8, classes=[0, 1])
+    Trace(simperc: 2 mistakes in 16 rounds, at most 2 by SP theorem 1 at the best C)
+    """
+    if model._model is not None and model.n_rounds_ > 0:
+        raise ValueError(
+            "the bounds speak of a learner that starts from zero; got one that has learnt. Give a fresh one."
+        )
+    case = _case(model, named=False)
+    stream = as_stream(X, y, classes, like=model)
+    seen: list[tuple[float, ...]] = []
+    done, every = 0, max(1, len(stream) // 200)
+
+    def note(n: int) -> None:
+        nonlocal done
+        done += n
+        if done % every == 0 or done == len(stream):
+            sums = model._model.ledger.sums
+            seen.append((done, math.nan if model.dual_ is None else model.dual_, sums[GAIN], sums[SQ_NORM]))
+
+    flags, _ = model._learn_batch(X, y, classes, None, 0, note)
+    moments, dual, gained, sq_norm = (np.array(column) for column in zip(*seen, strict=True))
+    at = moments.astype(np.int64) - 1
+    if case.proven:
+        best = _best(stream, case, _comparators(stream, case) if u is None else [u])
+        s = sums_of(stream, _nothing(stream, case), case.geometry)
+        s = s._replace(curvature=s.curvature[at], n_pairs=s.n_pairs[at], sq_shortest=s.sq_shortest[at])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            C, certificate = np.float64(case.C), dual
+            if case.free_of_cap:
+                C = np.sqrt(best.complexity / (s.curvature * best.mistakes[at]))
+                scale = C / case.C
+                certificate = scale * gained - 0.5 * scale * scale * sq_norm
+            gain = gain_per_mistake(case.rule, s, C)
+            certified = np.where(gain > 0, certificate / gain, math.nan)
+    else:
+        why = f"no theorem covers rule={model.rule!r}."
+        best = Best(np.full(len(stream), math.inf), None, 0.0, None, why)
+        certified = np.full(len(at), math.nan)
+    mistakes = np.cumsum(flags == 1)[at]
+    bound = best.mistakes[at]
+    return Trace(at + 1, mistakes, dual, certified, bound, best.final, best.objective, best.why, case.rule, flags)
+
+
+def _case(model: Any, named: bool = True) -> Case:
+    """What is proven of a learner."""
+    rule = model.rule
+    rule = "mira" if isinstance(rule, Mira) else "optimal" if isinstance(rule, Optimal) else rule
+    geometry = getattr(model, "geometry", "euclidean")
+    C = settle(model).rule.C
+    if not isinstance(rule, str):
+        if named:
+            raise ValueError(f"no theorem covers a rule of your own; got rule={rule!r}.")
+        return Case(getattr(rule, "__name__", "own"), C, geometry, {}, False)
+    proven = PROVEN.get(rule, {})
+    if entropy_of(geometry) is not None:
+        proven = {}
+        if rule in PROVEN_ENTROPIC:
+            proven[PROVEN_ENTROPIC[rule]] = lambda s, C: formulas.dual_ascent(rule, s, C)
+    free_of_cap = rule in ("perceptron", "simperc", "uniform") and entropy_of(geometry) is None
+    return Case(rule, C, geometry, proven, free_of_cap)
+
+
+def _nothing(stream: Stream, case: Case) -> Any:
+    """The comparator that prefers no label: 0, or on the simplex uniform weights."""
+    entropy, (k, n) = entropy_of(case.geometry), (len(stream.labels), stream.X.shape[1])
+    if entropy is None:
+        return None, None
+    return np.full((k, n), 0.0 if entropy[1] else entropy[0] / max(1, n))
+
+
+def _comparators(stream: Stream, case: Case) -> list[Any]:
+    """Nothing, then good fixed weights of ever longer beginnings of a stream, each found from the one before."""
+    n = len(stream)
+    heads = int(np.clip(WORK / max(1, stream.X.nnz * len(stream.labels)), 4, 30))  # fewer where each takes long
+    stops = [n * i // heads for i in range(heads, 0, -1)]
+    stops += [stops[-1] >> i for i in range(1, 5)]
+    stops = [stop for stop in stops if stop >= min(n, SHORTEST_HEAD)]
+    found: list[Any] = [_nothing(stream, case)]
+    longest = float(stream.sq_lengths.max(initial=0.0))
+    per_length = stream.margin / longest if longest > 0 else 1.0
+    C, squared = (per_length if case.free_of_cap else case.C), case.rule == "pa2"
+    problems = [(C, squared)]
+    if case.rule == "pa":
+        problems = [(math.inf, False), (2.0 * per_length, True)]  # PA theorem 2, then 3
+    for C, squared in problems:
+        before = None
+        for stop in reversed(stops):
+            try:
+                before = hindsight(
+                    stream.head(stop),
+                    C,
+                    squared=squared,
+                    geometry=case.geometry,
+                    tol=1e-3 if stop == n else 1e-2,
+                    max_epochs=EPOCHS,
+                    start=before,
+                )
+            except ValueError:  # not separable
+                if math.isfinite(C):
+                    raise
+                break
+            found.append(before.u)
+    if case.free_of_cap:  # the best C for the bound follows from u and the bound itself
+        s = sums_of(stream, found[-1])
+        least = float(formulas.at_best_cap(s).value[-1]) if n else 0.0
+        if least > 0 and s.complexity > 0:
+            C = math.sqrt(2.0 * s.complexity / (longest * least))
+            found.append(hindsight(stream, C, max_epochs=EPOCHS, start=before).u)
+    return found
+
+
+def _best(stream: Stream, case: Case, us: Sequence[Any]) -> Best:
+    """The least bound over comparators and theorems, after each round."""
+    mistakes = np.full(len(stream), math.inf)
+    final, complexity, paid, reasons = None, 0.0, None, []
+    for u in us:
+        s = sums_of(stream, u, case.geometry)
+        for theorem, curve in case.proven.items():
+            terms = curve(s, case.C)
+            mistakes = np.minimum(mistakes, terms.value / terms.per_mistake)
+            try:
+                bound = last(theorem, terms)
+            except ValueError as reason:
+                reasons.append(str(reason))
+                continue
+            if final is None or bound.mistakes < final.mistakes:
+                final, complexity = bound, s.complexity
+                lost = s.squared if case.rule == "pa2" else s.loss
+                lost_in_all = float(lost[-1]) if len(lost) else 0.0
+                capped = case.rule != "pa" or lost_in_all == 0.0  # pa's problem knows no losses
+                paid = s.complexity + (case.C * lost_in_all if lost_in_all else 0.0) if capped else None
+    why = "" if final is not None else " ".join(dict.fromkeys(reasons))
+    if final is None and not why:
+        why = f"no fixed weights without loss were found, which the bound of rule={case.rule!r} needs."
+    return Best(mistakes, final, complexity, paid, why)

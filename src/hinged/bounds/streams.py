@@ -1,0 +1,324 @@
+"""A stream as the theorems see it: in each round the vectors V_r of the labels known so far, and which are right.
+
+None of it depends on what a learner's weights are, so a fixed comparator is judged on the very rounds that the learner
+met: rows scaled as it scales them, label features from the same statistics, labels known when it knew them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+from sklearn.base import clone
+
+from hinged.bounds.label_features import label_features
+from hinged.estimators import Classifier, Ranker
+from hinged.estimators.holding import Held
+from hinged.estimators.labels import LabelIndex, to_declare
+from hinged.estimators.settings import settle
+from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, Columns, sq_distance
+from hinged.loops.labels import Targets
+from hinged.loops.rows import count_features, read_row
+from hinged.rules.table import positive
+
+__all__ = ["Stream", "as_stream"]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rounds with their constraints: every right label should score above every other one by `margin`.
+
+    Made by `as_stream`. A round whose label is new, or whose labels are all right or all wrong, has no constraints.
+
+    Attributes
+    ----------
+    X : csr_array (rounds, features)
+        Rows as the learner sees them: scaled, normalised, with the constant feature last where there is one.
+    labels : list
+        Every label, in the order of the learner's `classes_`.
+    margin : float
+        By how much a right label should win.
+    """
+
+    X: Any
+    labels: list[Hashable]
+    margin: float
+    columns: Columns
+    phi: Any  # csr_array: φ of each (round, label), a row each, in the order of `starts`; None without shared vectors
+    n_parts: int
+    right: Targets
+    known: np.ndarray  # labels known before each round
+    starts: np.ndarray  # where a round's labels begin in a list of all (round, label); none without constraints
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def __repr__(self) -> str:
+        return (
+            f"Stream({len(self)} rounds, {int((np.diff(self.starts) > 0).sum())} with constraints, "
+            f"{len(self.labels)} labels, {self.X.shape[1]} features)"
+        )
+
+    @property
+    def n_columns(self) -> int:
+        """How many vectors multiply the row itself: one per label, one per set, or none."""
+        if self.columns.kind == PER_LABEL:
+            return len(self.labels)
+        return 0 if self.columns.kind == NO_ROW_VECTORS else int(self.columns.n)
+
+    @property
+    def phi_width(self) -> int:
+        """Places of all shared vectors together."""
+        return 0 if self.phi is None else int(self.phi.shape[1])
+
+    def head(self, rounds: int) -> Stream:
+        """The first rounds alone; labels and features stay."""
+        n = min(max(0, rounds), len(self))
+        right = Targets(self.right.indptr[: n + 1], self.right.labels[: self.right.indptr[n]], self.right.weights)
+        return replace(
+            self,
+            X=self.X[:n],
+            phi=None if self.phi is None else self.phi[: self.starts[n]],
+            right=right,
+            known=self.known[:n],
+            starts=self.starts[: n + 1],
+        )
+
+    @cached_property
+    def sq_norms(self) -> np.ndarray:
+        """‖x‖² of each round."""
+        return np.asarray(self.X.multiply(self.X).sum(axis=1), np.float64).ravel()
+
+    @cached_property
+    def sq_lengths(self) -> np.ndarray:
+        """The longest ‖V_r - V_s‖² of each round over right r and wrong s; 0 without constraints."""
+        phi = _csr(self.phi)
+        return _longest_pairs(
+            self.sq_norms, self.right.indptr, self.right.labels, self.known, self.starts, self.columns, *phi
+        )
+
+    @cached_property
+    def sq_shortest(self) -> np.ndarray:
+        """The shortest ‖V_r - V_s‖² of each round; infinity without constraints."""
+        phi = _csr(self.phi)
+        return -_longest_pairs(
+            self.sq_norms, self.right.indptr, self.right.labels, self.known, self.starts, self.columns, *phi, True
+        )
+
+    @cached_property
+    def sq_blocks(self) -> np.ndarray:
+        """The longest single block of each round, max ‖φ^τ(x, r)‖²; x itself where labels have vectors of their own."""
+        constrained = np.diff(self.starts) > 0
+        blocks = np.where(constrained & (self.n_columns > 0), self.sq_norms, 0.0)
+        if self.phi is not None:
+            width = self.phi.shape[1] // self.n_parts
+            for p in range(self.n_parts):
+                part = self.phi[:, p * width : (p + 1) * width]
+                each = np.asarray(part.multiply(part).sum(axis=1), np.float64).ravel()
+                longest = np.maximum.reduceat(np.append(each, 0.0), np.minimum(self.starts[:-1], len(each)))
+                blocks = np.maximum(blocks, np.where(constrained, longest, 0.0))
+        return blocks
+
+    @cached_property
+    def spans(self) -> np.ndarray:
+        """The largest value of each round's row less its smallest, zeros counted where the row has some."""
+        if self.X.shape[1] == 0:
+            return np.zeros(len(self))
+        low, high = (np.asarray(ends.todense()).ravel() for ends in (self.X.min(axis=1), self.X.max(axis=1)))
+        return np.where(np.diff(self.starts) > 0, high - low, 0.0)
+
+    @cached_property
+    def n_pairs(self) -> np.ndarray:
+        """Constraints of each round, right labels times wrong ones."""
+        right = np.diff(self.right.indptr)
+        return np.where(np.diff(self.starts) > 0, right * (self.known - right), 0)
+
+    @property
+    def most_vectors(self) -> int:
+        """ρ of hypothesis sharing: how many vectors a label reads at most."""
+        if self.columns.kind == PER_LABEL:
+            own = 1
+        else:
+            own = int(np.diff(self.columns.indptr).max(initial=0))
+        return own + self.n_parts
+
+
+def as_stream(X: Any, y: Any, classes: Any = None, *, like: Any = None, margin: float | None = None) -> Stream:
+    """Read rows and right answers as the rounds of a learner that starts from zero.
+
+    Parameters
+    ----------
+    X, y : rows and right answers, in order
+        Whatever the learner takes: dense or sparse matrices, data frames, dicts, texts; one label per row, or several.
+    classes : labels known from the start, optional
+        Without them a label's first round has no constraints, as it counts for nothing.
+    like : Classifier, Ranker, TextClassifier or TextRanker, optional
+        Whose settings say how rows are read and weights shared; it is not changed. Without it, a plain `Classifier`, or
+        a plain `Ranker` where answers are sets, lists, tuples or a matrix.
+    margin : float, optional
+        By how much a right label should win; that of `like`, else 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_stream(np.eye(3)[[0, 1, 0, 1]], ["a", "b", "a", "b"])
+    Stream(4 rounds, 2 with constraints, 2 labels, 3 features)
+    """
+    if like is None:
+        like = Ranker() if _are_sets(y) else Classifier()
+    if getattr(like, "class_weight", None) is not None:
+        raise ValueError("the bounds speak of rounds of equal weight; got a learner with class_weight. Set it to None.")
+    model = clone(like)
+    own_margin = settle(model).rule.margin
+    wanted = own_margin if margin is None else positive("margin", margin, "1 is usual")
+    plain = {"rule": "perceptron", "C": 1.0, "geometry": "euclidean"}  # neither changes which rounds there are
+    model.set_params(**{name: value for name, value in plain.items() if name in model.get_params(deep=False)})
+    if like._model is None:  # labels declared in advance
+        model._held = Held(LabelIndex(like._known()), None)
+    batch, answers, _ = model._check(X, y, None)
+    up_front = model._up_front(None if classes is None else to_declare(classes))
+    if up_front is not None:
+        model.declare(up_front)
+    index = model._labels or LabelIndex()
+    n_known = len(index)
+    indptr, flat = model._flat(answers)
+    ids, new = index.encode(flat, None)
+    labels = [*index.labels, *new]
+
+    memory = settle(model, batch.dtype).new_model(model, batch.dtype)
+    memory.declare(n_known)
+    model._held = Held(index, memory)
+    model._take_in(batch)
+    memory._fit_to(len(labels), batch.n)
+    right = Targets(np.asarray(indptr, np.int64), ids, np.zeros(0))
+    known = _known_before(right, n_known)
+    constrained = _constrained(right, known)
+    starts = np.concatenate([[0], np.cumsum(np.where(constrained, known, 0))]).astype(np.int64)
+    columns = memory._columns_of(labels)
+    room = len(batch.rows.data) + batch.n
+    places, columns_of, values = np.zeros(batch.n + 1, np.int64), np.empty(room, np.int64), np.empty(room)
+    longest = int(np.diff(batch.rows.indptr).max(initial=0))
+    _scaled(batch.rows, memory._scaling(), longest, memory.n_features, places, columns_of, values)
+    width = memory.n_features + (memory.bias != 0.0)
+    rows = sparse.csr_array((values[: places[-1]], columns_of[: places[-1]], places), shape=(batch.n, width))
+    phi = None
+    if memory.plan.parts:
+        phi = label_features(model, batch, right, labels, known, starts)
+    return Stream(rows, labels, wanted, columns, phi, len(memory.plan.parts), right, known, starts)
+
+
+def _are_sets(y: Any) -> bool:
+    """Whether answers are label sets: a matrix of several columns, or collections."""
+    if getattr(y, "ndim", 1) == 2:
+        return bool(y.shape[1] > 1)
+    first = next(iter(y), None) if hasattr(y, "__iter__") and not isinstance(y, str | bytes) else None
+    return isinstance(first, set | frozenset | list | tuple | np.ndarray)
+
+
+def _known_before(right: Targets, n_known: int) -> np.ndarray:
+    """Labels known before each round: those declared, and all that came earlier, which appear in order."""
+    n = len(right.indptr) - 1
+    highest = np.full(n, n_known - 1)
+    rows = np.repeat(np.arange(n), np.diff(right.indptr))
+    np.maximum.at(highest, rows, right.labels)
+    seen = np.maximum.accumulate(highest) + 1
+    return np.concatenate([[n_known], seen[:-1]]).astype(np.int64) if n else np.zeros(0, np.int64)
+
+
+def _constrained(right: Targets, known: np.ndarray) -> np.ndarray:
+    """Rounds with a right label and a wrong one, all of them known."""
+    n_right = np.diff(right.indptr)
+    rows = np.repeat(np.arange(len(known)), n_right)
+    novel = np.zeros(len(known), np.bool_)
+    novel[rows[right.labels >= known[rows]]] = True
+    return ~novel & (n_right > 0) & (n_right < known)
+
+
+def _csr(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+    """A sparse matrix as the loops read it, and whether there is one."""
+    if matrix is None:
+        return np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0), False
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data, True
+
+
+@njit(cache=True)
+def _scaled(rows: Any, scaling: Any, longest: int, n_features: int, places: Any, columns: Any, values: Any) -> None:
+    """Rows as a learner reads them, each from the counts of the rows before; the constant feature comes last."""
+    f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
+    at = 0
+    for i in range(rows.indptr.shape[0] - 1):
+        n, _q = read_row(rows, i, scaling, i, f, v)
+        for j in range(n):
+            columns[at] = f[j] - 1 if f[j] > 0 else n_features
+            values[at] = v[j]
+            at += 1
+        places[i + 1] = at
+        if scaling.counts:
+            count_features(scaling, f, n)
+
+
+@njit(cache=True)
+def _longest_pairs(
+    sq_norms: Any,
+    right_indptr: Any,
+    right: Any,
+    known: Any,
+    starts: Any,
+    columns: Any,
+    phi_indptr: Any,
+    phi_indices: Any,
+    phi_data: Any,
+    shared: bool,
+    shortest: bool = False,
+) -> Any:
+    """The longest ‖V_r - V_s‖² of each round; with `shortest` the shortest one, negated."""
+    out = np.zeros(known.shape[0])
+    is_right = np.zeros(max(1, np.max(known) if known.shape[0] else 1), np.bool_)
+    for t in range(known.shape[0]):
+        first = starts[t]
+        if shortest:
+            out[t] = -np.inf
+        if starts[t + 1] == first:
+            continue
+        most = -np.inf
+        if columns.kind == PER_LABEL and not shared:
+            most = -2.0 * sq_norms[t] if shortest else 2.0 * sq_norms[t]
+        else:
+            ours = right[right_indptr[t] : right_indptr[t + 1]]
+            for a in range(ours.shape[0]):
+                is_right[ours[a]] = True
+            for a in range(ours.shape[0]):
+                for s in range(known[t]):
+                    if not is_right[s]:
+                        length = sq_distance(columns, sq_norms[t], ours[a], s)
+                        if shared:
+                            length += _sq_difference(phi_indptr, phi_indices, phi_data, first + ours[a], first + s)
+                        most = max(most, -length if shortest else length)
+            for a in range(ours.shape[0]):
+                is_right[ours[a]] = False
+        out[t] = most
+    return out
+
+
+@njit(cache=True)
+def _sq_difference(indptr: Any, indices: Any, data: Any, a: int, b: int) -> float:
+    """‖row a - row b‖² of a sparse matrix whose columns rise within a row."""
+    total = 0.0
+    i, j = indptr[a], indptr[b]
+    while i < indptr[a + 1] or j < indptr[b + 1]:
+        left = indices[i] if i < indptr[a + 1] else np.iinfo(np.int64).max
+        right = indices[j] if j < indptr[b + 1] else np.iinfo(np.int64).max
+        difference = 0.0
+        if left <= right:
+            difference += data[i]
+            i += 1
+        if right <= left:
+            difference -= data[j]
+            j += 1
+        total += difference * difference
+    return total
