@@ -140,10 +140,25 @@ def test_an_interrupted_command_says_so_by_its_code(capsys, monkeypatch, error):
 
 
 def test_help_needs_neither_compiler_nor_learners():
+    unwanted = {"numba", "sklearn", "matplotlib", "scipy", "numpy", "rich"}
+    assert not unwanted & imported_by("--help")
+    assert not unwanted & imported_by("learn", "--help")
+
+
+def test_learning_starts_without_what_it_does_not_need(tmp_path):
+    (tmp_path / "a.txt").write_text("work\ttax form\nhome\tcake recipe\n")
+    modules = imported_by("learn", str(tmp_path / "a.txt"), "--model", str(tmp_path / "m.hinged"))
+    assert "numba" in modules
+    assert not {"pandas", "scipy.stats", "matplotlib", "rich", "pyarrow", "polars"} & modules
+
+
+def imported_by(*arguments):
+    """The modules that a process of its own has imported after running a command."""
     code = (
         "import sys\nfrom hinged.cli.main import main\n"
-        "try:\n    main(['demo', '--help'])\nfinally:\n"
-        "    assert not {'numba', 'sklearn', 'matplotlib', 'scipy'} & set(sys.modules)"
+        f"try:\n    main({list(arguments)})\nexcept SystemExit as stopped:\n    assert not stopped.code\n"
+        "print('modules', *sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=False)
     assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split()[1:])
