@@ -159,6 +159,26 @@ def test_what_cannot_be_judged_gets_one_sentence(call, tmp_path, monkeypatch, mo
     assert is_one_sentence(err)
 
 
+@pytest.mark.parametrize("options", [(), ("--holdout", "0.5"), ("--model", "m.hinged")])
+def test_examples_without_labels_cannot_be_judged(call, tmp_path, monkeypatch, model, options):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "new.jsonl").write_text('{"text": "who knows"}\n' * 3)
+    code, out, err = call("evaluate", "new.jsonl", *options)
+    assert code == 1
+    assert out == ""
+    assert "label" in err
+    assert is_one_sentence(err)
+
+
+def test_folders_are_labels(call, tmp_path):
+    for number, (label, text) in enumerate(examples(40)):
+        (tmp_path / "mail" / label).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "mail" / label / f"{number}.txt").write_text(text)
+    result = json.loads(call("evaluate", tmp_path / "mail", "--holdout", "0.25", "--json")[1])
+    assert result["examples"] == 10
+    assert {entry["label"] for entry in result["labels"]} <= {"finance", "family", "travel", "work"}
+
+
 # ------------------------------------------------------------------ explain
 def test_words_for_and_against_are_shown(call, model):
     code, out, _ = call("explain", "-m", model, "the invoice from grandma xyzzy")

@@ -176,6 +176,10 @@ def test_examples_without_a_label_are_left_out_and_counted(call, tmp_path):
     code, out, _ = call("learn", path, "--model", tmp_path / "m.hinged")
     assert code == 0
     assert "2 examples without a label" in out
+    assert (
+        json.loads(call("learn", path, "--model", tmp_path / "m.hinged", "--passes", "3", "--json")[1])["unlabelled"]
+        == 2
+    )
     path.write_text('{"text": "who knows"}\n')
     code, _, err = call("learn", path, "--model", tmp_path / "n.hinged")
     assert code == 1

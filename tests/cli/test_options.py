@@ -15,6 +15,7 @@ ELSEWHERE = {
     "shuffle": "a stream has its order",
     "random_state": "nothing is shuffled",
     "n_features": "columns are added as they come",
+    "geometry": "a simplex has a fixed number of features",
     "dtype": "single precision for text, double for columns",
 }
 

@@ -102,7 +102,7 @@ SETTINGS = [
     ({"rule": 7}, TypeError, r"rule must be .*; got 7\. Names"),
     ({"rule": None}, TypeError, r"rule must be .*; got None\. Names"),
     ({"rule": plain_function}, TypeError, r"compiled.*numba\.njit; got .*plain_function"),
-    ({"rule": Optimal(solver="interior-point")}, ValueError, r"solver='interior-point'.*use Optimal"),
+    ({"rule": Optimal(solver="guess")}, ValueError, r"solver must be 'search' or 'interior-point'; got solver='guess'"),
     ({"rule": Mira(beta=0.0)}, ValueError, r"beta must be positive; got beta=0\.0"),
     ({"rule": Mira(cap=-1.0)}, ValueError, r"cap must be positive; got cap=-1\.0"),
     ({"C": 1e308}, ValueError, r"C must not exceed 1e\+50 where weights are float64; got C=1e\+308\. Try.*inf"),

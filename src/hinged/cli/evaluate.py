@@ -113,10 +113,11 @@ def _progressive(
     inputs: Inputs, task: str | None, settings: dict[str, Any], foot: Any, keep: bool
 ) -> tuple[Any, Assessment]:
     from hinged.evaluate.assess import assess_progressively
+    from hinged.evaluate.assessment import Assessment
     from hinged.evaluate.stream import learner_for
 
     learner, chunks = learner_for(inputs.chunks(foot), task, settings)
-    return learner, assess_progressively(learner, chunks, keep)
+    return learner, Assessment(False) if learner is None else assess_progressively(learner, chunks, keep)
 
 
 def _held_out(
@@ -127,6 +128,7 @@ def _held_out(
 
     learner: Any = None
     for _ in range(passes):
+        inputs.begin_again()
         chunks = spread(inputs.chunks(foot), share, kept=False)
         if learner is None:
             learner, chunks = learner_for(chunks, task, settings)
@@ -134,7 +136,13 @@ def _held_out(
             for _ in learn_stream(learner, chunks):
                 pass
     inputs.begin_again()
-    return learner, assess(learner, spread(inputs.chunks(foot), share, kept=True), keep)
+    result = assess(learner, spread(inputs.chunks(foot), share, kept=True), keep) if learner is not None else None
+    if result is None or not result.examples:
+        raise ValueError(
+            f"{inputs.name} has too few examples with a label to hold out a share of {share:g}: "
+            "some must be learnt, and some judged."
+        )
+    return learner, result
 
 
 def _as_dict(result: Assessment, how: str, report: Path | None) -> dict[str, Any]:

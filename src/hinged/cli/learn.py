@@ -193,6 +193,8 @@ def _summarize(
             "resumed": resumed,
             "stopped_by": None if signal is None else Signals(signal).name,
             **{name: value for name, value in final._asdict().items() if name != "seconds"},
+            "unlabelled": passes[-1].unlabelled,
+            "skipped": passes[-1].skipped,
             "rate": final.rate,
             "passes": [{"rounds": p.rounds, "mistakes": p.mistakes, "rate": p.rate} for p in passes],
             "total_rounds": learner.n_rounds_,
@@ -213,7 +215,7 @@ def _summarize(
             aside = "; these examples had been learnt before"
         share = f" ({percent(one.rate)} of {one.counted:,})" if one.counted else ""
         say(f"{bold(count(one.mistakes, 'mistake') + which)}{share}{dim(aside)}")
-    if final.unlabelled:
-        say(f"{count(final.unlabelled, 'example')} without a label, left out")
+    if passes[-1].unlabelled:
+        say(f"{count(passes[-1].unlabelled, 'example')} without a label, left out")
     goes_on = f", {learner.n_rounds_:,} rounds in all" if resumed else ""
     say(f"{bold(str(path))} {dim(f'{size_of(size)}, {type(learner).__name__}{goes_on}')}")

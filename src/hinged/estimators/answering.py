@@ -12,6 +12,7 @@ from hinged.estimators.calibration import confidence_by_bin
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.reading import ReadsRows
 from hinged.estimators.settings import whole
+from hinged.loops.entropic import EntropicModel
 from hinged.loops.explain import row_contributions, shared_contributions
 from hinged.loops.labels import WEIGHTS
 from hinged.loops.ledger import lead_bin
@@ -73,6 +74,10 @@ class Answers(ReadsRows):
         index, model = self._fitted()
         at, labels = index.find(label), index.labels
         rows = self._parse(self._one_row(x), grow=False).rows
+        if isinstance(model, EntropicModel):
+            ids, values = model.contributions(rows, at)
+            carrying = [(self._feature_name(f), value) for f, value in zip(ids.tolist(), values.tolist(), strict=True)]
+            return sorted((c for c in carrying if c[1] != 0.0), key=lambda item: -abs(item[1]))[:top]
         held = [paged.view for paged in model.stores]
         columns, scaling, counts = model._columns_of(labels), model._scaling(), model.ledger.counts
         mean_over, k = model.mean_over, len(labels)

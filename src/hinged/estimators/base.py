@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_random_state
 
 from hinged.estimators.answering import Answers
 from hinged.estimators.edits import LabelEdits
+from hinged.estimators.geometry import check_space, tell
 from hinged.estimators.holding import Held
 from hinged.estimators.inputs import check_weights
 from hinged.estimators.labels import LabelIndex, to_declare
@@ -49,6 +50,7 @@ class LabelEstimator(Answers, LabelEdits, Learnt, BaseEstimator):
         *,
         sharing: Any = "multi",
         features: Any = None,
+        geometry: Any = "euclidean",
         margin: float = 1.0,
         scaling: str | None = None,
         normalize: bool = False,
@@ -65,6 +67,7 @@ class LabelEstimator(Answers, LabelEdits, Learnt, BaseEstimator):
         self.C = C
         self.sharing = sharing
         self.features = features
+        self.geometry = geometry
         self.margin = margin
         self.scaling = scaling
         self.normalize = normalize
@@ -129,6 +132,7 @@ class LabelEstimator(Answers, LabelEdits, Learnt, BaseEstimator):
                     self._keep_up()
                     self._take_in(batch)
                     self._model.learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), self._known())
+                    tell(self, self._model)
                     return
         weights = None if sample_weight is None else [sample_weight]
         with self._or_undone(several=False):
@@ -181,6 +185,7 @@ class LabelEstimator(Answers, LabelEdits, Learnt, BaseEstimator):
         batch = self._parse(X, grow=True)
         if self._model is None:
             settle(self, batch.dtype)
+        check_space(self, batch)
         answers = self._answers(y, batch.n)
         return batch, answers, self._weights(sample_weight, answers, batch, fitting)
 
@@ -209,9 +214,11 @@ class LabelEstimator(Answers, LabelEdits, Learnt, BaseEstimator):
         self._take_in(batch)
         after = [*known.labels, *new] if new else known.labels
         try:
-            return model.learn(batch.rows, Targets(indptr, ids, weights), after, delay, self._describe, advance)
+            told = model.learn(batch.rows, Targets(indptr, ids, weights), after, delay, self._describe, advance)
         finally:  # also where the call is interrupted: the labels met so far are known
             known.extend(new[: max(0, int(model.ledger.counts[LABELS]) - len(known))])
+        tell(self, model)
+        return told
 
     def _keep_up(self) -> None:
         """Follow a change of `rule`, `C` or `margin` since the last round; refuse one of what memory is built for."""

@@ -32,8 +32,10 @@ class Classifier(ClassifierMixin, LabelEstimator):
     features : str, object of hinged.features or callable, default None
         Label features φ(x, r) for "single" and "hybrid": "first", "frequency", "distance", "tfidf", or a function
         of (dict of feature → value, label) that returns a dict.
+    geometry : "euclidean", "entropy" or hinged.geometry.Entropy, default "euclidean"
+        From moves to weights: added up, or multiplied on a simplex of a fixed number of features, one per label.
     margin : float, default 1.0
-        By how much the right label must win.
+        By how much the right label must win. Under "entropy" below the radius, 1 unless set.
     scaling : None or "idf", default None
         "idf" multiplies every value by how rare its feature has been so far.
     normalize : bool, default False

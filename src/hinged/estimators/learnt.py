@@ -13,9 +13,11 @@ from hinged.estimators.holding import Held, Holds
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.settings import settle
 from hinged.io import to_json, write
+from hinged.loops.entropic import EntropicModel
 from hinged.loops.labels import VECTORS, WEIGHTS
-from hinged.loops.ledger import LABELS, MISTAKES, NOVEL, ROUNDS, UPDATES
+from hinged.loops.ledger import GAP, ITERATIONS, LABELS, MISTAKES, NOVEL, ROUNDS, UPDATES
 from hinged.loops.model import LabelModel
+from hinged.rules.codes import INTERIOR
 
 __all__ = ["Learnt"]
 
@@ -42,8 +44,10 @@ class Learnt(Holds):
     @property
     def coef_(self) -> Any:
         """Weights (labels, features) of the labels' own vectors (of the sets', for `Groups`); sparse when large."""
-        model = self._learnt("coef_")
+        model: Any = self._learnt("coef_")
         n = model.plan.n_columns(int(model.ledger.counts[LABELS]))
+        if isinstance(model, EntropicModel):
+            return model.coef(n)
         owners, values = model.stores[WEIGHTS].rows(max(n, 1), model.mean_over)
         columns, values = owners[owners > 0] - 1, values[owners > 0][:, :n]
         if n * model.n_features > LARGEST_DENSE:
@@ -104,6 +108,22 @@ class Learnt(Holds):
         """The dual certificate: no fixed predictor has a smaller objective. None where the rule has none."""
         model = self._learnt("dual_")
         return model.dual if self._certified and not self._edited else None
+
+    @property
+    def solver_iterations_(self) -> int:
+        """Most iterations of any joint step by interior points, in this process."""
+        return int(self._of_interior_points("solver_iterations_")[ITERATIONS])
+
+    @property
+    def solver_gap_(self) -> float:
+        """Largest relative duality gap that any joint step by interior points was left with, in this process."""
+        return float(self._of_interior_points("solver_gap_")[GAP])
+
+    def _of_interior_points(self, name: str) -> np.ndarray:
+        model = self._learnt(name)
+        if model.setting.code != INTERIOR:
+            raise AttributeError(f"{name} exists for rule=hinged.rules.Optimal(solver='interior-point').")
+        return model.notes
 
     def save(self, path: Any) -> None:
         """Write the model to one file, whole or not at all; `hinged.load` reads it."""

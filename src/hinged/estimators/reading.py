@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from hinged.estimators.dicts import FeatureNames, as_batch, as_dict_rows, is_dicts, one_dict_row
+from hinged.estimators.geometry import check_space
 from hinged.estimators.holding import Holds
 from hinged.estimators.inputs import as_matrix, dtype_of, from_matrix
 from hinged.loops.rows import Rows
@@ -101,6 +102,8 @@ class ReadsRows(Holds):
     def _take_in(self, batch: Batch) -> None:
         """Admit what is new in a batch: names, columns, and at first the meaning of columns."""
         if batch.names is not None:
+            if batch.names:
+                check_space(self, batch)
             if self._names is None:
                 self._names = FeatureNames()
             if batch.names:

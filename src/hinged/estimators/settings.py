@@ -8,10 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hinged.estimators.geometry import check_entropic
 from hinged.estimators.inputs import LARGEST
+from hinged.geometry.entropy import Entropy
+from hinged.geometry.entropy import resolve as resolve_geometry
+from hinged.loops.entropic import EntropicModel
 from hinged.loops.model import LabelModel
 from hinged.loops.steps import Setting
-from hinged.rules.codes import MIRA, OPTIMAL
+from hinged.rules.codes import INTERIOR, MIRA, OPTIMAL
 from hinged.rules.mira import Mira
 from hinged.rules.table import Step
 from hinged.rules.table import resolve as resolve_rule
@@ -26,7 +30,7 @@ LARGEST_JOINT = 2000
 
 #: Settings a learner may change between rounds, and those its memory is built for.
 STEPPING = ("rule", "C", "margin")
-BUILT_FOR = ("sharing", "features", "scaling", "normalize", "average", "bias", "dtype")
+BUILT_FOR = ("sharing", "features", "geometry", "scaling", "normalize", "average", "bias", "dtype")
 
 
 #: What to try instead of a number that is too large.
@@ -49,9 +53,15 @@ class Settled(NamedTuple):
     plan: Plan
     certified: bool
     most_labels: float
+    geometry: Entropy | None
 
-    def new_model(self, who: Any, dtype: Any) -> LabelModel:
-        """Empty memory for a learner with these settings."""
+    def new_model(self, who: Any, dtype: Any) -> Any:
+        """Empty memory for a learner with these settings; both kinds take the same calls."""
+        if self.geometry is not None:
+            options = {"idf": who.scaling == "idf", "unit": bool(who.normalize), "bias": float(who.bias)}
+            model = EntropicModel(self.geometry, self.rule, **options)
+            model.widen(who.n_features or 0)
+            return model
         return LabelModel(
             who.dtype or dtype,
             self.plan,
@@ -76,6 +86,15 @@ def settle(who: Any, dtype: Any = np.float64) -> Settled:
             "docs/adding_a_rule.md shows one."
         )
     plan = resolve_sharing(who.sharing, who.features)
+    geometry = resolve_geometry(who.geometry)
+    if geometry is not None:
+        check_entropic(who, step, plan)
+        dtype = np.float64
+    elif step.code == INTERIOR and (plan.parts or not plan.per_label):
+        raise ValueError(
+            f"solver='interior-point' needs labels with vectors of their own, sharing='multi'; got "
+            f"sharing={who.sharing!r}. Use solver='search'."
+        )
     codes = {part.code for part in plan.parts}
     if EXPLICIT in codes and len(codes) > 1:
         raise ValueError("label features of your own cannot be mixed with built-in ones in one model; use either.")
@@ -99,7 +118,7 @@ def settle(who: Any, dtype: Any = np.float64) -> Settled:
     _check_sizes(who, step, plan, np.dtype(who.dtype or dtype).name)
     joint = step.code in (OPTIMAL, MIRA) and (len(plan.parts) > 0 or not plan.per_label)
     rule = Setting(step.code, step.C, step.margin, step.uses_weight)
-    return Settled(rule, own, plan, step.certified, LARGEST_JOINT if joint else math.inf)
+    return Settled(rule, own, plan, step.certified, LARGEST_JOINT if joint else math.inf, geometry)
 
 
 def _check_sizes(who: Any, step: Step, plan: Plan, dtype: str) -> None:

@@ -26,6 +26,7 @@ class ReadsText:
     _model: Any
     _dtype: Any
     n_features: int | None = None  # as many as there are words
+    geometry: Any = "euclidean"  # words may come at any time
     _space_: Vocabulary | Hasher | None = None
     _space_of: dict[str, Any] | None = None
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from hinged.geometry import Entropy
 from hinged.io.packing import _plain, _value
 from hinged.rules import Mira, Optimal
 from hinged.sharing import Distance, First, Frequency, Groups, Tfidf
 
 __all__ = ["from_json", "to_json"]
 
-OBJECTS = {kind.__name__: kind for kind in (Mira, Optimal, First, Frequency, Distance, Tfidf)}
+OBJECTS = {kind.__name__: kind for kind in (Mira, Optimal, Entropy, First, Frequency, Distance, Tfidf)}
 
 
 def to_json(name: str, value: Any) -> Any:

@@ -82,6 +82,7 @@ def learn(
     weights: Any,
     parts: Any,
     ledger: Any,
+    notes: Any,
     longest: int,
     n_labels_after: int,
     flags: Any,
@@ -234,7 +235,7 @@ def learn(
                 g = all_g[:k]
                 phi_now = None if parts is None else all_phi[:, :m, :k]
                 total, penalty = net_coefficients(
-                    setting, own, C, s, relevant, is_relevant[:k], low, rival, columns, q, phi_now, work, g
+                    setting, own, C, s, relevant, is_relevant[:k], low, rival, columns, q, phi_now, work, notes, g
                 )
                 # ---- move
                 if total > 0.0:

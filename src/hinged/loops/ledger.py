@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["BINS", "Ledger", "lead_bin", "new_ledger", "note_lead"]
+__all__ = ["BINS", "Ledger", "lead_bin", "new_ledger", "new_notes", "note_lead"]
 
 ROUNDS, LEARNT, MISTAKES, UPDATES, NOVEL, LABELS = range(6)
 GAIN, SQ_NORM, PENALTY, THRESHOLD, RANKED = range(5)
+UNREACHED, ITERATIONS, GAP = range(3)
 BINS = 96
 FULL_BIN = 1000.0  # counts of a bin are halved here, so that it follows a drifting stream
 
@@ -27,6 +28,15 @@ class Ledger(NamedTuple):
 def new_ledger() -> Ledger:
     """A ledger of nothing yet."""
     return Ledger(np.zeros(6, np.int64), np.zeros(5), np.zeros((2, BINS)))
+
+
+def new_notes() -> np.ndarray:
+    """What a learner may have to tell its user, float64 (3,).
+
+    Rows on which the margin is UNREACHED whatever the weights (simplices only), most ITERATIONS and largest relative
+    GAP of a joint step by interior points.
+    """
+    return np.zeros(3)
 
 
 @njit(cache=True)

@@ -20,7 +20,7 @@ from hinged.loops.scoring import score
 from hinged.loops.state import LabelMemory
 from hinged.tasks.labels import extremes, rank_of_best
 
-__all__ = ["LabelModel"]
+__all__ = ["LabelModel", "part_of"]
 
 #: A row's features and values as the user's own label features should see them.
 Describe = Callable[[np.ndarray, np.ndarray], Any]
@@ -65,7 +65,7 @@ class LabelModel(LabelMemory):
                 step = max(1, n // 200)
                 for first in range(0, n, step):
                     part = slice(first, min(n, first + step))
-                    some, theirs = _part_of(rows, targets, part)
+                    some, theirs = part_of(rows, targets, part)
                     cursor[:] = 0
                     self._run(some, theirs, labels, 0, longest, flags[part], ranks[part], cursor, None)
                     advance(part.stop - first)
@@ -87,11 +87,11 @@ class LabelModel(LabelMemory):
         n, counts = len(flags), self.ledger.counts
         for t in range(n + delay):
             if delay > 0 and t < n:
-                some, theirs = _part_of(rows, targets, slice(t, t + 1))
+                some, theirs = part_of(rows, targets, slice(t, t + 1))
                 flags[t], ranks[t] = self._judge(some, theirs, labels, describe)
             i = t - delay
             if i >= 0:
-                some, theirs = _part_of(rows, targets, slice(i, i + 1))
+                some, theirs = part_of(rows, targets, slice(i, i + 1))
                 explicit = self._explicit(some, labels[: int(counts[LABELS])], describe, grow=True)
                 flag, rank, cursor = np.zeros(1, np.int8), np.zeros(1, np.int32), np.zeros(5, np.int64)
                 self._run(some, theirs, labels, 0, longest, flag, rank, cursor, explicit)
@@ -145,6 +145,7 @@ class LabelModel(LabelMemory):
                 self.stores[WEIGHTS].store,
                 self._parts(labels, explicit),
                 self.ledger,
+                self.notes,
                 longest,
                 len(labels),
                 flags,
@@ -224,7 +225,7 @@ def _checked(phi: Any) -> Mapping[Hashable, float]:
     return phi
 
 
-def _part_of(rows: Rows, targets: Targets, part: slice) -> tuple[Rows, Targets]:
+def part_of(rows: Rows, targets: Targets, part: slice) -> tuple[Rows, Targets]:
     """Some of the rows, with their targets."""
     bounds = slice(part.start, part.stop + 1)
     return (

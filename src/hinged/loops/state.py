@@ -10,7 +10,7 @@ import numpy as np
 
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
 from hinged.loops.labels import COUNTS, FIRSTS, SUMS, VECTORS, WEIGHTS
-from hinged.loops.ledger import GAIN, LABELS, LEARNT, PENALTY, SQ_NORM, new_ledger
+from hinged.loops.ledger import GAIN, LABELS, LEARNT, PENALTY, SQ_NORM, new_ledger, new_notes
 from hinged.loops.memory import Paged, longer
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Scaling
 from hinged.loops.shared import Parts
@@ -68,7 +68,7 @@ class LabelMemory:
             Paged(np.float64),
             Paged(np.float64),
         ]
-        self.ledger = new_ledger()
+        self.ledger, self.notes = new_ledger(), new_notes()
         self.label_rows = np.zeros(1, np.int64)
         self.first_rounds = np.zeros(1, np.int64)
         self.df = np.zeros(1, np.int32)

@@ -8,10 +8,13 @@ import numpy as np
 from numba import njit
 
 from hinged.loops.columns import common_columns, sq_distance
+from hinged.loops.ledger import GAP, ITERATIONS
 from hinged.loops.shared import shared_inner, shared_sq_distance
-from hinged.rules.codes import MIRA, OPTIMAL, PA2, SIMPERC
+from hinged.rules.codes import INTERIOR, MIRA, OPTIMAL, PA2, SIMPERC
+from hinged.rules.interior_point import MOST_ITERATIONS, interior_point
 from hinged.rules.optimal import by_sorting, on_gram
 from hinged.rules.passive_aggressive import pa1
+from hinged.rules.response import LINEAR, Responses
 from hinged.rules.simultaneous import simultaneous
 from hinged.rules.worst import worst_step
 
@@ -26,6 +29,7 @@ class Setting(NamedTuple):
     margin: float
     uses_weight: bool
     least_norm: float = 1e-290  # a direction with a smaller squared norm counts as none
+    tolerance: float = 1e-14  # relative gap at which interior points stop
 
 
 @njit(cache=True)
@@ -69,6 +73,7 @@ def net_coefficients(
     q: float,
     phi: Any,
     work: Any,
+    notes: Any,
     g: Any,
 ) -> tuple[float, float]:
     """Fill `g` with the rule's net coefficients; return Σλ, and Σλ²/4C where the dual subtracts it.
@@ -87,7 +92,12 @@ def net_coefficients(
         g[r] = total
         g[rival] = -total
         return total, total * total / (4.0 * C) if setting.code == PA2 else 0.0
-    if setting.code == OPTIMAL or setting.code == MIRA:
+    if setting.code == INTERIOR and q > 0.0:
+        curves = Responses(LINEAR, s, q, 0.0, 0.0, np.zeros((0, 0)), np.zeros(0), 0.0, 0.0)
+        total, iterations, left = interior_point(curves, is_relevant, margin, C, setting.tolerance, MOST_ITERATIONS, g)
+        notes[ITERATIONS], notes[GAP] = max(notes[ITERATIONS], iterations), max(notes[GAP], left)
+        return total, 0.0
+    if setting.code == OPTIMAL or setting.code == MIRA or setting.code == INTERIOR:
         if phi is not None or not columns.separate:
             return on_gram(
                 s, is_relevant, _gram(columns, q, phi, k, setting.least_norm), margin, C, setting.code == MIRA, g

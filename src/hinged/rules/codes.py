@@ -15,3 +15,4 @@ CONPROJ = 6
 OPTIMAL = 7
 MIRA = 8
 OWN = 9
+INTERIOR = 10  # OPTIMAL by interior points

@@ -25,9 +25,10 @@ class Optimal:
 
     Parameters
     ----------
-    solver : "search"
-        How the joint problem is solved. Under the Euclidean geometry there is one way, exact: sorting for
-        prototypes, an active-set method on the Gram matrix for the other sharing schemes.
+    solver : "search" or "interior-point"
+        How the joint problem is solved. "search" is exact: sorting for Euclidean prototypes, a one-dimensional search
+        under entropy, an active-set method on the Gram matrix for shared vectors. "interior-point" is the
+        label-ranking paper's method, in either geometry, for labels with vectors of their own.
 
     Examples
     --------

@@ -55,10 +55,13 @@ def resolve(rule: Any, C: Any, margin: Any) -> tuple[Step, Any]:
         cap = positive("cap", rule.cap, "inf projects exactly, 1 is Crammer and Singer's")
         return Step(codes.MIRA, cap, beta, False, cap < math.inf), None
     if isinstance(rule, Optimal):
-        if rule.solver != "search":
-            raise ValueError(
-                f"solver={rule.solver!r} is not available for Euclidean weights; use Optimal(solver='search')."
-            )
+        if rule.solver not in ("search", "interior-point"):
+            raise ValueError(f"solver must be 'search' or 'interior-point'; got solver={rule.solver!r}.")
+        if rule.solver == "interior-point":
+            C = positive("C", C, "1.0, or solver='search' with inf")
+            if math.inf == C:
+                raise ValueError("C must be finite for solver='interior-point'; got C=inf. Use solver='search'.")
+            return Step(codes.INTERIOR, C, margin, True, True), None
         rule = "optimal"
     C = positive("C", C, "0.01 for noisy labels, inf for the plain step")
     if isinstance(rule, str):

@@ -1,0 +1,354 @@
+"""A label learner's memory where each label's weights live on a simplex, and the calls that teach and ask it.
+
+One writer at a time, any number of readers beside it, as in `hinged.loops.model`. A column whose masses are rescaled
+would make no sense half done, so readers look at a count before and after: if it moved, they read again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from hinged.geometry.entropy import Entropy, simplex_weights
+from hinged.loops.entropy import DUE, FULL, learn_entropic, score_entropic
+from hinged.loops.labels import Targets
+from hinged.loops.ledger import GAIN, LABELS, LEARNT, new_ledger, new_notes
+from hinged.loops.memory import longer
+from hinged.loops.model import part_of
+from hinged.loops.rows import Rows, Scaling, longest_row, read_row
+from hinged.loops.simplex import SHIFT, SWEEP, TOTAL, TOUCHES, Simplex, sweep
+from hinged.loops.state import LONGEST_LOG_TABLE
+from hinged.loops.steps import Setting
+from hinged.sharing.plan import Plan
+from hinged.sharing.plan import resolve as resolve_sharing
+
+__all__ = ["EntropicModel"]
+
+
+class EntropicModel:
+    """Weights and counts of one learner on labels, with weights on simplices.
+
+    Parameters
+    ----------
+    geometry : Entropy
+    setting : Setting
+        The rule.
+    idf, unit, bias
+        What happens to rows before they are scored.
+    """
+
+    own, functions, mean_over = None, (), 0
+    dtype = np.dtype(np.float64)
+
+    def __init__(
+        self, geometry: Entropy, setting: Setting, *, idf: bool = False, unit: bool = False, bias: float = 0.0
+    ) -> None:
+        self.geometry, self.setting = geometry, setting
+        self.idf, self.unit, self.bias = idf, unit, bias
+        self.plan: Plan = resolve_sharing("multi", None)
+        self.names: dict[Hashable, int] = {}
+        self.n_features = 0
+        self.ledger, self.notes = new_ledger(), new_notes()
+        self.df = np.zeros(1, np.int32)
+        self.lock = threading.RLock()
+        self.simplex = self._empty(0, 0)
+        self.rescaled = 0  # odd while columns are being rescaled
+        self.told = False  # whether the user was warned of a margin out of reach
+        self._logs = np.zeros(0)
+
+    # ------------------------------------------------------------------ room
+    def widen(self, n_features: int) -> None:
+        """Fix the space: so many features, once and for all."""
+        if self.n_features == 0 < n_features:
+            self.n_features = n_features
+            self.simplex = self._empty(n_features, len(self.simplex.labels[0]))
+        elif n_features > self.n_features:
+            raise ValueError(beyond(self.n_features, n_features))
+
+    def declare(self, n_labels: int) -> None:
+        """Make labels known before any of their rows came."""
+        with self.lock:
+            self._fit_to(n_labels, 0)
+            self.ledger.counts[LABELS] = n_labels
+
+    def _empty(self, n_features: int, columns: int) -> Simplex:
+        """Equal weights on so many features."""
+        signs = 2 if self.geometry.signed else 1
+        n = (n_features + (self.bias != 0.0)) * signs
+        return Simplex(
+            slots=np.zeros((n_features + 1) * signs, np.uint32),
+            owners=np.zeros(1, np.uint32),
+            theta=np.zeros((1, columns)),
+            mass=np.ones((1, columns)),
+            labels=_fresh(n, columns),
+            marks=np.zeros(1, np.int64),
+            used=np.zeros(2, np.int64),
+            n=n,
+            radius=float(self.geometry.radius),
+            signed=bool(self.geometry.signed),
+        )
+
+    def _fit_to(self, n_labels: int, n_rows: int) -> None:
+        """Make room for so many labels, and for the logarithms that so many more rows may need."""
+        if self.idf:
+            self.df = longer(self.df, self.n_features + 1)
+            need = min(int(self.ledger.counts[LEARNT]) + n_rows + 1, LONGEST_LOG_TABLE)
+            if need > len(self._logs):
+                self._logs = np.log(np.arange(max(need, 2 * len(self._logs))) + 0.5)
+        before = self.simplex
+        columns = before.labels.shape[1]
+        if n_labels > columns:
+            more = max(n_labels, columns + columns // 2, 8) - columns
+            rows = before.theta.shape[0]
+            self.simplex = before._replace(
+                theta=np.concatenate([before.theta, np.zeros((rows, more))], axis=1),
+                mass=np.concatenate([before.mass, np.ones((rows, more))], axis=1),
+                labels=np.concatenate([before.labels, _fresh(before.n, more)], axis=1),
+            )
+
+    def _make_room(self, new: int) -> None:
+        """Make room for so many more learnt coordinates."""
+        before = self.simplex
+        rows = min(max(int(before.used[0]) + new + 1, 2 * len(before.theta), 64), len(before.slots) + 1)
+        theta, mass = np.zeros((rows, before.theta.shape[1])), np.ones((rows, before.theta.shape[1]))
+        theta[: len(before.theta)], mass[: len(before.mass)] = before.theta, before.mass
+        owners, marks = np.zeros(rows, np.uint32), np.zeros(rows, np.int64)
+        owners[: len(before.owners)] = before.owners
+        self.simplex = before._replace(theta=theta, mass=mass, owners=owners, marks=marks)
+
+    def _sweep(self, n_labels: int) -> None:
+        self.rescaled += 1
+        sweep(self.simplex, n_labels)
+        self.rescaled += 1
+
+    def _scaling(self) -> Scaling:
+        return Scaling(self.idf, self.unit, self.bias, self.idf, self.df, self._logs)
+
+    # ------------------------------------------------------------------ learning
+    def learn(
+        self,
+        rows: Rows,
+        targets: Targets,
+        labels: Sequence[Hashable],
+        delay: int = 0,
+        describe: Any = None,
+        advance: Callable[[int], None] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Learn rows in order; return each round's flag and the rank of its best right label.
+
+        `labels` are all labels after these rows; `advance(n)` is told of rounds done.
+        """
+        n = len(rows.indptr) - 1
+        flags, ranks = np.zeros(n, np.int8), np.zeros(n, np.int32)
+        rows = _double(rows)
+        with self.lock:
+            self._fit_to(len(labels), n)
+            step = n if advance is None or delay > 0 else max(1, n // 200)
+            for first in range(0, n, max(step, 1)):
+                part = slice(first, min(n, first + step))
+                some, theirs = part_of(rows, targets, part)
+                self._run(some, theirs, len(labels), delay, flags[part], ranks[part])
+                if advance is not None:
+                    advance(part.stop - first)
+        return flags, ranks
+
+    def _run(
+        self, rows: Rows, targets: Targets, n_labels: int, delay: int, flags: np.ndarray, ranks: np.ndarray
+    ) -> None:
+        longest, cursor = longest_row(rows), np.zeros(3, np.int64)
+        while True:
+            cursor[1] = 0
+            learn_entropic(
+                rows,
+                targets,
+                delay,
+                self.setting,
+                self._scaling(),
+                self.simplex,
+                self.ledger,
+                self.notes,
+                longest,
+                n_labels,
+                flags,
+                ranks,
+                cursor,
+            )
+            if cursor[1] == FULL:
+                self._make_room(int(cursor[2]))
+            elif cursor[1] == DUE:
+                self._sweep(n_labels)
+            else:
+                return
+
+    # ------------------------------------------------------------------ reading
+    def score(self, rows: Rows, labels: Sequence[Hashable], describe: Any = None, current: bool = False) -> np.ndarray:
+        """Scores (rows, labels) by the weights learnt so far."""
+        out = np.zeros((len(rows.indptr) - 1, len(labels)))
+        rows, longest = _double(rows), longest_row(rows)
+        while out.size:
+            before, simplex = self.rescaled, self.simplex
+            if simplex.labels.shape[1] >= out.shape[1]:
+                score_entropic(rows, self._scaling(), simplex, self.ledger.counts, longest, out)
+            if before == self.rescaled and before % 2 == 0:
+                break
+        return out
+
+    def read(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Features and scaled values of one row; feature 0 is the bias, column c is feature c + 1."""
+        rows = _double(rows)
+        longest = int(rows.indptr[1] - rows.indptr[0])
+        f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1)
+        n, _q = read_row(rows, 0, self._scaling(), int(self.ledger.counts[LEARNT]), f, v)
+        return f[:n], v[:n]
+
+    def contributions(self, rows: Rows, label: int) -> tuple[np.ndarray, np.ndarray]:
+        """Features of one row, and what each adds to a label's score."""
+        f, v = self.read(rows)
+        return f, v * self._weights(label, label + 1)[0, f]
+
+    def coef(self, n_labels: int) -> np.ndarray:
+        """Weights (labels, features) on the simplex; with signs, the difference of each feature's two."""
+        return self._weights(0, n_labels)[:, 1 : self.n_features + 1]
+
+    def _weights(self, first: int, end: int) -> np.ndarray:
+        """Weights of some labels on every feature, the bias first."""
+        simplex = self.simplex
+        n = int(simplex.used[0])
+        theta = np.zeros((end - first, len(simplex.slots)))
+        theta[:, simplex.owners[1 : n + 1]] = simplex.theta[1 : n + 1, first:end].T
+        signs = 2 if simplex.signed else 1
+        if self.bias == 0.0:  # not a coordinate then
+            theta[:, :signs] = -np.inf
+        weights = simplex_weights(theta, simplex.radius)
+        return weights[:, ::2] - weights[:, 1::2] if simplex.signed else weights
+
+    @property
+    def dual(self) -> float:
+        """The dual certificate, Σ λ m - Σ_r G(θ_r)."""
+        simplex = self.simplex
+        k = int(self.ledger.counts[LABELS])
+        if simplex.n == 0 or k == 0:
+            return float(self.ledger.sums[GAIN])
+        logs = np.log(simplex.labels[TOTAL, :k]) + simplex.labels[SHIFT, :k] - np.log(simplex.n)
+        return float(self.ledger.sums[GAIN] - simplex.radius * logs.sum())
+
+    # ------------------------------------------------------------------ labels
+    def with_labels(self, onto: np.ndarray, n_labels: int) -> Self:
+        """A model in which the moves of label r are added to those of label onto[r], -1 for nobody's."""
+        with self.lock:
+            before = self.simplex
+            columns = max(n_labels, 1)
+            theta = np.zeros((len(before.theta), columns))
+            for r, to in enumerate(onto):
+                if to >= 0:
+                    theta[:, to] += before.theta[:, r]
+            labels = _fresh(before.n, columns)
+            labels[TOUCHES] = SWEEP
+            after = before._replace(theta=theta, mass=np.ones_like(theta), labels=labels, used=before.used.copy())
+            sweep(after, columns)
+            ledger = type(self.ledger)(*(array.copy() for array in self.ledger))
+            ledger.counts[LABELS] = n_labels
+            twin = object.__new__(type(self))
+            vars(twin).update(vars(self), simplex=after, ledger=ledger)
+            return twin
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Labels, features and no names of label features, as far as they are known."""
+        return int(self.ledger.counts[LABELS]), self.n_features, 0
+
+    def cut(self, n_labels: int, n_features: int, n_names: int) -> None:
+        """Forget labels that came after; nothing may have been learnt of them."""
+        self.ledger.counts[LABELS] = n_labels
+
+    def copy(self) -> Self:
+        """A model of its own that knows the same."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(self.__getstate__())
+        return twin
+
+    # ------------------------------------------------------------------ keeping
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything learnt, as plain arrays."""
+        simplex, k = self.simplex, int(self.ledger.counts[LABELS])
+        n = int(simplex.used[0]) + 1
+        return {f"ledger.{name}": array for name, array in self.ledger._asdict().items()} | {
+            "df": self.df,
+            "n_features": np.array([self.n_features]),
+            "notes": self.notes,
+            "owners": simplex.owners[1:n].copy(),
+            "theta": simplex.theta[:n, :k].copy(),
+            "mass": simplex.mass[:n, :k].copy(),
+            "sums": simplex.labels[:, :k].copy(),
+        }
+
+    def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int) -> None:
+        """Become what `arrays` described, if it makes sense; the arrays are copied."""
+        for name, array in (*self.ledger._asdict().items(), ("notes", self.notes)):
+            kept = arrays[name if name == "notes" else f"ledger.{name}"]
+            if kept.shape != array.shape or kept.dtype != array.dtype or not np.isfinite(kept).all():
+                raise ValueError(f"its {name} are damaged")
+        counts, owners, width = arrays["ledger.counts"], arrays["owners"], arrays["n_features"]
+        if (counts < 0).any() or counts[LABELS] != n_labels:
+            raise ValueError("its counts do not fit its labels")
+        if arrays["df"].dtype != np.int32 or arrays["df"].ndim != 1 or width.shape != (1,) or width[0] < 0:
+            raise ValueError("its counts are damaged")
+        fresh = self._empty(int(width[0]), n_labels)
+        shape = (len(owners) + 1, n_labels)
+        shapes = {"theta": shape, "mass": shape, "sums": (len(fresh.labels), n_labels)}
+        for name, expected in shapes.items():
+            kept = arrays[name]
+            if kept.dtype != np.float64 or kept.shape != expected or not np.isfinite(kept).all():
+                raise ValueError(f"its {name} are damaged")
+        if owners.dtype != np.uint32 or len(np.unique(owners)) != len(owners):
+            raise ValueError("its owners are damaged")
+        if len(owners) and (int(owners.max()) >= len(fresh.slots) or len(owners) > fresh.n):
+            raise ValueError("its owners point outside of it")
+        if (arrays["mass"] < 0).any() or (arrays["sums"][TOTAL] <= 0).any():
+            raise ValueError("its weights are damaged")
+        self.n_features, self.df, self.notes = int(width[0]), arrays["df"].copy(), arrays["notes"].copy()
+        self.ledger = type(self.ledger)(**{name: arrays[f"ledger.{name}"].copy() for name in self.ledger._fields})
+        fresh.slots[owners] = np.arange(1, len(owners) + 1)
+        self.simplex = fresh._replace(
+            owners=np.concatenate([np.zeros(1, np.uint32), owners]),
+            theta=arrays["theta"].copy(),
+            mass=arrays["mass"].copy(),
+            labels=arrays["sums"].copy(),
+            marks=np.zeros(len(owners) + 1, np.int64),
+            used=np.array([len(owners), 0]),
+        )
+        self._fit_to(n_labels, 0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            options = {"idf": self.idf, "unit": self.unit, "bias": self.bias}
+            settings = (self.geometry, self.setting)
+            return {"settings": settings, "options": options, "arrays": self.arrays(), "told": self.told}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(*state["settings"], **state["options"])  # type: ignore[misc]
+        self.told = state["told"]
+        self.restore(state["arrays"], (), int(state["arrays"]["ledger.counts"][LABELS]))
+
+
+def beyond(n_features: int, width: int) -> str:
+    """Why a column is refused."""
+    return (
+        f"geometry='entropy' spreads each label's weights over {n_features} features, fixed by the first rows or by "
+        f"n_features=; got {width}. Give n_features={width} or more from the start, or use geometry='euclidean'."
+    )
+
+
+def _fresh(n: int, columns: int) -> np.ndarray:
+    """Sums of columns with equal weights."""
+    labels = np.zeros((6, columns))
+    labels[TOTAL] = n
+    return labels
+
+
+def _double(rows: Rows) -> Rows:
+    """The rows in double precision: exponentials need it."""
+    return rows if rows.data.dtype == np.float64 else rows._replace(data=rows.data.astype(np.float64))

@@ -1,0 +1,216 @@
+"""The loop over labelled rows where each label's weights live on a simplex: read, score, count, step, move, note.
+
+The same rounds as in `hinged.loops.labels`, with multiplicative moves (docs/maths.md, "Weights on a simplex"). It never
+makes memory and never rescales a column: where it would have to, it stops and says so in `cursor`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from hinged.loops.entropy_steps import draw, entropic_coefficients, measure, needs_curve
+from hinged.loops.ledger import (
+    GAIN,
+    LABELS,
+    LEARNT,
+    MISTAKES,
+    NOVEL,
+    RANKED,
+    ROUNDS,
+    THRESHOLD,
+    UNREACHED,
+    UPDATES,
+    note_lead,
+)
+from hinged.loops.rows import count_features, read_row
+from hinged.loops.simplex import TOTAL, add_masses, claim, expand, missing, move, outside
+from hinged.rules.response import LOGISTIC, TILTED, Responses
+from hinged.tasks.labels import extremes, rank_of_best, runner_up
+
+__all__ = ["learn_entropic", "score_entropic"]
+
+DONE, FULL, DUE = 0, 1, 2
+
+
+@njit(cache=True)
+def _scores(simplex: Any, f: Any, v: Any, n: int, k: int, s: Any) -> None:
+    """Scores of the first `k` labels, U Σ v mass / Σ mass."""
+    add_masses(simplex, f, v, n, k, s)
+    for r in range(k):
+        s[r] = simplex.radius * (s[r] / simplex.labels[TOTAL, r])
+
+
+@njit(cache=True, nogil=True)
+def score_entropic(rows: Any, scaling: Any, simplex: Any, counts: Any, longest: int, out: Any) -> None:
+    """Scores of every label for every row, into `out` (rows, labels); nothing is learnt or counted."""
+    f, v = np.empty(2 * (longest + 1), np.int64), np.empty(2 * (longest + 1))
+    for i in range(out.shape[0]):
+        n, _q = read_row(rows, i, scaling, counts[LEARNT], f, v)
+        _scores(simplex, f, v, expand(simplex.signed, f, v, n), out.shape[1], out[i])
+
+
+@njit(cache=True, nogil=True)
+def learn_entropic(
+    rows: Any,
+    targets: Any,
+    delay: int,
+    setting: Any,
+    scaling: Any,
+    simplex: Any,
+    ledger: Any,
+    notes: Any,
+    longest: int,
+    n_labels_after: int,
+    flags: Any,
+    ranks: Any,
+    cursor: Any,
+) -> None:
+    """Learn rows from `cursor[0]` on, in order, changing weights and ledger in place.
+
+    `flags` gets 1 for a mistake, 0 for a right prediction, -1 for a round with a new label; `ranks` the rank of the
+    best right label. With a delay d both are fixed when a row comes, and it is learnt d rows later.
+    """
+    # s scores · g net coefficients · curves: scores as functions of g · rest: mass outside the row
+    n_rows = rows.indptr.shape[0] - 1
+    counts, sums = ledger.counts, ledger.sums
+    room = 2 * (longest + 1)
+    f, v = np.empty(room, np.int64), np.empty(room)
+    all_scores, all_g = np.zeros(n_labels_after), np.zeros(n_labels_after)
+    start, rest, error = np.zeros(n_labels_after), np.zeros(n_labels_after), np.zeros(n_labels_after)
+    is_relevant, drawn = np.zeros(n_labels_after, np.bool_), np.zeros(n_labels_after, np.bool_)
+    touched = np.empty(n_labels_after, np.int64)
+    all_logs = np.empty((n_labels_after, room))
+
+    while cursor[0] < n_rows + delay:
+        t = cursor[0]
+        i = t - delay
+        k = counts[LABELS]
+        s, g = all_scores[:k], all_g[:k]
+        weight = 1.0
+        if i >= 0 and targets.weights.shape[0] > 0:
+            weight = targets.weights[i]
+
+        if delay > 0 and t < n_rows:  # fix the prediction for the row that comes
+            relevant = targets.labels[targets.indptr[t] : targets.indptr[t + 1]]
+            novel = False
+            for a in range(relevant.shape[0]):
+                novel = novel or relevant[a] < 0 or relevant[a] >= k
+            if novel:
+                flags[t], ranks[t] = -1, 0
+            elif relevant.shape[0] == 0 or relevant.shape[0] == k:
+                flags[t], ranks[t] = 0, 1
+            else:
+                n, _q = read_row(rows, t, scaling, counts[LEARNT], f, v)
+                _scores(simplex, f, v, expand(simplex.signed, f, v, n), k, s)
+                for a in range(relevant.shape[0]):
+                    is_relevant[relevant[a]] = True
+                low, rival = extremes(s, relevant, is_relevant)
+                flags[t] = 1 if s[relevant[low]] - s[rival] <= 0.0 else 0
+                ranks[t] = rank_of_best(s, relevant, is_relevant)
+                for a in range(relevant.shape[0]):
+                    is_relevant[relevant[a]] = False
+        if i < 0:
+            cursor[0] = t + 1
+            continue
+
+        relevant = targets.labels[targets.indptr[i] : targets.indptr[i + 1]]
+        n_features, _q = read_row(rows, i, scaling, counts[LEARNT], f, v)
+        if scaling.counts:  # features, before they become coordinates
+            seen = f[:n_features].copy()
+        n = expand(simplex.signed, f, v, n_features)
+        novel = False
+        k_after = k
+        for a in range(relevant.shape[0]):
+            novel = novel or relevant[a] < 0 or relevant[a] >= k
+            k_after = max(k_after, relevant[a] + 1)
+        if weight > 0.0 and not novel:  # memory first: a round is done whole or not begun
+            new = missing(simplex, f, n)
+            if simplex.used[0] + new >= simplex.theta.shape[0]:
+                cursor[1], cursor[2] = FULL, new
+                return
+
+        flag, rank, due = 0, 1, False
+        if novel:
+            flag, rank = -1, 0
+            if weight > 0.0:
+                counts[LABELS] = k_after
+        elif 0 < relevant.shape[0] < k:
+            # ---- score
+            _scores(simplex, f, v, n, k, s)
+            # ---- count
+            for a in range(relevant.shape[0]):
+                is_relevant[relevant[a]] = True
+            low, rival = extremes(s, relevant, is_relevant)
+            gap = s[relevant[low]] - s[rival]
+            flag = 1 if gap <= 0.0 else 0
+            rank = rank_of_best(s, relevant, is_relevant) if flag == 1 else 1
+            if weight > 0.0:
+                sums[RANKED] += 1.0
+                middle = 0.5 * (s[relevant[low]] + s[rival])
+                sums[THRESHOLD] += (middle - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
+                first, lead = runner_up(s)
+                note_lead(ledger.leads, lead, is_relevant[first])
+                # ---- step
+                C = setting.C * weight if setting.uses_weight else setting.C
+                flat, lowest, highest = measure(simplex.n, v, n)
+                still = lowest == highest
+                if gap < setting.margin and not still and setting.margin >= simplex.radius * (highest - lowest):
+                    notes[UNREACHED] += 1.0
+                rate = abs(v[0]) if flat else 0.0
+                curves = Responses(
+                    LOGISTIC if flat else TILTED,
+                    start[:k],
+                    rate,
+                    -simplex.radius * rate if flat and v[0] < 0.0 else 0.0,
+                    simplex.radius,
+                    all_logs,
+                    v[:n],
+                    lowest,
+                    highest,
+                )
+                if gap < setting.margin and not still:
+                    for r in range(k):
+                        drawn[r] = needs_curve(setting.code, r, s, is_relevant, relevant[low], rival, setting.margin)
+                        if drawn[r]:
+                            draw(simplex, f, v, n, flat, r, curves, rest, error)
+                total = entropic_coefficients(
+                    setting, C, s, relevant, is_relevant[:k], low, rival, still, curves, notes, g
+                )
+                # ---- move
+                if total > 0.0:
+                    counts[UPDATES] += 1
+                    sums[GAIN] += total * setting.margin
+                    if not still:
+                        n_touched = 0
+                        for r in range(k):
+                            if g[r] != 0.0:
+                                touched[n_touched] = r
+                                n_touched += 1
+                                if not drawn[r]:
+                                    inside = 0.0
+                                    for j in range(n):
+                                        inside += simplex.mass[simplex.slots[f[j]], r]
+                                    rest[r], error[r] = outside(simplex, f, n, r, inside)
+                        claim(simplex, f, n)
+                        due = move(simplex, f, v, n, flat, g, touched[:n_touched], rest, error)
+                drawn[:k] = False
+            for a in range(relevant.shape[0]):
+                is_relevant[relevant[a]] = False
+        # ---- note
+        if delay == 0:
+            flags[i], ranks[i] = flag, rank
+        counts[MISTAKES] += flags[i] == 1
+        counts[NOVEL] += flags[i] == -1
+        counts[ROUNDS] += 1
+        if weight > 0.0:
+            counts[LEARNT] += 1
+            if scaling.counts:
+                count_features(scaling, seen, n_features)
+        cursor[0] = t + 1
+        if due:
+            cursor[1] = DUE
+            return
+    cursor[1] = DONE

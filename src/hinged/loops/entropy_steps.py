@@ -1,0 +1,154 @@
+"""From a round's scores to its net coefficients where weights live on simplices: curves are drawn, rules are asked."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numba import njit
+
+from hinged.loops.ledger import GAP, ITERATIONS
+from hinged.loops.simplex import SHIFT, log_outside, outside
+from hinged.rules.codes import CONPROJ, INTERIOR, OPTIMAL, PA1, PERCEPTRON, SIMPERC, SIMPROJ
+from hinged.rules.interior_point import MOST_ITERATIONS, interior_point
+from hinged.rules.perceptron import perceptron
+from hinged.rules.response import pair_step
+from hinged.rules.search import by_search
+
+__all__ = ["draw", "entropic_coefficients", "measure", "needs_curve"]
+
+TINY = 1e-290  # a mass below this is read from its logarithm
+
+
+@njit(cache=True)
+def measure(n_coordinates: int, v: Any, n: int) -> tuple[bool, float, float]:
+    """Whether all values of a row are the same, and the ends of its range over all coordinates, zeros among them."""
+    lowest, highest = 0.0, 0.0
+    if 0 < n == n_coordinates:
+        lowest, highest = v[0], v[0]
+    flat = n > 0
+    for j in range(n):
+        lowest, highest = min(lowest, v[j]), max(highest, v[j])
+        flat = flat and v[j] == v[0]
+    return flat, lowest, highest
+
+
+@njit(cache=True)
+def needs_curve(code: int, r: int, s: Any, is_relevant: Any, right: int, rival: int, margin: float) -> bool:
+    """Whether the rule will ask how label `r`'s score moves; `right` is the lowest right one, `rival` the top wrong."""
+    if code in (PERCEPTRON, SIMPERC):
+        return False
+    if code == PA1:
+        return r in (right, rival)
+    if code == INTERIOR:
+        return True
+    # the others move labels that miss the margin against the other side's extreme, ConProj those ranked wrongly
+    gap = s[r] - s[rival] if is_relevant[r] else s[right] - s[r]
+    return gap <= 0.0 if code == CONPROJ else gap < margin
+
+
+@njit(cache=True)
+def draw(simplex: Any, f: Any, v: Any, n: int, flat: bool, r: int, curves: Any, rest: Any, error: Any) -> None:
+    """Fill in label `r`'s curve, its mass outside the row and a bound on that one's error."""
+    theta, slots, shift = simplex.theta, simplex.slots, simplex.labels[SHIFT, r]
+    inside = 0.0
+    for j in range(n):
+        inside += simplex.mass[slots[f[j]], r]
+    rest[r], error[r] = outside(simplex, f, n, r, inside)
+    log_rest = math.log(rest[r]) if rest[r] > TINY else log_outside(simplex, f, n, r)
+    if flat:
+        log_inside = math.log(inside) if inside > TINY else _log_inside(simplex, f, n, r)
+        # a row of one negative value lifts a label by taking weight off itself
+        curves.start[r] = log_inside - log_rest if v[0] > 0.0 else log_rest - log_inside
+        return
+    log_total = math.log(inside + rest[r])
+    curves.start[r] = log_rest - log_total
+    for j in range(n):
+        curves.logs[r, j] = theta[slots[f[j]], r] - shift - log_total
+
+
+@njit(cache=True)
+def _log_inside(simplex: Any, f: Any, n: int, r: int) -> float:
+    """Log of the mass inside a row, from θ."""
+    top = -math.inf
+    for j in range(n):
+        top = max(top, simplex.theta[simplex.slots[f[j]], r])
+    total = 0.0
+    for j in range(n):
+        total += math.exp(simplex.theta[simplex.slots[f[j]], r] - top)
+    return top + math.log(total) - simplex.labels[SHIFT, r]
+
+
+@njit(cache=True)
+def entropic_coefficients(
+    setting: Any,
+    C: float,
+    s: Any,
+    relevant: Any,
+    is_relevant: Any,
+    low: int,
+    rival: int,
+    still: bool,
+    curves: Any,
+    notes: Any,
+    g: Any,
+) -> float:
+    """Fill `g` with the rule's net coefficients; return Σλ.
+
+    `low` is the position in `relevant` of the lowest right label, `rival` the highest wrong one. On a `still` row no
+    move changes any score: the dual is linear there, so a step counts as `C` (without a cap as 0) and moves no weight.
+    """
+    margin, code = setting.margin, setting.code
+    g[:] = 0.0
+    r = relevant[low]
+    gap = s[r] - s[rival]
+    if SIMPERC <= code < OPTIMAL:
+        return _simultaneous(code, s, relevant, is_relevant, margin, C, still, curves, g)
+    if code == PERCEPTRON:
+        total = perceptron(gap, C)
+    elif gap >= margin:
+        return 0.0
+    elif still:
+        total = C if math.inf > C else 0.0
+    elif code == OPTIMAL:
+        return by_search(curves, s, is_relevant, margin, C, g)
+    elif code == INTERIOR:
+        total, iterations, left = interior_point(curves, is_relevant, margin, C, setting.tolerance, MOST_ITERATIONS, g)
+        notes[ITERATIONS] = max(notes[ITERATIONS], iterations)
+        notes[GAP] = max(notes[GAP], left)
+        return total
+    else:
+        total = pair_step(curves, r, rival, margin, C)
+    g[r], g[rival] = total, -total
+    return total
+
+
+@njit(cache=True)
+def _simultaneous(
+    code: int, s: Any, relevant: Any, is_relevant: Any, margin: float, C: float, still: bool, curves: Any, g: Any
+) -> float:
+    """SimPerc, SimProj and ConProj: the mean of the steps each chosen pair would take alone."""
+    chosen, total = 0, 0.0
+    for a in range(relevant.shape[0]):
+        for b in range(s.shape[0]):
+            chosen += not is_relevant[b] and _is_chosen(code, s[relevant[a]] - s[b], margin)
+    for a in range(relevant.shape[0]):
+        r = relevant[a]
+        for b in range(s.shape[0]):
+            if not is_relevant[b] and _is_chosen(code, s[r] - s[b], margin):
+                step = C
+                if code != SIMPERC and still:
+                    step = C if math.inf > C else 0.0
+                elif code != SIMPERC:
+                    step = pair_step(curves, r, b, margin, C)
+                step /= chosen
+                g[r] += step
+                g[b] -= step
+                total += step
+    return total
+
+
+@njit(cache=True)
+def _is_chosen(code: int, gap: float, margin: float) -> bool:
+    """SimProj moves the pairs that miss the margin, the others those ranked wrongly; a tie is wrong."""
+    return gap < margin if code == SIMPROJ else gap <= 0.0

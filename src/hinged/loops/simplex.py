@@ -1,0 +1,216 @@
+"""Weights on simplices: one column of masses per label, a row per coordinate that was learnt, and each column's sum.
+
+A label's weights are w = U e^θ / Σ e^θ. Kept are θ, the masses e^(θ - shift) and their sum, so that a round costs
+its non-zeros times the labels it touches, whatever the width n. A coordinate never learnt has θ = 0: row 0 stands for
+all of them. Two things could spoil the numbers, and both are watched per label:
+
+- Rounding. Masses are multiplied, the sum is mended by differences. A bound on the sum's error is kept beside it; where
+  it matters the part outside the row is added up again, and after `SWEEP` updates everything is computed anew from θ.
+- Range. The shift moves before a mass can overflow; a mass that has sunk below the smallest number comes back from θ.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+__all__ = ["Simplex", "add_masses", "claim", "expand", "missing", "move", "outside", "sweep"]
+
+TOTAL, ERROR, SHIFT, LOW, HIGH, TOUCHES = range(6)
+EPS = 2.0**-52
+SWEEP = 16384.0  # updates of a label after which its column is computed anew
+FAR = 600.0  # of exponents from the shift: further out masses leave the range of numbers
+NEAR = 300.0  # of the largest exponent from the shift: within this a sweep leaves the shift alone
+PRECISE = 1e-9  # relative error at which the weight outside a row is added up again
+
+
+class Simplex(NamedTuple):
+    """What the loops see of the weights."""
+
+    slots: np.ndarray  # uint32 (coordinates,): row of each coordinate, 0 for one never learnt
+    owners: np.ndarray  # uint32 (rows,): coordinate of each row
+    theta: np.ndarray  # float64 (rows, columns)
+    mass: np.ndarray  # float64 (rows, columns): e^(θ - shift)
+    labels: np.ndarray  # float64 (6, columns): TOTAL, ERROR, SHIFT, bounds LOW and HIGH of θ, TOUCHES since a sweep
+    marks: np.ndarray  # int64 (rows,): scratch
+    used: np.ndarray  # int64 (2,): rows in use beside row 0, marks given out
+    n: int  # coordinates in all
+    radius: float
+    signed: bool
+
+
+@njit(cache=True)
+def expand(signed: bool, f: Any, v: Any, n: int) -> int:
+    """Features to coordinates, in place: themselves, or a pair of opposite values for each; return how many."""
+    if not signed:
+        return n
+    for j in range(n - 1, -1, -1):
+        f[2 * j + 1], v[2 * j + 1] = 2 * f[j] + 1, -v[j]
+        f[2 * j], v[2 * j] = 2 * f[j], v[j]
+    return 2 * n
+
+
+@njit(cache=True)
+def add_masses(simplex: Any, f: Any, v: Any, n: int, k: int, s: Any) -> None:
+    """s_r = Σ_j v_j mass[f_j, r], in the order of the row; a coordinate outside the space has none."""
+    slots, mass = simplex.slots, simplex.mass
+    s[:k] = 0.0
+    for j in range(n):
+        if f[j] < slots.shape[0]:
+            row = mass[slots[f[j]]]
+            value = v[j]
+            for r in range(k):
+                s[r] += value * row[r]
+
+
+@njit(cache=True)
+def missing(simplex: Any, f: Any, n: int) -> int:
+    """How many of a row's coordinates have no row yet."""
+    new = 0
+    for j in range(n):
+        new += simplex.slots[f[j]] == 0
+    return new
+
+
+@njit(cache=True)
+def claim(simplex: Any, f: Any, n: int) -> None:
+    """Give every coordinate of a row a row of its own; there must be room."""
+    for j in range(n):
+        if simplex.slots[f[j]] == 0:
+            slot = simplex.used[0] + 1
+            simplex.theta[slot, :] = 0.0
+            simplex.mass[slot, :] = simplex.mass[0, :]
+            simplex.owners[slot] = f[j]
+            simplex.used[0] = slot
+            simplex.slots[f[j]] = slot
+
+
+@njit(cache=True)
+def outside(simplex: Any, f: Any, n: int, r: int, inside: float) -> tuple[float, float]:
+    """Mass of label `r` outside a row, given that inside it, and a bound on its error."""
+    total = simplex.labels[TOTAL, r]
+    error = simplex.labels[ERROR, r] + 4.0 * EPS * total
+    rest = total - inside
+    if n < simplex.n and rest > 0.0 and error <= PRECISE * rest:
+        return rest, error
+    _mark(simplex, f, n)
+    unlearnt = simplex.n - simplex.used[0]
+    for j in range(n):
+        unlearnt -= simplex.slots[f[j]] == 0
+    rest, lost = unlearnt * simplex.mass[0, r], 0.0
+    for i in range(1, simplex.used[0] + 1):
+        if simplex.marks[i] != simplex.used[1]:
+            rest, lost = _add(rest, lost, simplex.mass[i, r])
+    rest += lost
+    return rest, 4.0 * EPS * rest
+
+
+@njit(cache=True)
+def log_outside(simplex: Any, f: Any, n: int, r: int) -> float:
+    """Log of the same sum from θ, where the masses themselves are too small to be written down."""
+    _mark(simplex, f, n)
+    unlearnt = simplex.n - simplex.used[0]
+    for j in range(n):
+        unlearnt -= simplex.slots[f[j]] == 0
+    top = 0.0 if unlearnt > 0 else -math.inf
+    for i in range(1, simplex.used[0] + 1):
+        if simplex.marks[i] != simplex.used[1]:
+            top = max(top, simplex.theta[i, r])
+    total = unlearnt * math.exp(-top) if unlearnt > 0 else 0.0
+    for i in range(1, simplex.used[0] + 1):
+        if simplex.marks[i] != simplex.used[1]:
+            total += math.exp(simplex.theta[i, r] - top)
+    return top + math.log(total) - simplex.labels[SHIFT, r] if total > 0.0 else -math.inf
+
+
+@njit(cache=True)
+def _mark(simplex: Any, f: Any, n: int) -> None:
+    """Mark the rows of a row's coordinates with a number not used before."""
+    simplex.used[1] += 1
+    for j in range(n):
+        simplex.marks[simplex.slots[f[j]]] = simplex.used[1]
+
+
+@njit(cache=True)
+def _add(total: float, lost: float, x: float) -> tuple[float, float]:
+    """Add to a sum of positive numbers, and what rounding took off it to another (Neumaier)."""
+    after = total + x
+    if total >= x:
+        lost += (total - after) + x
+    else:
+        lost += (x - after) + total
+    return after, lost
+
+
+@njit(cache=True)
+def move(simplex: Any, f: Any, v: Any, n: int, flat: bool, g: Any, touched: Any, rest: Any, error: Any) -> bool:
+    """θ[f_j, r] += g_r v_j for the touched labels r, with masses and sums; return whether a sweep is due.
+
+    `rest` and `error` are what `outside` said of each touched label; `flat` tells that all values are the same. Every
+    coordinate must have its row.
+    """
+    theta, mass, labels = simplex.theta, simplex.mass, simplex.labels
+    n_touched = touched.shape[0]
+    factor, inside, steady = np.empty(n_touched), np.zeros(n_touched), np.empty(n_touched, np.bool_)
+    lowest, highest = math.inf, -math.inf
+    for j in range(n):
+        lowest, highest = min(lowest, v[j]), max(highest, v[j])
+    for a in range(n_touched):
+        r = touched[a]
+        labels[LOW, r] += min(0.0, g[r] * lowest, g[r] * highest)
+        labels[HIGH, r] += max(0.0, g[r] * lowest, g[r] * highest)
+        steady[a] = labels[HIGH, r] - labels[SHIFT, r] <= FAR and labels[LOW, r] - labels[SHIFT, r] >= -FAR
+        factor[a] = math.exp(g[r] * v[0]) if flat and steady[a] else 1.0
+    for j in range(n):
+        slot = simplex.slots[f[j]]
+        for a in range(n_touched):
+            r = touched[a]
+            theta[slot, r] += g[r] * v[j]
+            if steady[a]:
+                now = mass[slot, r] * (factor[a] if flat else math.exp(g[r] * v[j]))
+                mass[slot, r] = now
+                inside[a] += now
+    due = False
+    for a in range(n_touched):
+        r = touched[a]
+        labels[TOUCHES, r] += 1.0
+        if not steady[a] and labels[HIGH, r] - labels[SHIFT, r] <= FAR:
+            for j in range(n):
+                now = math.exp(theta[simplex.slots[f[j]], r] - labels[SHIFT, r])
+                mass[simplex.slots[f[j]], r] = now
+                inside[a] += now
+        elif not steady[a]:
+            labels[TOUCHES, r] = SWEEP  # the sum stays as it was until the sweep, which comes before anyone asks
+            inside[a] = labels[TOTAL, r] - rest[r]
+        labels[TOTAL, r] = rest[r] + inside[a]
+        labels[ERROR, r] = error[r] + 4.0 * EPS * labels[TOTAL, r]
+        due = due or labels[TOUCHES, r] >= SWEEP
+    return due
+
+
+@njit(cache=True)
+def sweep(simplex: Any, k: int) -> None:
+    """Compute anew, from θ, the columns of the labels that are due."""
+    theta, mass, labels = simplex.theta, simplex.mass, simplex.labels
+    for r in range(k):
+        if labels[TOUCHES, r] < SWEEP:
+            continue
+        low = high = 0.0
+        if simplex.used[0] == simplex.n and simplex.n > 0:
+            low, high = theta[1, r], theta[1, r]
+        for i in range(1, simplex.used[0] + 1):
+            low, high = min(low, theta[i, r]), max(high, theta[i, r])
+        if abs(high - labels[SHIFT, r]) > NEAR:
+            labels[SHIFT, r] = high
+        shift = labels[SHIFT, r]
+        mass[0, r] = math.exp(min(-shift, FAR))  # of no use where every coordinate is learnt, and only then so large
+        total, lost = (simplex.n - simplex.used[0]) * mass[0, r], 0.0
+        for i in range(1, simplex.used[0] + 1):
+            mass[i, r] = math.exp(theta[i, r] - shift)
+            total, lost = _add(total, lost, mass[i, r])
+        labels[TOTAL, r] = total + lost
+        labels[ERROR, r] = 4.0 * EPS * total
+        labels[LOW, r], labels[HIGH, r], labels[TOUCHES, r] = low, high, 0.0
