@@ -59,7 +59,7 @@ def test_a_perceptron_moves_by_c_on_mistakes_and_ties_alone():
 def test_weights_stay_numbers_however_small_the_values(rule, dtype, value):
     X = (np.eye(3) * value).astype(dtype)
     for settings in ({}, {"sharing": "hybrid", "features": "first"}):
-        model = hinged.Classifier(rule=rule, **settings).declare("abc")
+        model = hinged.Classifier(rule=rule, **settings).declare(list("abc"))
         for _ in range(3):
             model.partial_fit(X, list("abc"))
         assert np.isfinite(model.coef_).all()

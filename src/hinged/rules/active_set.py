@@ -1,0 +1,228 @@
+"""The exact joint step on a Gram matrix, by an active-set method over pairs of labels.
+
+The problem of optimal.py, in amounts on the variables of pairs.py:
+
+    max  sum_j lam_j (m - (s_r - s_s)) - 1/2 ||sum_j lam_j z_j||²     lam >= 0, sum_j lam_j + slack = C
+
+Without a cap the slack is infinite. One active variable is the base; the others trade with it. A primal method, as
+in Nocedal and Wright, Numerical Optimization (2006), algorithm 16.3; directions that do not curve are followed until
+an amount runs out. Derived in docs/maths.md, "The exact joint step on the Gram matrix".
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from hinged.rules.factor import append, remove, solve
+from hinged.rules.pairs import (
+    EPS,
+    FLAT,
+    Active,
+    Problem,
+    inner,
+    is_news,
+    lead,
+    most_violated,
+    nearness,
+    net,
+    product,
+    rises,
+    settled,
+)
+
+__all__ = ["maximise", "on_gram"]
+
+SHORT = 1.0 - 2.0**-48  # of the step: labels that should end level keep their order, whatever rounding does later
+NEWTON, EXCHANGES = 6, 40  # passes over one set of active variables: by the factor, then two variables at a time
+
+
+@njit(cache=True)
+def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip_flat: bool, g: Any) -> float:
+    """Exact joint step for any sharing scheme, from the Gram matrix K of the labels' vectors; return its total.
+
+    Pairs of norm 0 cannot be met by any move. They take what is left of `C` in the dual, as its definition has it,
+    unless `skip_flat` leaves them out, as MIRA does; without a cap they are always left out, and so is a pair that
+    contradicts those met before it.
+
+    Parameters
+    ----------
+    scores : float64 array (labels,)
+    is_relevant : bool array (labels,)
+    K : float64 array (labels, labels)
+    margin, C : float
+        The margin asked for, and the cap on the total (may be infinite).
+    skip_flat : bool
+    g : float64 array (labels,)
+        Net coefficients on return.
+    """
+    return maximise(scores, is_relevant, K, margin, C, skip_flat, g)[0]
+
+
+@njit(cache=True)
+def maximise(
+    scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip_flat: bool, g: Any
+) -> tuple[float, int]:
+    """Fill `g` as `on_gram` says; return its total, and how many passes it took, each O(k n) with n active variables.
+
+    A pass lets the most violated pair join, once the active ones are settled, or moves these towards the point
+    where all of them gain alike: as far as the objective rises, or until an amount runs out and leaves.
+    """
+    # lead: what a variable gains more than the base · rise = Kg: what the scores gained so far
+    # h: the move per label · bend: its curvature h'Kh
+    k = scores.shape[0]
+    lengths, farthest = np.empty(k), math.inf
+    for t in range(k):
+        lengths[t] = math.sqrt(max(K[t, t], 0.0))
+        if lengths[t] > 0.0:  # beyond this, rounding would blur the margin
+            farthest = min(farthest, 1e-3 * margin / (EPS * lengths[t]))
+    problem = Problem(scores, K, lengths, margin)
+    size = k + 3
+    active = Active(
+        np.zeros(size, np.int64),
+        np.zeros(size, np.int64),
+        np.zeros(size),
+        np.zeros(size),
+        np.empty(size),
+        np.empty((size, size)),
+    )
+    amount, step = active.amount, active.step
+    uncapped = math.inf == C
+    near = nearness(is_relevant, K) if skip_flat or uncapped else np.empty((0, 0))
+    rise, h, rate = np.zeros(k), np.empty(k), np.empty(k)
+    amount[0], n = C, 1
+    reach, fresh, tries, passes = 0.0, True, 0, 0
+    while passes < 20 * k + 200:
+        passes += 1
+        joins = False
+        if settled(problem, active, n, rise, reach) or tries == NEWTON + EXCHANGES:
+            if not fresh:  # steps were added up so far: look again before going on
+                reach = rises(problem, active, n, h, rise)
+                fresh = True
+                continue
+            r, s = most_violated(problem, active, rise, is_relevant, near, reach)
+            if n == size or not is_news(problem, active, n, rise, reach, r, s):
+                break
+            n = _join(problem, active, n, r, s)
+            step[: n - 1] = 0.0
+            step[n - 1] = lead(problem, active, rise, r, s)
+            joins, tries = True, 0
+        slope = _aim(active, n, tries < NEWTON)
+        net(active, step, n, h)
+        product(K, h, rate)
+        bend, extent = 0.0, 0.0
+        for t in range(k):
+            bend += h[t] * rate[t]
+            extent += abs(h[t]) * lengths[t]
+        first, until = _first_to_run_out(active, n)
+        far = min(until, slope / bend) if bend > 0.0 else until
+        if far == math.inf or (uncapped and bend <= FLAT * extent**2 and far * extent > min(1e4 * reach, farthest)):
+            if not joins:
+                tries = NEWTON + EXCHANGES
+            elif uncapped:  # no amount of it suffices, or one beyond all proportion: the active pairs say the opposite
+                n -= 1
+                near[active.up[n], active.down[n]] = 0.0
+            else:  # numbers beyond floating point
+                break
+            continue
+        for i in range(n):
+            amount[i] = max(0.0, amount[i] + far * step[i])
+        for t in range(k):
+            rise[t] += far * rate[t]
+        reach += far * extent
+        fresh, tries = False, tries + 1
+        if far == until:
+            n = _leave(problem, active, n, first)
+            tries = 0
+    total = 0.0
+    for i in range(n):
+        amount[i] *= SHORT
+        if active.up[i] != active.down[i]:
+            total += amount[i]
+    net(active, amount, n, g)
+    return total, passes
+
+
+@njit(cache=True)
+def _join(problem: Any, active: Any, n: int, r: int, s: int) -> int:
+    """Let variable (r, s) join the `n` active ones with nothing on it; return how many there are now."""
+    K, length, products = problem.K, problem.length, active.work
+    up, down = active.up, active.down
+    up[n], down[n], active.amount[n] = r, s, 0.0
+    a, b = up[0], down[0]
+    own, base = inner(K, r, s, a, b), inner(K, a, b, a, b)
+    for i in range(1, n):
+        products[i - 1] = (inner(K, r, s, up[i], down[i]) - own) - (inner(K, a, b, up[i], down[i]) - base)
+    outside = append(active.L, n - 1, products, (inner(K, r, s, r, s) - own) - (own - base))
+    # a direction within the span of the others must not vanish: rounding grows with the length of its detour
+    detour, rest = length[r] + length[s], 1.0
+    for i in range(1, n):
+        detour += abs(products[i - 1]) * (length[up[i]] + length[down[i]])
+        rest -= products[i - 1]
+    detour += abs(rest) * (length[a] + length[b])
+    least = 4.0 * EPS * detour**2
+    active.L[n - 1, n - 1] = math.sqrt(max(outside, least if least > 0.0 else 1.0))
+    return n + 1
+
+
+# ------------------------------------------------------------------ who moves, and who leaves
+@njit(cache=True)
+def _aim(active: Any, n: int, newton: bool) -> float:
+    """Turn leads into a step that keeps the sum of the amounts; return the objective's slope along it.
+
+    Newton's step brings all leads to 0. Where rounding spoils it, the best variable takes from the worst.
+    """
+    step, work = active.step, active.work
+    if not newton:
+        high, low = 0, -1
+        for i in range(n):
+            if step[i] > step[high]:
+                high = i
+            if active.amount[i] > 0.0 and (low < 0 or step[i] < step[low]):
+                low = i
+        slope = step[high] - step[low]
+        step[:n] = 0.0
+        if high != low:
+            step[high], step[low] = 1.0, -1.0
+        return slope
+    work[: n - 1] = step[1:n]
+    solve(active.L, n - 1, work)
+    slope, step[0] = 0.0, 0.0
+    for i in range(1, n):
+        slope += step[i] * work[i - 1]
+        step[i] = work[i - 1]
+        step[0] -= work[i - 1]
+    return slope
+
+
+@njit(cache=True)
+def _first_to_run_out(active: Any, n: int) -> tuple[int, float]:
+    """The variable whose amount ends first along the step, and where."""
+    first, until = -1, math.inf
+    for i in range(n):
+        if active.step[i] < 0.0 and active.amount[i] < -active.step[i] * until:
+            first, until = i, -active.amount[i] / active.step[i]
+    return first, until
+
+
+@njit(cache=True)
+def _leave(problem: Any, active: Any, n: int, i: int) -> int:
+    """Take out variable `i` of the `n` active ones; the largest takes over from a base. Return how many are left."""
+    up, down, amount = active.up, active.down, active.amount
+    gone = i
+    if i > 0:
+        remove(active.L, n - 1, i - 1)
+    else:
+        gone = 1 + int(np.argmax(amount[1:n]))
+        up[0], down[0], amount[0] = up[gone], down[gone], amount[gone]
+    for j in range(gone, n - 1):
+        up[j], down[j], amount[j] = up[j + 1], down[j + 1], amount[j + 1]
+    if i == 0:  # all directions change: the factor is made anew
+        for j in range(1, n - 1):
+            kept = amount[j]
+            _join(problem, active, j, up[j], down[j])
+            amount[j] = kept
+    return n - 1

@@ -1,0 +1,68 @@
+"""A Cholesky factor that grows and shrinks by one vector at a time, in O(n²)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numba import njit
+
+__all__ = ["append", "remove", "solve"]
+
+
+# The order of a sum is free here: what a factor solves is checked against the Gram matrix itself.
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _dot(a: Any, b: Any, n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        total += a[i] * b[i]
+    return total
+
+
+@njit(cache=True)
+def _forward(L: Any, n: int, x: Any) -> None:
+    for i in range(n):
+        x[i] = (x[i] - _dot(L[i], x, i)) / L[i, i]
+
+
+@njit(cache=True)
+def _backward(L: Any, n: int, x: Any) -> None:
+    for i in range(n - 1, -1, -1):
+        x[i] /= L[i, i]
+        for j in range(i):
+            x[j] -= L[i, j] * x[i]
+
+
+@njit(cache=True)
+def solve(L: Any, n: int, x: Any) -> None:
+    """Replace x by the solution y of L L' y = x."""
+    _forward(L, n, x)
+    _backward(L, n, x)
+
+
+@njit(cache=True)
+def append(L: Any, n: int, products: Any, square: float) -> float:
+    """Write the row of a vector that joins the `n` in the factor, all but its diagonal; return the diagonal's square.
+
+    `products` are its inner products with them, `square` that with itself. On return `products` are the
+    coefficients of its projection on their span, and the square is what lies outside: 0 up to rounding if nothing
+    does. What to write then is the caller's to say.
+    """
+    _forward(L, n, products)
+    L[n, :n] = products[:n]
+    outside = square - _dot(products, products, n)
+    _backward(L, n, products)
+    return outside
+
+
+@njit(cache=True)
+def remove(L: Any, n: int, i: int) -> None:
+    """Take vector `i` out of the `n` in the factor; rotations make what is left triangular again."""
+    for a in range(i, n - 1):
+        L[a, : a + 2] = L[a + 1, : a + 2]
+    for a in range(i, n - 1):
+        radius = math.hypot(L[a, a], L[a, a + 1])
+        c, s = L[a, a] / radius, L[a, a + 1] / radius
+        for b in range(a, n - 1):
+            x, y = L[b, a], L[b, a + 1]
+            L[b, a], L[b, a + 1] = c * x + s * y, c * y - s * x

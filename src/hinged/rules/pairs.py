@@ -1,0 +1,199 @@
+"""The variables of the joint step on a Gram matrix: what each earns, and which one is to join.
+
+A variable is a pair (r, s) of a right and a wrong label, with direction z = V_r - V_s, or the slack, written r = s,
+which has no direction and earns nothing. What counts is the lead: how much more a unit earns than one of the base.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+__all__ = [
+    "EPS",
+    "FLAT",
+    "Active",
+    "Problem",
+    "inner",
+    "is_news",
+    "lead",
+    "most_violated",
+    "nearness",
+    "net",
+    "product",
+    "rises",
+    "settled",
+]
+
+EPS = 2.0**-52
+FLAT = 1e-14  # squares below this share of what they were computed from are rounding
+
+
+class Problem(NamedTuple):
+    """What stays: the scores, the Gram matrix, the vectors' lengths √K_rr, the margin."""
+
+    scores: Any
+    K: Any
+    length: Any
+    margin: float
+
+
+class Active(NamedTuple):
+    """The active variables, the base first: pairs (up, down), or the slack as up = down.
+
+    `L` is the factor of the Gram matrix of their directions less that of the base.
+    """
+
+    up: Any
+    down: Any
+    amount: Any
+    step: Any  # where the amounts are going
+    work: Any
+    L: Any
+
+
+# ------------------------------------------------------------------ what a unit earns
+@njit(cache=True)
+def _ahead(x: Any, r: int, s: int, a: int, b: int) -> float:
+    """How much further apart r and s are than a and b; of two pairs, like labels first, which are often the same."""
+    if r == s or a == b:
+        return (x[r] - x[s]) - (x[a] - x[b])
+    return (x[r] - x[a]) - (x[s] - x[b])
+
+
+@njit(cache=True)
+def _start(problem: Any, active: Any, r: int, s: int) -> float:
+    """How much more the first unit of variable (r, s) earns than that of the base."""
+    a, b = active.up[0], active.down[0]
+    return problem.margin * (int(r != s) - int(a != b)) - _ahead(problem.scores, r, s, a, b)
+
+
+@njit(cache=True)
+def lead(problem: Any, active: Any, rise: Any, r: int, s: int) -> float:
+    """How much more another unit of variable (r, s) earns than one of the base."""
+    return _start(problem, active, r, s) - _ahead(rise, r, s, active.up[0], active.down[0])
+
+
+@njit(cache=True)
+def _blur(problem: Any, reach: float, r: int, s: int) -> float:
+    """How much of rise[r] - rise[s] may be rounding; `reach` is Σ|g| √K, so that |Kg| <= √K reach."""
+    return 0.0 if r == s else EPS * (problem.length[r] + problem.length[s]) * reach
+
+
+@njit(cache=True)
+def _doubt(problem: Any, active: Any, reach: float, r: int, s: int) -> float:
+    """How large a lead may be rounding, that of the scores included."""
+    a, b = active.up[0], active.down[0]
+    given = 2.0 * problem.margin
+    for t in (r, s, a, b):
+        given += abs(problem.scores[t])
+    return 4.0 * (EPS * given + _blur(problem, reach, r, s) + _blur(problem, reach, a, b))
+
+
+@njit(cache=True)
+def net(active: Any, amounts: Any, n: int, g: Any) -> None:
+    """Per label: the amounts of pairs that lift it, less those of pairs that press it."""
+    g[:] = 0.0
+    for i in range(n):
+        if active.up[i] != active.down[i]:
+            g[active.up[i]] += amounts[i]
+            g[active.down[i]] -= amounts[i]
+
+
+@njit(cache=True)
+def product(K: Any, h: Any, out: Any) -> None:
+    """Fill `out` with K h; K is symmetric, and h has many zeros."""
+    out[:] = 0.0
+    for t in range(h.shape[0]):
+        if h[t] != 0.0:
+            for u in range(h.shape[0]):
+                out[u] += h[t] * K[t, u]
+
+
+@njit(cache=True)
+def rises(problem: Any, active: Any, n: int, g: Any, rise: Any) -> float:
+    """Fill `rise` from the amounts; return the reach of `_blur`."""
+    net(active, active.amount, n, g)
+    product(problem.K, g, rise)
+    reach = 0.0
+    for t in range(g.shape[0]):
+        reach += abs(g[t]) * problem.length[t]
+    return reach
+
+
+@njit(cache=True)
+def nearness(is_relevant: Any, K: Any) -> Any:
+    """1/‖z‖ per pair, and 0 for pairs that count as flat: by their labels' lengths, or 1e-12 of the longest."""
+    k = K.shape[0]
+    longest = 0.0
+    for r in range(k):
+        longest = max(longest, K[r, r])
+    near = np.zeros((k, k))
+    for r in range(k):
+        for s in range(k):
+            if is_relevant[r] and not is_relevant[s]:
+                square = inner(K, r, s, r, s)
+                if square > max(FLAT * (K[r, r] + K[s, s]), 1e-24 * longest):
+                    near[r, s] = 1.0 / math.sqrt(square)
+    return near
+
+
+# ------------------------------------------------------------------ who joins
+@njit(cache=True)
+def settled(problem: Any, active: Any, n: int, rise: Any, reach: float) -> bool:
+    """Write the leads where the steps will be; whether all of them are rounding of the rises."""
+    a, b = active.up[0], active.down[0]
+    active.step[0] = 0.0
+    quiet = True
+    for i in range(1, n):
+        r, s = active.up[i], active.down[i]
+        active.step[i] = lead(problem, active, rise, r, s)
+        blur = _blur(problem, reach, r, s) + _blur(problem, reach, a, b)
+        blur += EPS * abs(_start(problem, active, r, s))
+        quiet = quiet and abs(active.step[i]) <= 2.0 * blur
+    return quiet
+
+
+@njit(cache=True)
+def most_violated(problem: Any, active: Any, rise: Any, is_relevant: Any, near: Any, reach: float) -> tuple[int, int]:
+    """The lowest right and the highest wrong label, or the slack if that earns more.
+
+    With `near`, which leaves pairs out, the pair whose margin is furthest away instead: lead / ‖z‖.
+    """
+    scores = problem.scores
+    r, s = -1, -1
+    if near.shape[0] == 0:
+        for t in range(rise.shape[0]):
+            if is_relevant[t]:
+                if r < 0 or scores[t] + rise[t] < scores[r] + rise[r]:
+                    r = t
+            elif s < 0 or scores[t] + rise[t] > scores[s] + rise[s]:
+                s = t
+    else:
+        furthest = 0.0
+        for a in range(rise.shape[0]):
+            for b in range(rise.shape[0] if is_relevant[a] else 0):
+                more = lead(problem, active, rise, a, b)
+                if more * near[a, b] > furthest and more > _doubt(problem, active, reach, a, b):
+                    r, s, furthest = a, b, more * near[a, b]
+    if r < 0 or s < 0 or problem.margin - (scores[r] - scores[s]) < rise[r] - rise[s]:
+        return 0, 0
+    return r, s
+
+
+@njit(cache=True)
+def is_news(problem: Any, active: Any, n: int, rise: Any, reach: float, r: int, s: int) -> bool:
+    """Whether a variable earns more than the base, beyond rounding, and is not active yet."""
+    for i in range(n):
+        if (active.up[i] == r and active.down[i] == s) or (r == s and active.up[i] == active.down[i]):
+            return False
+    return lead(problem, active, rise, r, s) > _doubt(problem, active, reach, r, s)
+
+
+@njit(cache=True)
+def inner(K: Any, a: int, b: int, c: int, d: int) -> float:
+    """⟨V_a - V_b, V_c - V_d⟩."""
+    return (K[a, c] - K[a, d]) - (K[b, c] - K[b, d])
