@@ -17,6 +17,7 @@ NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 SVMLIGHT = re.compile(
     rb"\s*(?:%(n)s(?:,%(n)s)*(?=\s|#|$))?(?:\s*qid:\S+)?(?:\s*\b\d+:%(n)s(?=\s|#|$))*\s*(?:#.*)?" % {b"n": NUMBER}
 )
+NAME = re.compile(r"[\w .:()#/-]{0,60}")
 #: Up to three words and a tag before the bar; a word that touches it must be a tag by its quote, or not be alone.
 VW = re.compile(rb"\s*(?:[^\s|\"{]+[ ]+){0,3}(?:'[^\s|]*)?\|.*|\s*(?:[^\s|\"{]+[ ]+){1,3}[^\s|]*\|.*", re.DOTALL)
 
@@ -51,6 +52,8 @@ def detect(head: bytes, name: str = "") -> str:
         if hint:
             return hint
         raise ValueError(f"{name or 'the file'} is empty, so its format cannot be told; {_choices()}.")
+    if table := _known_header(lines[0]):
+        return table
     fits = [one for one, test in TESTS.items() if test(lines)]
     if fits and (fits[0] in CERTAIN or hint not in fits or hint == "lines"):  # .txt says next to nothing
         return fits[0]
@@ -96,13 +99,19 @@ def _is_vw(lines: list[bytes]) -> bool:
     return _most(lines, VW.fullmatch)
 
 
+def _known_header(line: bytes) -> str | None:
+    """The kind of table whose header this is: short names, among them one that means a label or text."""
+    for delimiter, format in ((b"\t", "tsv"), (b",", "csv"), (b";", "csv")):
+        names = [cell.strip(b' "').decode("utf-8", "replace").lower() for cell in line.split(delimiter)]
+        if len(names) > 1 and all(map(NAME.fullmatch, names)) and {*names} & {*LABELS, *TEXTS}:
+            return format
+    return None
+
+
 def _is_tsv(lines: list[bytes]) -> bool:
-    """A header by its names, or the same number of tabs, two or more, in several lines."""
-    header = lines[0].split(b"\t")
-    if len(header) < 2 or not _is_header(header):
-        return False
+    """The same number of tabs, two or more, in several lines, the first a header."""
     tabs = [line.count(b"\t") for line in lines]
-    return _has_known(header) or (len(lines) > 2 and tabs[0] > 1 and len(set(tabs)) == 1)
+    return len(lines) > 2 and tabs[0] > 1 and len(set(tabs)) == 1 and _is_header(lines[0].split(b"\t"))
 
 
 def _is_lines(lines: list[bytes]) -> bool:
@@ -119,7 +128,7 @@ def _is_csv(lines: list[bytes]) -> bool:
     header = [cell.encode("utf-8", "replace") for cell in rows[0]]
     if len(header) < 2 or b"\t" in lines[0] or not _is_header(header):
         return False
-    return _has_known(header) or (len(rows) > 1 and all(len(row) == len(header) for row in rows))
+    return len(rows) > 1 and all(len(row) == len(header) for row in rows)
 
 
 def _is_header(cells: list[bytes]) -> bool:
@@ -132,10 +141,6 @@ def _is_header(cells: list[bytes]) -> bool:
         and len(set(full)) == len(full)
         and not all(looks_like_number(n.decode("latin-1")) for n in full)
     )
-
-
-def _has_known(cells: list[bytes]) -> bool:
-    return any(cell.strip().strip(b'"').decode("utf-8", "replace").lower() in {*LABELS, *TEXTS} for cell in cells)
 
 
 TESTS = {"jsonl": _is_jsonl, "svmlight": _is_svmlight, "vw": _is_vw, "tsv": _is_tsv, "lines": _is_lines, "csv": _is_csv}
