@@ -49,9 +49,9 @@ def _print(facts: dict[str, Any]) -> None:
     say(f"{bold(facts['path'])}  {dim(f'{size}, file version {version}')}")
     say()
     line("estimator", f"{facts['estimator']}, {facts['dtype']}")
-    defaults = facts["defaults"]
-    shown = [n for n, value in facts["settings"].items() if n in ALWAYS or value != defaults.get(n)]
-    line("settings", ", ".join(f"{name}={facts['settings'][name]!r}" for name in shown))
+    settings, defaults = facts["settings"], facts["defaults"]
+    others = [name for name, value in settings.items() if name not in ALWAYS and value != defaults.get(name)]
+    line("settings", ", ".join(f"{name}={settings[name]!r}" for name in (*ALWAYS, *others)))
     if facts["reads"]:
         line("reads", facts["reads"])
     line("rounds", f"{facts['rounds']:,}, {facts['updates']:,} of them with a step")

@@ -21,8 +21,9 @@ def warm_up(
     Example: hinged warm-up
     """
     from hinged.cli.progress import bar
+    from hinged.evaluate.warm_up import warm_up as compile_readers
     from hinged.loops.warm_up import warm_up as compile_loops
-    from hinged.text.warm_up import warm_up as compile_readers
+    from hinged.text.warm_up import warm_up as compile_text
 
     start = time.perf_counter()
     with bar() as show:
@@ -30,7 +31,8 @@ def warm_up(
         def advance(name: str, done: int, total: int) -> None:
             show(f"compiling {name}", done, total)
 
-        compile_readers()
+        compile_text()
+        compile_readers(progress=advance)
         versions = compile_loops(progress=advance)
     seconds = time.perf_counter() - start
     if as_json:
