@@ -112,7 +112,7 @@ def test_a_model_file_is_never_half_written(tmp_path):
     done = subprocess.run(program, capture_output=True, text=True, check=True, timeout=900)
     result = json.loads(done.stdout)
     rounds = result["rounds"]
-    assert len(rounds) == kills
+    assert len(rounds) >= kills
     assert all(n % 40 == 0 for n in rounds), "a model holds whole runs only"
     assert rounds == sorted(rounds), "no model is ever replaced by an older one"
     assert rounds[-1] > 0

@@ -89,7 +89,8 @@ def _counted(result: Assessment, chunks: Iterable[Chunk]) -> Iterable[Chunk]:
 def _test_then_train(model: Any, chunk: Chunk, result: Assessment) -> None:
     n = len(chunk)
     with model._writing():
-        batch, truth, weights = model._check(rows_for(model, chunk, True), answers_for(model, chunk), chunk.weights)
+        importance = None if chunk.weights is None else np.array(chunk.weights)
+        batch, truth, weights = model._check(rows_for(model, chunk, True), answers_for(model, chunk), importance)
         scores: list[np.ndarray] = []
         flags, ranks, thresholds, sure = np.zeros(n, np.int8), np.zeros(n, np.int32), np.zeros(n), np.zeros(n)
         for i in range(n):
