@@ -68,6 +68,15 @@ def test_fields_are_tags():
     assert "subject~: ta" in expected
 
 
+def test_a_tag_does_not_depend_on_the_other_fields():
+    import pandas as pd
+
+    for alone in ([{"body": "tax"}], pd.DataFrame({"body": ["tax"]})):
+        assert Vocabulary().fit(alone).get_feature_names_out().tolist() == ["body:tax"]
+    both = Vocabulary().fit([{"text": "tax", "body": "tax"}])
+    assert both.get_feature_names_out().tolist() == ["tax", "body:tax"]
+
+
 def test_words_not_known_are_left_out_and_later_ones_are_added():
     vocabulary = Vocabulary().fit(["a b"])
     assert vocabulary.transform(["b c d"]).toarray().tolist() == [[0.0, 1.0]]

@@ -9,13 +9,13 @@ import numpy as np
 
 from hinged.text.rows import Documents
 
-__all__ = ["as_documents"]
+__all__ = ["as_documents", "tags_of"]
 
 VIEW_INLINE = 12  # an Arrow view holds texts up to this long itself
 
 
 def as_documents(X: Any) -> Documents:
-    """The texts of X: one per document without a tag, or one per field, tagged by the field's name.
+    """The texts of X: one per document without a tag, or one per field, tagged by the field's name unless it is "text".
 
     Parameters
     ----------
@@ -39,13 +39,23 @@ def as_documents(X: Any) -> Documents:
     return _frame([""], [X])
 
 
+def tags_of(fields: Iterable[str]) -> tuple[str, ...]:
+    """What the words of each field are tagged with: its name; the field "text" needs no tag, and neither has a text.
+
+    Examples
+    --------
+    >>> tags_of(["subject", "text"])
+    ('subject', '')
+    """
+    return tuple("" if field == "text" else field for field in fields)
+
+
 def _frame(names: list[str], columns: list[Any]) -> Documents:
     pieces = [_column(column, name) for name, column in zip(names, columns, strict=True)]
     if len({len(addresses) for addresses, _, _ in pieces}) != 1:
         raise ValueError("the fields of documents differ in length.")
-    tags = ("",) if len(names) == 1 else tuple(names)  # a single column needs no tag
     return Documents(
-        tags,
+        tags_of(names),
         np.column_stack([addresses for addresses, _, _ in pieces]),
         np.column_stack([lengths for _, lengths, _ in pieces]),
         tuple(held for _, _, held in pieces),
@@ -64,7 +74,7 @@ def _of_dicts(X: Any) -> Documents:
     fields = tuple(names) or ("",)
     addresses, lengths, held = _listed([x.get(name, "") for x in X for name in fields], fields)
     shape = (len(X), len(fields))
-    return Documents(fields, addresses.reshape(shape), lengths.reshape(shape), (held,))
+    return Documents(tags_of(fields), addresses.reshape(shape), lengths.reshape(shape), (held,))
 
 
 def _column(column: Any, name: str) -> tuple[np.ndarray, np.ndarray, Any]:

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from hinged.io.examples.chunk import Chunk, Strings
 from hinged.loops.rows import Rows
 from hinged.text.characters import character_table
-from hinged.text.documents import as_documents
+from hinged.text.documents import as_documents, tags_of
 from hinged.text.rows import BINARY, COUNTS, LOG, Documents, Space, rows_of_documents, rows_of_named
 from hinged.text.tokens import Grams
 from hinged.text.words import WordList
@@ -133,7 +133,7 @@ def _of_chunk(chunk: Chunk) -> Documents:
 
     fields = tuple(chunk.texts)
     return Documents(
-        ("",) if len(fields) == 1 else fields,
+        tags_of(fields),
         np.column_stack([addresses(strings) for strings in chunk.texts.values()]),
         np.column_stack([strings.ends - strings.starts for strings in chunk.texts.values()]),
         tuple(chunk.texts.values()),

@@ -16,7 +16,7 @@ class Vocabulary(TextSpace):
     """One column for every distinct feature, in order of appearance.
 
     Words are runs of letters, digits, marks and underscores, of any script; lower-cased. A document is a text, or a
-    dict of field → text whose features get the field as a tag: ``subject:tax``.
+    dict of field → text whose features get the field as a tag: ``subject:tax``. A field called "text" gives none.
 
     Parameters
     ----------

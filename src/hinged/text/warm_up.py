@@ -15,7 +15,11 @@ def warm_up() -> None:
     """Read two words, and two named features, into each kind of space."""
     pair = np.array([[0, 2], [1, 3]], np.int64)
     named = Named(
-        np.array([0, 2], np.int64), np.frombuffer(b"a b", np.uint8), np.zeros((2, 2), np.int64), pair, np.ones(2, "f4")
+        np.array([0, 2], np.int64),
+        np.frombuffer(bytearray(b"a b"), np.uint8),
+        np.zeros((2, 2), np.int64),
+        pair,
+        np.ones(2, "f4"),
     )
     chunk = Chunk(["x"], np.array([1]), "nowhere", named=named)
     for space in (Vocabulary(), Hasher(bits=8)):
