@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hinged.estimators.files import load
     from hinged.estimators.river import to_river
     from hinged.estimators.text import TextClassifier, TextRanker
+    from hinged.estimators.trials import Trials
 
 __version__ = "0.1.0"
 
@@ -19,6 +20,7 @@ __all__ = [
     "Ranker",
     "TextClassifier",
     "TextRanker",
+    "Trials",
     "__version__",
     "bounds",
     "datasets",
@@ -39,6 +41,7 @@ _HOMES = {
     "Ranker": "hinged.estimators",
     "TextClassifier": "hinged.estimators.text",
     "TextRanker": "hinged.estimators.text",
+    "Trials": "hinged.estimators.trials",
     "load": "hinged.estimators.files",
     "to_river": "hinged.estimators.river",
 }

@@ -8,11 +8,12 @@ from typing import Any
 from hinged.estimators.classifier import Classifier
 from hinged.estimators.ranker import Ranker
 from hinged.estimators.text import TextClassifier, TextRanker
+from hinged.estimators.trials import Trials
 from hinged.io import from_json, read
 
 __all__ = ["load"]
 
-KINDS = {kind.__name__: kind for kind in (Classifier, Ranker, TextClassifier, TextRanker)}
+KINDS = {kind.__name__: kind for kind in (Classifier, Ranker, TextClassifier, TextRanker, Trials)}
 
 
 def load(path: str | os.PathLike[str], **given: Any) -> Any:

@@ -14,16 +14,19 @@ from hinged.rules.codes import CONPROJ, INTERIOR, OPTIMAL, PA1, PERCEPTRON, SIMP
 from hinged.rules.table import Step
 from hinged.sharing.plan import Plan
 
-__all__ = ["check_entropic", "check_space", "tell"]
+__all__ = ["ENTROPIC_CODES", "ENTROPIC_RULES", "check_entropic", "check_space", "tell"]
 
-RULES = "'perceptron', 'pa1', 'optimal', 'simperc', 'simproj', 'conproj' and 'uniform'"
+#: The rules that have a meaning for weights on a simplex.
+ENTROPIC_CODES = (PERCEPTRON, PA1, SIMPERC, SIMPROJ, CONPROJ, OPTIMAL, INTERIOR)
+ENTROPIC_RULES = "'perceptron', 'pa1', 'optimal', 'simperc', 'simproj', 'conproj' and 'uniform'"
 
 
 def check_entropic(who: Any, step: Step, plan: Plan) -> None:
     """Refuse, by name, what has no meaning for weights on a simplex."""
-    if step.code not in (PERCEPTRON, PA1, SIMPERC, SIMPROJ, CONPROJ, OPTIMAL, INTERIOR):
+    if step.code not in ENTROPIC_CODES:
         raise ValueError(
-            f"geometry='entropy' takes the rules {RULES}; got rule={who.rule!r}. For a plain step use 'pa1' with C=inf."
+            f"geometry='entropy' takes the rules {ENTROPIC_RULES}; got rule={who.rule!r}. "
+            "For a plain step use 'pa1' with C=inf."
         )
     if not plan.per_label or plan.parts:
         raise ValueError(

@@ -1,6 +1,7 @@
 """How far to move, along which constraints: scores and pair norms in, one net coefficient per label out."""
 
 from hinged.rules.interior_point import interior_point
+from hinged.rules.joint import joint_step
 from hinged.rules.mira import Mira
 from hinged.rules.optimal import Optimal
 from hinged.rules.passive_aggressive import pa, pa1, pa2
@@ -17,6 +18,7 @@ __all__ = [
     "Responses",
     "by_search",
     "interior_point",
+    "joint_step",
     "linear",
     "pa",
     "pa1",

@@ -24,6 +24,7 @@ __all__ = [
     "Responses",
     "level_of",
     "linear",
+    "lone_step",
     "pair_step",
     "propose",
     "reach",
@@ -151,6 +152,26 @@ def pair_step(curves: Any, r: int, s: int, margin: float, C: float) -> float:
 
 
 @njit(cache=True)
+def lone_step(curves: Any, r: int, margin: float, C: float) -> float:
+    r"""Best step for one score alone, :math:`\max_{0 \le \alpha \le C} \alpha m - \Phi_r(\alpha)`.
+
+    Where the score cannot reach the margin on this row the step takes all of `C`, or nothing without a cap.
+    """
+    if curves.kind == LINEAR:
+        loss = margin - curves.start[r]
+        if curves.rate == 0.0:
+            return C if loss > 0.0 and math.inf > C else 0.0
+        return max(0.0, min(C, loss / curves.rate))
+    if curves.kind == LOGISTIC:
+        p = (margin - curves.offset) / (curves.radius * curves.rate)
+        if p < 1.0:
+            return max(0.0, min(C, (math.log(p) - math.log1p(-p) - curves.start[r]) / curves.rate)) if p > 0.0 else 0.0
+    elif margin < curves.radius * curves.highest:
+        return _newton_step(curves, r, -1, margin, C)
+    return C if math.inf > C else 0.0
+
+
+@njit(cache=True)
 def spread_at(middle: float, gamma: float) -> float:
     """The x with σ(M + x) - σ(M - x) = γ, for 0 < γ < 1."""
     m = abs(middle)
@@ -177,17 +198,20 @@ def propose(at: float, newton: float, low: float, high: float, older: float) -> 
 
 @njit(cache=True)
 def _newton_step(curves: Any, r: int, s: int, margin: float, C: float) -> float:
-    """The step at which the pair's gap reaches the margin, by Newton's method inside a shrinking bracket."""
+    """The step at which the gap to `s` (to 0 where that is -1) reaches the margin, by a safeguarded Newton search."""
+    down, fall = 0.0, 0.0
     if math.inf > C:
         _, up, _ = respond(curves, r, C)
-        _, down, _ = respond(curves, s, -C)
+        if s >= 0:
+            _, down, _ = respond(curves, s, -C)
         if margin - (up - down) >= 0.0:
             return C
     low, high, step = 0.0, C, 0.0
     older, last = math.inf, math.inf
     for _ in range(200):
         _, up, rise = respond(curves, r, step)
-        _, down, fall = respond(curves, s, -step)
+        if s >= 0:
+            _, down, fall = respond(curves, s, -step)
         short = margin - (up - down)
         if short > 0.0:
             low = step

@@ -1,0 +1,284 @@
+"""Raw trials: the setting of simultaneous projections itself."""
+
+from __future__ import annotations
+
+import math
+import threading
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from hinged.estimators.geometry import ENTROPIC_CODES, ENTROPIC_RULES
+from hinged.estimators.inputs import as_matrix, check_finite, from_matrix
+from hinged.geometry.entropy import resolve as resolve_geometry
+from hinged.io import to_json, write
+from hinged.loops.entropic import beyond
+from hinged.loops.trials import MISTAKES, ROUNDS, UPDATES, TrialModel
+from hinged.rules.codes import OPTIMAL, OWN, PA2, PERCEPTRON, SIMPERC
+from hinged.rules.table import resolve as resolve_rule
+from hinged.tasks.trials import directions, signs
+
+__all__ = ["Trials"]
+
+
+class Trials(BaseEstimator):
+    """Online learner on raw trials: instances with labels ±1, all to be met at once by one weight vector.
+
+    A trial brings a matrix of instances; each asks for y_j ⟨ω, x_j⟩ >= margin, and one instance on the wrong side makes
+    the trial a mistake. Multiclass, multilabel and ordinal problems are special cases of it, so this is what the other
+    learners can be checked against; it is written to be read, not to be fast.
+
+    Parameters
+    ----------
+    rule : str, hinged.rules.Mira or hinged.rules.Optimal, default "simproj"
+        How far to move along which constraints; under "entropy" one of "perceptron", "pa1", "simperc", "simproj",
+        "conproj", "optimal", "uniform".
+    C : float, default 1.0
+        Bound on the sum of a trial's dual variables, positive.
+    geometry : "euclidean", "entropy" or hinged.geometry.Entropy, default "euclidean"
+    margin : float, default 1.0
+        What each instance asks for.
+
+    Attributes
+    ----------
+    coef_ : array (features,)
+    n_rounds_, n_mistakes_, n_updates_ : int
+        Trials, imperfect trials, trials with a step.
+    dual_ : float or None
+        The dual certificate.
+
+    References
+    ----------
+    Amit, Shalev-Shwartz and Singer (2006), sections 2, 4 and 7.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> model = hinged.Trials("simproj")
+    >>> model.learn_one([[1.0, 0.0], [0.0, 2.0]], [1, -1])
+    >>> model.coef_.tolist(), model.predict_one([[1.0, 0.0], [0.0, 1.0]]).tolist()
+    ([0.5, -0.25], [1, -1])
+    """
+
+    _model: TrialModel | None = None
+    _told = False
+    n_features_in_: int
+
+    def __init__(self, rule: Any = "simproj", C: float = 1.0, geometry: Any = "euclidean", margin: float = 1.0) -> None:
+        self.rule = rule
+        self.C = C
+        self.geometry = geometry
+        self.margin = margin
+
+    # ------------------------------------------------------------------ learning
+    def learn_one(self, X_t: Any, y_t: Any, nu: Any = None) -> None:
+        """Learn one trial.
+
+        Parameters
+        ----------
+        X_t : dense or sparse matrix (instances, features)
+        y_t : array of ±1 (instances,)
+        nu : array (instances,), optional
+            Weights of the dual variables, not negative: Σ ν_j λ_j <= C, and instance j counts as its loss over ν_j. All
+            1 by default; 0 takes the cap off one instance.
+        """
+        model = self._kept_up()
+        X = self._rows(X_t, grow=True)
+        y, weights = _labels(y_t, X.shape[0]), self._nu(nu, X.shape[0], model)
+        with self._writing():
+            if self._model is None:
+                self._model, self.n_features_in_ = model, X.shape[1]
+            model.widen(X.shape[1])
+            self.n_features_in_ = max(self.n_features_in_, X.shape[1])
+            model.learn(directions(X, y), weights)
+        if model.unreached and not self._told:
+            self._told = True
+            assert model.geometry is not None
+            warnings.warn(
+                f"margin={self.margin!r} is out of reach of some instances: with geometry='entropy' none scores above "
+                f"the radius ({model.geometry.radius:g}) times its largest value. The steps there are C. Use a smaller "
+                "margin, or hinged.geometry.Entropy(radius=...) larger than the margin.",
+                stacklevel=2,
+            )
+
+    def partial_fit(self, X: Sequence[Any], y: Sequence[Any], nu: Iterable[Any] | None = None) -> Self:
+        """Learn trials in order: a matrix and labels for each, and weights where given."""
+        if len(X) != len(y):
+            raise ValueError(f"X and y must have as many trials; got {len(X)} matrices and {len(y)} label vectors.")
+        for X_t, y_t, nu_t in zip(X, y, [None] * len(X) if nu is None else nu, strict=True):
+            self.learn_one(X_t, y_t, nu_t)
+        return self
+
+    def fit(self, X: Sequence[Any], y: Sequence[Any], nu: Iterable[Any] | None = None) -> Self:
+        """Forget everything, then learn trials in order."""
+        fresh = type(self)(**self.get_params(deep=False)).partial_fit(X, y, nu)
+        self.__dict__.update({name: value for name, value in vars(fresh).items() if name != "_lock"})
+        return self
+
+    # ------------------------------------------------------------------ answers
+    def decision_function(self, X: Any) -> np.ndarray:
+        """⟨ω, x⟩ of each instance, (instances,)."""
+        coef, rows = self._fitted().coef, self._rows(X, grow=False)
+        return rows @ coef[: rows.shape[1]]
+
+    def predict_one(self, X_t: Any) -> np.ndarray:
+        """The sign of each instance of a trial, ±1; a score of 0 is -1."""
+        return signs(self.decision_function(X_t))
+
+    def predict(self, X: Sequence[Any]) -> list[np.ndarray]:
+        """The signs of several trials."""
+        return [self.predict_one(X_t) for X_t in X]
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights ω; with signed entropy the difference of each feature's two."""
+        return self._learnt("coef_").coef.copy()
+
+    @property
+    def n_rounds_(self) -> int:
+        """Trials so far."""
+        return int(self._learnt("n_rounds_").counts[ROUNDS])
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Imperfect trials: some instance was not strictly on its side."""
+        return int(self._learnt("n_mistakes_").counts[MISTAKES])
+
+    @property
+    def n_updates_(self) -> int:
+        """Trials that took a step."""
+        return int(self._learnt("n_updates_").counts[UPDATES])
+
+    @property
+    def dual_(self) -> float | None:
+        """The dual certificate: no fixed ω has a smaller objective. None where the rule has none."""
+        model = self._learnt("dual_")
+        return model.dual if model.step.certified and not model.edited else None
+
+    # ------------------------------------------------------------------ keeping
+    def save(self, path: Any) -> None:
+        """Write the model to one file, whole or not at all; `hinged.load` reads it."""
+        if self._model is None:
+            raise ValueError("there is nothing to save yet: call learn_one or fit first.")
+        with self._writing():
+            model = self._model
+            about: dict[str, Any] = {
+                "estimator": type(self).__name__,
+                "columns": self.n_features_in_,
+                "edited": model.edited,
+            }
+            about["params"] = {name: to_json(name, value) for name, value in self.get_params(deep=False).items()}
+            sums = np.array([model.gain, float(model.unreached)])
+            write(path, about, {"theta": model.theta, "counts": model.counts, "sums": sums}, {})
+
+    def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: Any) -> None:
+        """Become the model of that state."""
+        model = self._settled()
+        width = about["columns"]
+        model.widen(width)
+        for name, like in (("theta", model.theta), ("counts", model.counts), ("sums", np.zeros(2))):
+            kept = arrays[name]
+            if kept.shape != like.shape or kept.dtype != like.dtype or not np.isfinite(kept).all():
+                raise ValueError(f"its {name} are damaged")
+        model.theta, model.counts = arrays["theta"].copy(), arrays["counts"].copy()
+        model.gain, model.unreached = float(arrays["sums"][0]), int(arrays["sums"][1])
+        model.edited = bool(about["edited"])
+        self._model, self.n_features_in_, self._told = model, width, model.unreached > 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_lock", None)
+        return state
+
+    # ------------------------------------------------------------------ checks
+    def _kept_up(self) -> TrialModel:
+        """The model, with any change of `rule`, `C` or `margin` since its last trial."""
+        fresh, model = self._settled(), self._model
+        if model is None:
+            return fresh
+        if model.geometry != fresh.geometry:
+            raise ValueError(
+                f"geometry cannot change once something is learnt; it was {model.geometry!r}, now {fresh.geometry!r}. "
+                "Set it back, or call fit to start anew."
+            )
+        if model.step != fresh.step:
+            model.step, model.edited = fresh.step, True  # the certificate spoke of the rule it began with
+        return model
+
+    def _settled(self) -> TrialModel:
+        """An empty model for these settings, if they are sound."""
+        step, _own = resolve_rule(self.rule, self.C, self.margin)
+        geometry = resolve_geometry(self.geometry)
+        if step.code == OWN:
+            raise ValueError("a rule of your own reads scores of labels, which raw trials have not; use one by name.")
+        if geometry is not None and step.code not in ENTROPIC_CODES:
+            raise ValueError(
+                f"geometry='entropy' takes the rules {ENTROPIC_RULES}; got rule={self.rule!r}. "
+                "For a plain step use 'pa1' with C=inf."
+            )
+        if geometry is not None and step.code == OPTIMAL and math.inf == step.C:
+            raise ValueError("C must be finite for rule='optimal' with geometry='entropy'; got C=inf. Try 1.0.")
+        return TrialModel(step, geometry)
+
+    def _rows(self, X_t: Any, grow: bool) -> sparse.csr_array:
+        matrix = as_matrix(X_t, self)
+        rows = from_matrix(matrix, np.dtype(np.float64))
+        check_finite(rows.data, np.dtype(np.float64))
+        known, width = getattr(self, "n_features_in_", None), matrix.shape[1]
+        if known is not None and width > known:
+            if self._model is not None and self._model.geometry is not None:
+                raise ValueError(beyond(known, width))
+            if not grow:
+                raise ValueError(f"X has {width} features, but Trials is expecting {known} features as input.")
+        return sparse.csr_array(
+            (rows.data, rows.indices, rows.indptr), shape=(len(rows.indptr) - 1, max(width, known or 0))
+        )
+
+    @staticmethod
+    def _nu(nu: Any, n: int, model: TrialModel) -> np.ndarray:
+        """Weights of the dual variables, one per instance."""
+        if nu is None:
+            return np.ones(n)
+        weights = np.asarray(nu, np.float64)
+        if weights.shape != (n,):
+            raise ValueError(f"nu must hold one number per instance; got shape {weights.shape} for {n} instances.")
+        if not np.isfinite(weights).all() or (weights < 0.0).any():
+            raise ValueError("nu must hold finite numbers that are not negative; got others.")
+        if model.step.code == PA2:
+            raise ValueError("rule='pa2' has no cap that nu could weigh; leave nu out, or use rule='pa1'.")
+        if model.step.code in (PERCEPTRON, SIMPERC) and (weights == 0.0).any():
+            raise ValueError(
+                "a nu of 0 takes the cap off an instance, and this rule's step is the cap; give positive ones."
+            )
+        return np.ones(n) if math.inf == model.step.C else weights
+
+    def _writing(self) -> Any:
+        return self.__dict__.setdefault("_lock", threading.RLock())
+
+    def _learnt(self, name: str) -> TrialModel:
+        if self._model is None:
+            raise AttributeError(f"{name} exists after learning: call learn_one or fit first.")
+        return self._model
+
+    def _fitted(self) -> TrialModel:
+        if self._model is None:
+            raise NotFittedError("This Trials instance is not fitted yet: it has learnt nothing. Call learn_one first.")
+        return self._model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._model is not None
+
+
+def _labels(y_t: Any, n: int) -> np.ndarray:
+    """The instances' labels, ±1."""
+    y = np.asarray(y_t)
+    if y.shape != (n,):
+        raise ValueError(f"y_t must hold one label per instance; got shape {y.shape} for {n} instances.")
+    if y.dtype.kind not in "iuf" or not np.isin(y, (-1, 1)).all():
+        raise ValueError(f"labels of a trial must be -1 or +1; got {y[:10].tolist()}.")
+    return y.astype(np.float64)

@@ -1,0 +1,196 @@
+"""Raw trials, one at a time: every rule of the table on any constraints, Euclidean or on the simplex.
+
+Plain NumPy: this is the setting that everything faster can be checked against.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+
+from hinged.geometry.entropy import Entropy, simplex_weights
+from hinged.loops.rows import LEAST_NORM
+from hinged.rules.codes import INTERIOR, MIRA, OPTIMAL, PA, PA1, PA2, PERCEPTRON, SIMPERC, SIMPROJ
+from hinged.rules.joint import joint_step
+from hinged.rules.optimal import on_gram
+from hinged.rules.passive_aggressive import pa, pa1, pa2
+from hinged.rules.response import LOGISTIC, TILTED, Responses, lone_step
+from hinged.rules.table import Step
+
+__all__ = ["TrialModel"]
+
+ROUNDS, MISTAKES, UPDATES = range(3)
+
+
+class TrialModel:
+    """One vector ω = ∇G(θ), the sum θ of its moves, and what is counted.
+
+    Parameters
+    ----------
+    step : Step
+        The rule.
+    geometry : Entropy or None
+        None for Euclidean weights.
+    """
+
+    def __init__(self, step: Step, geometry: Entropy | None) -> None:
+        self.step, self.geometry = step, geometry
+        self.theta = np.zeros(0)
+        self.counts = np.zeros(3, np.int64)
+        self.gain = 0.0  # Σ λm, for pa2 less Σ λ²/4C
+        self.unreached = 0  # constraints whose margin no weights can meet
+        self.edited = False  # whether the rule changed on the way
+
+    # ------------------------------------------------------------------ weights
+    @property
+    def weights(self) -> np.ndarray:
+        """ω on every coordinate; with signs, the features and then their opposites."""
+        return self.theta if self.geometry is None else simplex_weights(self.theta, self.geometry.radius)
+
+    @property
+    def coef(self) -> np.ndarray:
+        """ω by feature."""
+        if self.geometry is None or not self.geometry.signed:
+            return self.weights
+        n = len(self.theta) // 2
+        weights = self.weights
+        return weights[:n] - weights[n:]
+
+    @property
+    def dual(self) -> float:
+        """The certificate, Σ λm - G(θ)."""
+        if self.geometry is None:
+            return float(self.gain - 0.5 * (self.theta @ self.theta))
+        if not len(self.theta):
+            return float(self.gain)
+        return float(self.gain - self.geometry.radius * (_log_sum(self.theta) - math.log(len(self.theta))))
+
+    def widen(self, n_features: int) -> None:
+        """Admit so many features."""
+        n = n_features * (2 if self.geometry is not None and self.geometry.signed else 1)
+        if n > len(self.theta):
+            self.theta = np.concatenate([self.theta, np.zeros(n - len(self.theta))])
+
+    # ------------------------------------------------------------------ one trial
+    def learn(self, Z: sparse.csr_array, nu: np.ndarray) -> None:
+        """One trial of constraints ⟨ω, z_j⟩ >= m, with the weights ν of its dual variables."""
+        if self.geometry is not None and self.geometry.signed:
+            Z = sparse.hstack([Z, -Z], format="csr")
+        weights = self.weights
+        rows = ((Z.data[a:b], Z.indices[a:b]) for a, b in pairwise(Z.indptr.tolist()))
+        achieved = np.array([math.fsum(z * weights[at]) for z, at in rows])  # rounded once, so that ties are ties
+        loss = self.step.margin - achieved
+        self.counts[ROUNDS] += 1
+        self.counts[MISTAKES] += bool((achieved <= 0.0).any())
+        lam = self._multipliers(Z, achieved, loss, nu)
+        if (lam > 0.0).any():
+            self.counts[UPDATES] += 1
+            self.theta = self.theta + Z.T @ lam
+            self.gain += self.step.margin * float(lam.sum())
+            if self.step.code == PA2:
+                self.gain -= float(lam @ lam) / (4.0 * self.step.C)
+
+    def _multipliers(self, Z: sparse.csr_array, achieved: np.ndarray, loss: np.ndarray, nu: np.ndarray) -> np.ndarray:
+        """λ_j >= 0 with Σ ν_j λ_j <= C."""
+        code, C, lam = self.step.code, self.step.C, np.zeros(len(achieved))
+        with np.errstate(divide="ignore"):
+            caps = C / nu  # no cap where ν is 0
+        if code in (OPTIMAL, MIRA, INTERIOR):
+            return self._jointly(Z, achieved, loss, nu) if (loss > 0.0).any() else lam
+        if code in (PERCEPTRON, PA, PA1, PA2):
+            worst = int(np.argmin(achieved) if code == PERCEPTRON else np.argmax(loss))
+            if code == PERCEPTRON:
+                lam[worst] = caps[worst] if achieved[worst] <= 0.0 else 0.0
+            elif loss[worst] > 0.0:
+                lam[worst] = self._alone(Z, worst, float(loss[worst]), float(caps[worst]))
+            return lam
+        chosen = np.flatnonzero(loss > 0.0 if code == SIMPROJ else achieved <= 0.0)
+        for j in chosen.tolist():
+            alone = caps[j] if code == SIMPERC else self._alone(Z, j, float(loss[j]), float(caps[j]))
+            lam[j] = alone / len(chosen)
+        return lam
+
+    def _alone(self, Z: sparse.csr_array, j: int, loss: float, cap: float) -> float:
+        """The best step for one constraint alone."""
+        margin = self.step.margin
+        values = Z.data[Z.indptr[j] : Z.indptr[j + 1]]
+        if self.geometry is not None:
+            curve = self._curve(Z.indices[Z.indptr[j] : Z.indptr[j + 1]], values)
+            self.unreached += bool(len(values)) and margin >= self.geometry.radius * curve.highest
+            return lone_step(curve, 0, margin, cap)
+        sq_norm = float(values @ values)
+        sq_norm = sq_norm if sq_norm >= LEAST_NORM else 0.0
+        if self.step.code == PA:
+            return pa(loss, sq_norm)
+        if self.step.code == PA2:
+            return pa2(loss, sq_norm, self.step.C)
+        return pa1(loss, sq_norm, cap)
+
+    def _curve(self, columns: np.ndarray, values: np.ndarray) -> Responses:
+        """The margin of one constraint as a function of its own step, on the simplex."""
+        assert self.geometry is not None
+        everything, kept = _log_sum(self.theta), values != 0.0
+        columns, values = columns[kept], values[kept]
+        logs = self.theta[columns] - everything
+        others = np.delete(self.theta, columns)
+        rest = _log_sum(others) - everything if len(others) else -math.inf
+        zero = [0.0] if len(others) else []
+        lowest, highest = float(min([*values, *zero])), float(max([*values, *zero]))
+        U, flat = float(self.geometry.radius), len(values) > 0 and len(others) > 0 and bool((values == values[0]).all())
+        if flat:
+            odds, v = float(_log_sum(logs) - rest), float(values[0])
+            start = np.array([odds if v > 0.0 else -odds])
+            offset = -U * abs(v) if v < 0.0 else 0.0
+            return Responses(LOGISTIC, start, abs(v), offset, U, np.zeros((0, 0)), np.zeros(0), lowest, highest)
+        values = np.ascontiguousarray(values, np.float64)
+        return Responses(TILTED, np.array([rest]), 0.0, 0.0, U, logs[np.newaxis], values, lowest, highest)
+
+    def _jointly(self, Z: sparse.csr_array, achieved: np.ndarray, loss: np.ndarray, nu: np.ndarray) -> np.ndarray:
+        """The exact maximiser of the trial's dual over all its constraints."""
+        step, lam = self.step, np.zeros(len(achieved))
+        margins = np.full(len(achieved), step.margin)
+        if self.geometry is None and step.code != INTERIOR and (nu > 0.0).all():
+            # the trial as a ranking: one label without a vector must beat labels -z_j/ν_j, each with its own margin
+            gram = np.zeros((len(achieved) + 1, len(achieved) + 1))
+            gram[1:, 1:] = (Z @ Z.T).toarray() / np.outer(nu, nu)
+            scores = np.concatenate([[0.0], loss / nu - step.margin])
+            is_right, g = np.arange(len(scores)) == 0, np.zeros(len(scores))
+            on_gram(scores, is_right, gram, step.margin, step.C, step.code == MIRA, g)
+            return np.maximum(0.0, -g[1:]) / nu
+        kept = np.flatnonzero(Z.power(2).sum(axis=1) > 0.0) if step.code == MIRA else np.arange(len(lam))
+        if len(kept):
+            potential = self._potential(Z[kept], achieved[kept])
+            lam[kept] = joint_step(potential, margins[kept], nu[kept], step.C)[0]
+        return lam
+
+    def _potential(
+        self, Z: sparse.csr_array, achieved: np.ndarray
+    ) -> Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]:
+        """G(θ + Σ α_j z_j) - G(θ) as a function of α, with its gradient and Hessian."""
+        if self.geometry is None:
+            gram = (Z @ Z.T).toarray()
+            return lambda alpha: (
+                float(achieved @ alpha + 0.5 * alpha @ gram @ alpha),
+                achieved + gram @ alpha,
+                gram,
+            )
+        theta, U, before, dense = self.theta, float(self.geometry.radius), _log_sum(self.theta), Z.toarray()
+
+        def potential(alpha: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+            moved = theta + alpha @ dense
+            p = simplex_weights(moved)
+            mean = dense @ p
+            centred = dense - mean[:, np.newaxis]
+            return U * (_log_sum(moved) - before), U * mean, U * (centred * p) @ centred.T
+
+        return potential
+
+
+def _log_sum(theta: np.ndarray) -> float:
+    """log Σ e^θ."""
+    top = float(theta.max())
+    return top + math.log(float(np.exp(theta - top).sum()))

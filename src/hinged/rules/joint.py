@@ -1,0 +1,102 @@
+"""The exact joint step over any constraints, by interior points on a dense system.
+
+    max  m'α - Φ(α)     α >= 0,  Σ ν_j α_j <= C
+
+with Φ convex. It serves raw trials, where constraints have nothing in common that could be taken apart: eq. (2) of the
+simultaneous-projections paper, its section 7 for the weights ν and for other geometries. J constraints cost O(J³) an
+iteration; labels with vectors of their own have faster ways (`hinged.rules.search`, `hinged.rules.interior_point`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+__all__ = ["joint_step"]
+
+Potential = Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
+
+
+def joint_step(
+    potential: Potential,
+    margins: np.ndarray,
+    nu: np.ndarray,
+    C: float,
+    tolerance: float = 1e-15,
+    most: int = 100,
+) -> tuple[np.ndarray, int, float]:
+    """The best α, the iterations it took and the duality gap it was left with, relative to the gain.
+
+    Parameters
+    ----------
+    potential : function of α
+        Returns Φ(α) - Φ(0), its gradient (the margins achieved after the step) and its Hessian.
+    margins : array (constraints,)
+    nu : array (constraints,)
+        Not negative; a constraint with 0 is not capped.
+    C : float
+        Finite.
+
+    Examples
+    --------
+    >>> def half_square(a):  # one constraint of squared norm 2, none of it achieved yet
+    ...     return float(a @ a), 2.0 * a, 2.0 * np.eye(1)
+    >>> alpha, _, gap = joint_step(half_square, np.ones(1), np.ones(1), 10.0)
+    >>> float(alpha[0].round(9)), gap < 1e-12
+    (0.5, True)
+    """
+    n = len(margins)
+    alpha = np.full(n, C) / (2.0 * n * np.maximum(nu, 1.0))
+    value, achieved, bend = potential(alpha)
+    slack = C - nu @ alpha
+    scale = float(np.abs(margins - achieved).max()) + float(np.abs(margins).max())
+    lam = scale * C / (n * alpha)
+    price = scale * C / (n * slack)
+    best, answer, stalled, iterations = math.inf, alpha, 0, 0
+    while True:
+        gain = float(margins @ alpha) - value
+        gap = _gap(margins - achieved, alpha, nu, C)
+        gap = gap / abs(gain) if gain else math.inf
+        stalled = stalled + 1 if gap > 0.9 * best and best < 1e-6 else 0
+        if gap < best:
+            best, answer = gap, alpha
+        if gap <= tolerance or iterations == most or stalled == 4:
+            return answer, iterations, best
+        iterations += 1
+        t = 0.1 * (float(lam @ alpha) + price * slack) / (n + 1)
+        slope = achieved - margins - t / alpha + t / slack * nu
+        system = bend + np.diag(lam / alpha) + price / slack * np.outer(nu, nu)
+        move = -np.linalg.solve(system, slope)
+        d_lam = t / alpha - lam - lam / alpha * move
+        d_price = t / slack - price + price / slack * float(nu @ move)
+        step = min(1.0, 0.995 * _room(np.append(alpha, slack), np.append(move, -nu @ move)))
+        before = value - float(margins @ alpha) - t * (float(np.log(alpha).sum()) + math.log(slack))
+        for _ in range(40):
+            after = alpha + step * move
+            left = C - float(nu @ after)
+            if left > 0.0:
+                value, achieved, bend = potential(after)
+                now = value - float(margins @ after) - t * (float(np.log(after).sum()) + math.log(left))
+                if now <= before + 0.01 * step * float(slope @ move) + 4e-16 + 1e-12 * abs(before):
+                    break
+            step *= 0.5
+        alpha, slack = after, max(left, 1e-300)
+        dual = min(1.0, 0.995 * _room(np.append(lam, price), np.append(d_lam, d_price)))
+        lam = np.clip(lam + dual * d_lam, t / alpha / 1e3, t / alpha * 1e3)
+        price = min(max(price + dual * d_price, t / slack / 1e3), t / slack * 1e3)
+
+
+def _gap(short: np.ndarray, alpha: np.ndarray, nu: np.ndarray, C: float) -> float:
+    """No feasible point earns more than this beyond α: the objective lies below its tangent (infinite if uncapped)."""
+    capped = nu > 0.0
+    price = max(0.0, float((short[capped] / nu[capped]).max(initial=0.0)))
+    free = float((np.maximum(short, 0.0) * alpha)[~capped].sum()) * 2.0
+    return C * price + free - float(short @ alpha)
+
+
+def _room(at: np.ndarray, move: np.ndarray) -> float:
+    """How many times a move can be made before something runs out."""
+    falling = move < 0.0
+    return float((-at[falling] / move[falling]).min(initial=math.inf))
