@@ -17,17 +17,11 @@ from tests.reference.streams import easy_stream, random_stream
 
 import hinged
 from hinged import bounds
+from hinged.geometry import Entropy
 
 RULES = tuple(hinged.rules.RULES)
-some = settings(max_examples=30 * patience, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-few = settings(some, max_examples=15 * patience)
-
-
-class Entropy:
-    """What the bounds read of an entropic geometry."""
-
-    def __init__(self, radius=1.0, signed=False):
-        self.radius, self.signed = radius, signed
+some = settings(max_examples=20 * patience, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+few = settings(some, max_examples=10 * patience)
 
 
 # ------------------------------------------------------------------ hindsight
@@ -194,7 +188,6 @@ def test_binary_rows_on_the_simplex_meet_the_condition_of_label_ranking():
         bounds.hindsight(read, math.inf, geometry="entropy")
 
 
-@pytest.mark.skipif("geometry" not in hinged.Classifier().get_params(), reason="no entropic learner in this version")
 @few
 @given(
     seeds,
@@ -207,8 +200,6 @@ def test_binary_rows_on_the_simplex_meet_the_condition_of_label_ranking():
 )
 @pytest.mark.filterwarnings("ignore:some rows are too long", "ignore:margin=")
 def test_entropic_learners_keep_theirs(seed, kind, rule, signed, closed, share, bias):
-    from hinged.geometry import Entropy
-
     stream = random_stream(kind, seed, rounds=30, features=6)
     X = stream.X / max(1.0, np.abs(stream.X).max())
     model = hinged.Classifier(rule, share / 2, margin=0.5, geometry=Entropy(2.0, signed), bias=bias)

@@ -26,7 +26,7 @@ SCHEMES = (
 )
 schemes, kinds = st.sampled_from(SCHEMES), st.sampled_from(["easy", "real", "count", "binary"])
 patience = 20 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 1
-few = settings(max_examples=40 * patience, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=25 * patience, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 def drawn(kind, seed, sets=False, rounds=30):

@@ -12,6 +12,8 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from hinged.bounds.streams import Stream, as_stream
+from hinged.geometry.entropy import curvature as largest_variance
+from hinged.geometry.entropy import resolve
 from hinged.loops.columns import PER_LABEL
 
 __all__ = ["Comparator", "Sums", "as_comparator", "check_cap", "entropy_of", "losses", "objective", "read", "sums_of"]
@@ -256,7 +258,7 @@ def objective(stream: Any, u: Any, C: float = 1.0, *, squared: bool = False, geo
     C : float, default 1.0
     squared : bool, default False
         ½‖u‖² + C Σ ℓ_t(u)² instead, the problem of `pa2`.
-    geometry : "euclidean" (F = ½‖u‖²), "entropy" or an object with `radius` and `signed`
+    geometry : "euclidean" (F = ½‖u‖²), "entropy" or hinged.geometry.Entropy
 
     Examples
     --------
@@ -284,8 +286,8 @@ def sums_of(stream: Stream, u: Any, geometry: Any = "euclidean", margins: np.nda
     else:
         radius, signed = entropy
         u, complexity = _on_simplex(stream, u, radius, signed)
-        spans = 2.0 * np.asarray(abs(stream.X).max(axis=1).todense()).ravel() if signed else stream.spans
-        curvature = np.maximum.accumulate(radius * np.where(np.diff(stream.starts) > 0, spans, 0.0) ** 2 / 4.0)
+        spans = stream.signed_spans if signed else stream.spans
+        curvature = np.maximum.accumulate(np.array([largest_variance(0.0, span, radius) for span in spans]))
     each = _losses(stream, u, np.zeros((0, 0)) if margins is None else margins)
     return Sums(
         complexity,
@@ -303,12 +305,8 @@ def sums_of(stream: Stream, u: Any, geometry: Any = "euclidean", margins: np.nda
 
 def entropy_of(geometry: Any) -> tuple[float, bool] | None:
     """Radius and sign of an entropic geometry; None for the Euclidean one."""
-    if isinstance(geometry, str):
-        if geometry in ("euclidean", "entropy"):
-            return (1.0, False) if geometry == "entropy" else None
-    elif hasattr(geometry, "radius"):
-        return float(geometry.radius), bool(getattr(geometry, "signed", False))
-    raise ValueError(f"geometry must be 'euclidean', 'entropy' or an object with a radius; got geometry={geometry!r}.")
+    entropy = resolve(geometry)
+    return None if entropy is None else (float(entropy.radius), bool(entropy.signed))
 
 
 def _on_simplex(stream: Stream, u: Any, radius: float, signed: bool) -> tuple[Comparator, float]:

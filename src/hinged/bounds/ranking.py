@@ -29,7 +29,7 @@ def sp_theorem_1(stream: Any, u: Any, C: float | None = None, *, geometry: Any =
     u : array, sparse matrix, or a pair of them
     C : float, optional
         Below 2m/R². Under the entropic geometry, the learner's own.
-    geometry : "euclidean", "entropy" or an object with `radius` and `signed`
+    geometry : "euclidean", "entropy" or hinged.geometry.Entropy
 
     Raises
     ------
@@ -62,7 +62,7 @@ def sp_corollary_1(stream: Any, u: Any, C: float = 1.0, *, geometry: Any = "eucl
     u : array, sparse matrix, or a pair of them
     C : float, default 1.0
         The learner's.
-    geometry : "euclidean", "entropy" or an object with `radius` and `signed`
+    geometry : "euclidean", "entropy" or hinged.geometry.Entropy
 
     References
     ----------
@@ -92,7 +92,7 @@ def simproj_bound(stream: Any, u: Any, C: float = 1.0, *, geometry: Any = "eucli
     u : array, sparse matrix, or a pair of them
     C : float, default 1.0
         The learner's.
-    geometry : "euclidean", "entropy" or an object with `radius` and `signed`
+    geometry : "euclidean", "entropy" or hinged.geometry.Entropy
 
     Examples
     --------
@@ -129,7 +129,7 @@ def lr_equation_2(
         The learner's. None, for the Euclidean Perceptron, whose predictions do not depend on it: the best one.
     rule : "perceptron", "pa1" or "optimal"
         Update I, II or III.
-    geometry : "euclidean", "entropy" or an object with `radius` and `signed`
+    geometry : "euclidean", "entropy" or hinged.geometry.Entropy
     h : float or None, default 0.5
         The bound on ⟨x, Hx⟩; None for the least that is true of this stream.
 

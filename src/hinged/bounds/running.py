@@ -238,7 +238,7 @@ def _case(model: Any, named: bool = True) -> Case:
     """What is proven of a learner."""
     rule = model.rule
     rule = "mira" if isinstance(rule, Mira) else "optimal" if isinstance(rule, Optimal) else rule
-    geometry = getattr(model, "geometry", "euclidean")
+    geometry = model.geometry
     C = settle(model).rule.C
     if not isinstance(rule, str):
         if named:

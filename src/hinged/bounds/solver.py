@@ -78,7 +78,7 @@ def hindsight(
         Price of a loss. Infinity looks for the shortest weights without any loss.
     squared : bool, default False
         Minimise ½‖u‖² + C Σ ℓ_t(u)², the problem of `pa2`.
-    geometry : "euclidean", "entropy" or an object with `radius` and `signed`
+    geometry : "euclidean", "entropy" or hinged.geometry.Entropy
     tol : float, default 1e-3
         Ends where the duality gap is at most `tol` times the objective.
     max_epochs : int, default 200

@@ -133,6 +133,14 @@ class Stream:
         return np.where(np.diff(self.starts) > 0, high - low, 0.0)
 
     @cached_property
+    def signed_spans(self) -> np.ndarray:
+        """The same of rows beside their negatives: twice the largest size."""
+        if self.X.shape[1] == 0:
+            return np.zeros(len(self))
+        largest = np.asarray(abs(self.X).max(axis=1).todense()).ravel()
+        return np.where(np.diff(self.starts) > 0, 2.0 * largest, 0.0)
+
+    @cached_property
     def n_pairs(self) -> np.ndarray:
         """Constraints of each round, right labels times wrong ones."""
         right = np.diff(self.right.indptr)
@@ -176,8 +184,7 @@ def as_stream(X: Any, y: Any, classes: Any = None, *, like: Any = None, margin: 
     model = clone(like)
     own_margin = settle(model).rule.margin
     wanted = own_margin if margin is None else positive("margin", margin, "1 is usual")
-    plain = {"rule": "perceptron", "C": 1.0, "geometry": "euclidean"}  # neither changes which rounds there are
-    model.set_params(**{name: value for name, value in plain.items() if name in model.get_params(deep=False)})
+    model.rule, model.C, model.geometry = "perceptron", 1.0, "euclidean"  # rounds depend on none of these
     if like._model is None:  # labels declared in advance
         model._held = Held(LabelIndex(like._known()), None)
     batch, answers, _ = model._check(X, y, None)
