@@ -133,7 +133,8 @@ class Table:
     def __init__(self, silent: bool) -> None:
         from hinged.evaluate.stream import Tally
 
-        self.silent, self.last, self.rows = silent, Tally(), []  # type: tuple[bool, Tally, list[dict[str, Any]]]
+        self.silent, self.last = silent, Tally()
+        self.rows: list[dict[str, Any]] = []
 
     def show(self, tally: Tally) -> None:
         """Print a row, unless nothing happened since the last."""

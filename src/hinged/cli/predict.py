@@ -57,21 +57,18 @@ def predict(
         for whole in inputs.chunks(foot, labels=False, plain=reads_text(learner)):
             for chunk in pieces(learner, whole):
                 said = answer(learner, chunk)
-                line = (
-                    (lambda i, c=chunk, s=said: _object(c, s, i, top))
-                    if as_json
-                    else (lambda i, s=said: _columns(s, i, top, confidence))
-                )
                 if sys.stdout.isatty():
                     foot.clear()
-                typer.echo("\n".join(map(line, range(len(chunk)))))
+                rows = range(len(chunk))
+                lines = (_object(chunk, said, i, top) if as_json else _columns(said, i, top, confidence) for i in rows)
+                typer.echo("\n".join(lines))
     inputs.report_skipped()
     inputs.check_any()
 
 
 def _columns(said: Answers, i: int, top: int | None, confidence: bool) -> str:
     if top is None:
-        cells = [",".join(str(label).translate(ESCAPED) for label in said.predicted(i))]
+        cells = [",".join(map(_name, said.predicted(i)))]
     else:
         cells = [cell for label, score in said.ranking(i, top) for cell in (_name(label), f"{score:.4g}")]
     return "\t".join([*cells, f"{said.confidence[i]:.3f}"] if confidence else cells)
