@@ -83,7 +83,7 @@ def test_each_of_many_tied_labels_joins_about_once(k, several, gram, C):
 @given(trials(kinds=("any", "integers", "twins", "zeros", "flat", "line")), margins, st.sampled_from([0.01, 1.0, 1e3]))
 def test_random_trials_take_a_few_passes_a_label(trial, margin, C):
     g = np.zeros(len(trial.scores))
-    assert maximise(trial.scores, trial.right, trial.K, margin, C, False, g)[1] <= 6 * len(g) + 10
+    assert maximise(trial.scores, trial.right, trial.K, margin, C, False, g)[1] <= 6 * len(g) + 60
 
 
 @pytest.mark.parametrize("k", [50, 200])

@@ -37,7 +37,7 @@ from hinged.rules.pairs import (
 __all__ = ["maximise", "on_gram"]
 
 SHORT = 1.0 - 2.0**-48  # of the step: labels that should end level keep their order, whatever rounding does later
-NEWTON, EXCHANGES = 6, 40  # passes over one set of active variables: by the factor, then two variables at a time
+NEWTON, EXCHANGES = 20, 20  # passes over one set of active variables: by the factor, then two variables at a time
 
 
 @njit(cache=True)
