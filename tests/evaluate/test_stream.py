@@ -109,31 +109,32 @@ def test_the_first_example_with_an_answer_chooses_the_learner():
     assert sum(len(chunk) for chunk in stream) == 2
 
 
-def test_a_lone_field_has_no_tag_until_another_joins_it():
-    def one(text):
-        (chunk,) = read(io.BytesIO(text.encode()), "jsonl")
-        return chunk
+def lines(text):
+    (chunk,) = read(io.BytesIO(text.encode()), "jsonl")
+    return chunk
 
-    model = new_learner(one('{"label": "a", "subject": "tax"}'), None, {})
+
+def test_fields_may_join_while_learning_and_are_left_out_afterwards():
+    model = new_learner(lines('{"label": "a", "subject": "tax"}'), None, {})
     stream = [
-        one('{"label": "a", "subject": "tax"}'),
-        one('{"label": "b", "subject": "cake", "body": "tax"}'),
+        lines('{"label": "a", "subject": "tax"}'),
+        lines('{"label": "b", "subject": "cake", "body": "tax"}'),
     ]
-    list(learn_stream(model, stream))
-    assert model.text_space_.get_feature_names_out().tolist() == ["tax", "cake", "body:tax"]
+    list(learn_stream(model, stream * 2))
+    assert model.text_space_.get_feature_names_out().tolist() == ["subject:tax", "subject:cake", "body:tax"]
+    more, same = lines('{"subject": "cake", "folder": "zzz", "note": "zzz zzz"}'), lines('{"subject": "cake"}')
+    assert (answer(model, more).scores == answer(model, same).scores).all()
+    assert answer(model, same).best(0) == "b"
+    with pytest.raises(ValueError, match="was taught the fields 'subject', 'body'; <file> has the field 'title'"):
+        answer(model, lines('{"title": "cake"}'))
 
 
-def test_fields_are_found_again_by_their_tags():
-    def one(text):
-        (chunk,) = read(io.BytesIO(text.encode()), "jsonl")
-        return chunk
-
-    model = new_learner(one('{"label": "a", "subject": "tax", "body": "x"}'), None, {})
-    lines = '{"label": "a", "subject": "tax", "body": "form"}\n{"label": "b", "subject": "cake", "body": "cream"}\n'
-    list(learn_stream(model, [one(lines)] * 3))
-    both, alone = answer(model, one('{"subject": "cake", "body": ""}')), answer(model, one('{"subject": "cake"}'))
-    assert (both.scores == alone.scores).all()
-    assert alone.best(0) == "b"
+def test_one_text_is_one_text_whatever_its_name():
+    model = new_learner(lines('{"label": "a", "body": "tax"}'), None, {})
+    stream = [lines('{"label": "a", "body": "tax"}'), lines('{"label": "b", "body": "cake"}')]
+    list(learn_stream(model, stream * 2))
+    for name in ("body", "text", "title"):
+        assert answer(model, lines(f'{{"{name}": "cake"}}')).best(0) == "b"
 
 
 def test_what_contradicts_a_model_is_named():

@@ -21,7 +21,7 @@ def warm_up(
     Example: hinged warm-up
     """
     from hinged.cli.progress import bar
-    from hinged.evaluate.warm_up import warm_up as compile_readers
+    from hinged.io.examples.warm_up import warm_up as compile_readers
     from hinged.loops.warm_up import warm_up as compile_loops
     from hinged.text.warm_up import warm_up as compile_text
 
@@ -32,7 +32,7 @@ def warm_up(
             show(f"compiling {name}", done, total)
 
         compile_text()
-        compile_readers(progress=advance)
+        compile_readers()
         versions = compile_loops(progress=advance)
     seconds = time.perf_counter() - start
     if as_json:

@@ -51,8 +51,7 @@ def new_learner(chunk: Chunk, task: str | None, settings: Mapping[str, Any]) -> 
         settings["features"] = None if settings["sharing"] == "multi" else "frequency"
     model = KINDS[task, kind](**settings)
     if chunk.texts:
-        fields = list(chunk.texts)
-        model._notes = {"fields": fields, "untagged": fields[0] if len(fields) == 1 else None}
+        model._notes = {"fields": list(chunk.texts)}
     return model
 
 
@@ -90,14 +89,14 @@ def _check_setting(model: Any, name: str, what: str) -> None:
 
 # ------------------------------------------------------------------ what a model is given
 def rows_for(model: Any, chunk: Chunk, grow: bool) -> Any:
-    """What a model reads of a chunk: the chunk itself, its fields tagged as the model knows them, or a sparse matrix.
+    """What a model reads of a chunk: the chunk itself with the fields it was taught, or a sparse matrix.
 
-    Columns and fields that the model has never met are welcome: they have no weights yet.
+    Columns that the model has never met are welcome: they have no weights yet.
     """
     if reads_text(model):
         if chunk.columns is not None:
             raise ValueError(f"this model was taught text or named features; {chunk.source} has numbered columns.")
-        return _tagged(model, chunk, grow) if chunk.texts else chunk
+        return _known_fields(model, chunk, grow) if chunk.texts else chunk
     if chunk.columns is None:
         raise ValueError(f"this model was taught numbered columns; {chunk.source} has {_kind_of(chunk)}.")
     indptr, indices, values = chunk.columns
@@ -127,28 +126,22 @@ def _single(answer: Any, chunk: Chunk, i: int) -> Hashable:
     )
 
 
-def _tagged(model: Any, chunk: Chunk, grow: bool) -> Chunk:
-    """The fields under the tags the model has them by; a lone field has none, unless the model was taught several."""
+def _known_fields(model: Any, chunk: Chunk, grow: bool) -> Chunk:
+    """The fields the model was taught, and new ones where it learns; a text alone is the only text it was taught."""
     notes = model._notes if isinstance(model._notes, dict) else {}
-    known, untagged = notes.get("fields"), notes.get("untagged")
-    if not isinstance(known, list):
+    known, fields = notes.get("fields"), list(chunk.texts)
+    if not isinstance(known, list) or known == fields:
         return chunk
-    fields = list(chunk.texts)
-    if untagged is not None and len(fields) == 1:
-        return chunk
+    if len(known) == len(fields) == 1:
+        return replace(chunk, texts={known[0]: chunk.texts[fields[0]]})
     if not set(fields) & set(known):
         raise ValueError(
             f"this model was taught {_listed(known)}; {chunk.source} has {_listed(fields)}. Name the fields by text."
         )
     if grow:
         model._notes = notes | {"fields": [*known, *(name for name in fields if name not in known)]}
-    texts = {"" if name == untagged else name: strings for name, strings in chunk.texts.items()}
-    if len(texts) == 1:  # a second field, empty, keeps the tag of the first
-        nothing = np.zeros(len(chunk), np.int64)
-        texts[next(name for name in [*known, ""] if name not in texts)] = Strings(
-            np.zeros(1, np.uint8), nothing, nothing
-        )
-    return replace(chunk, texts=texts)
+        return chunk
+    return replace(chunk, texts={name: chunk.texts[name] for name in fields if name in known})
 
 
 def _listed(fields: Sequence[str]) -> str:

@@ -97,7 +97,7 @@ def _example(model: Any, text: str) -> Chunk:
             raise ValueError(f"the text begins like a JSON object but is none ({problem}).") from None
         texts = [name for name, value in fields.items() if isinstance(value, str)]
         return _read(text, "jsonl", [name for name in texts if name in known] or texts or None)
-    if known and notes.get("untagged") is None:
+    if len(known) > 1 and "text" not in known:
         example = json.dumps({known[-1]: text[:20] + ("…" if len(text) > 20 else "")}, ensure_ascii=False)
         raise ValueError(
             f"this model was taught the fields {', '.join(known)}; say which one the text is, as in {example}."
