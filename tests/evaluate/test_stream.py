@@ -53,6 +53,9 @@ def test_some_examples_are_those_rows(kind):
         picked = np.arange(len(chunk))[rows]
         assert some.answers == [chunk.answers[i] for i in picked]
         assert some.lines.tolist() == chunk.lines[picked].tolist()
+        if some.named is not None:  # another layout would be another type to the compiled loop
+            assert some.named.spaces.flags.c_contiguous
+            assert some.named.names.flags.c_contiguous
         if len(picked):
             width = matrix(model, some)
             assert (width == whole[picked, : width.shape[1]]).all()

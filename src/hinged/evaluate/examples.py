@@ -169,14 +169,12 @@ def taken(chunk: Chunk, rows: slice | np.ndarray) -> Chunk:
     if columns is not None:
         indptr, places = _places(columns[0], rows)
         columns = indptr, columns[1][places], columns[2][places]
-    if named is not None:
+    if named is not None and isinstance(rows, slice):  # nothing is copied, and features stay in one piece for the loops
+        named = named._replace(indptr=named.indptr[rows.start : rows.stop + 1])
+    elif named is not None:
         indptr, places = _places(named.indptr, rows)
-        named = named._replace(
-            indptr=indptr,
-            spaces=named.spaces[:, places],
-            names=named.names[:, places],
-            values=named.values[places],
-        )
+        spaces, names = (np.ascontiguousarray(spans[:, places]) for spans in (named.spaces, named.names))
+        named = named._replace(indptr=indptr, spaces=spaces, names=names, values=named.values[places])
     return replace(
         chunk,
         answers=[chunk.answers[i] for i in picked],
