@@ -107,7 +107,7 @@ def check_weights(sample_weight: Any, n_rows: int, dtype: np.dtype) -> np.ndarra
     if sample_weight is None:
         return np.zeros(0)
     try:
-        weights = np.asarray(sample_weight, np.float64)
+        weights = np.array(sample_weight, np.float64)  # a copy: for a read-only array the loops would be compiled anew
     except (TypeError, ValueError):
         raise ValueError(f"sample_weight must hold numbers; got {sample_weight!r}.") from None
     if weights.ndim == 0:
