@@ -26,7 +26,7 @@ from hinged.loops.ledger import (
     note_lead,
 )
 from hinged.loops.rows import count_features, read_row
-from hinged.loops.simplex import TOTAL, add_masses, claim, expand, missing, move, outside
+from hinged.loops.simplex import TOTAL, add_masses, claim, expand, mass_inside, missing, move, outside
 from hinged.rules.response import LOGISTIC, TILTED, Responses
 from hinged.tasks.labels import extremes, rank_of_best, runner_up
 
@@ -36,20 +36,21 @@ DONE, FULL, DUE = 0, 1, 2
 
 
 @njit(cache=True)
-def _scores(simplex: Any, f: Any, v: Any, n: int, k: int, s: Any) -> None:
-    """Scores of the first `k` labels, U Σ v mass / Σ mass."""
-    add_masses(simplex, f, v, n, k, s)
+def _scores(simplex: Any, f: Any, v: Any, n: int, k: int, sums: Any, s: Any) -> None:
+    """Scores of the first `k` labels, U Σ v mass / Σ mass, and the upper sums on their own."""
+    add_masses(simplex, f, v, n, k, sums)
     for r in range(k):
-        s[r] = simplex.radius * (s[r] / simplex.labels[TOTAL, r])
+        s[r] = simplex.radius * (sums[r] / simplex.labels[TOTAL, r])
 
 
 @njit(cache=True, nogil=True)
 def score_entropic(rows: Any, scaling: Any, simplex: Any, counts: Any, longest: int, out: Any) -> None:
     """Scores of every label for every row, into `out` (rows, labels); nothing is learnt or counted."""
     f, v = np.empty(2 * (longest + 1), np.int64), np.empty(2 * (longest + 1))
+    sums = np.zeros(out.shape[1])
     for i in range(out.shape[0]):
         n, _q = read_row(rows, i, scaling, counts[LEARNT], f, v)
-        _scores(simplex, f, v, expand(simplex.signed, f, v, n), out.shape[1], out[i])
+        _scores(simplex, f, v, expand(simplex.signed, f, v, n), out.shape[1], sums, out[i])
 
 
 @njit(cache=True, nogil=True)
@@ -78,7 +79,7 @@ def learn_entropic(
     counts, sums = ledger.counts, ledger.sums
     room = 2 * (longest + 1)
     f, v = np.empty(room, np.int64), np.empty(room)
-    all_scores, all_g = np.zeros(n_labels_after), np.zeros(n_labels_after)
+    all_scores, all_g, sums_v = np.zeros(n_labels_after), np.zeros(n_labels_after), np.zeros(n_labels_after)
     start, rest, error = np.zeros(n_labels_after), np.zeros(n_labels_after), np.zeros(n_labels_after)
     is_relevant, drawn = np.zeros(n_labels_after, np.bool_), np.zeros(n_labels_after, np.bool_)
     touched = np.empty(n_labels_after, np.int64)
@@ -104,7 +105,7 @@ def learn_entropic(
                 flags[t], ranks[t] = 0, 1
             else:
                 n, _q = read_row(rows, t, scaling, counts[LEARNT], f, v)
-                _scores(simplex, f, v, expand(simplex.signed, f, v, n), k, s)
+                _scores(simplex, f, v, expand(simplex.signed, f, v, n), k, sums_v, s)
                 for a in range(relevant.shape[0]):
                     is_relevant[relevant[a]] = True
                 low, rival = extremes(s, relevant, is_relevant)
@@ -139,7 +140,7 @@ def learn_entropic(
                 counts[LABELS] = k_after
         elif 0 < relevant.shape[0] < k:
             # ---- score
-            _scores(simplex, f, v, n, k, s)
+            _scores(simplex, f, v, n, k, sums_v, s)
             # ---- count
             for a in range(relevant.shape[0]):
                 is_relevant[relevant[a]] = True
@@ -174,8 +175,7 @@ def learn_entropic(
                 if gap < setting.margin and not still:
                     for r in range(k):
                         drawn[r] = needs_curve(setting.code, r, s, is_relevant, relevant[low], rival, setting.margin)
-                        if drawn[r]:
-                            draw(simplex, f, v, n, flat, r, curves, rest, error)
+                    draw(simplex, f, v, n, flat, drawn[:k], sums_v, curves, rest, error)
                 total = entropic_coefficients(
                     setting, C, s, relevant, is_relevant[:k], low, rival, still, curves, notes, g
                 )
@@ -190,10 +190,7 @@ def learn_entropic(
                                 touched[n_touched] = r
                                 n_touched += 1
                                 if not drawn[r]:
-                                    inside = 0.0
-                                    for j in range(n):
-                                        inside += simplex.mass[simplex.slots[f[j]], r]
-                                    rest[r], error[r] = outside(simplex, f, n, r, inside)
+                                    rest[r], error[r] = outside(simplex, f, n, r, mass_inside(simplex, f, n, r))
                         claim(simplex, f, n)
                         due = move(simplex, f, v, n, flat, g, touched[:n_touched], rest, error)
                 drawn[:k] = False

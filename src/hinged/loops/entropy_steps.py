@@ -8,7 +8,7 @@ from typing import Any
 from numba import njit
 
 from hinged.loops.ledger import GAP, ITERATIONS
-from hinged.loops.simplex import SHIFT, log_outside, outside
+from hinged.loops.simplex import EPS, ERROR, PRECISE, SHIFT, TOTAL, log_outside, mass_inside, outside
 from hinged.rules.codes import CONPROJ, INTERIOR, OPTIMAL, PA1, PERCEPTRON, SIMPERC, SIMPROJ
 from hinged.rules.interior_point import MOST_ITERATIONS, interior_point
 from hinged.rules.perceptron import perceptron
@@ -48,23 +48,36 @@ def needs_curve(code: int, r: int, s: Any, is_relevant: Any, right: int, rival: 
 
 
 @njit(cache=True)
-def draw(simplex: Any, f: Any, v: Any, n: int, flat: bool, r: int, curves: Any, rest: Any, error: Any) -> None:
-    """Fill in label `r`'s curve, its mass outside the row and a bound on that one's error."""
-    theta, slots, shift = simplex.theta, simplex.slots, simplex.labels[SHIFT, r]
-    inside = 0.0
-    for j in range(n):
-        inside += simplex.mass[slots[f[j]], r]
-    rest[r], error[r] = outside(simplex, f, n, r, inside)
-    log_rest = math.log(rest[r]) if rest[r] > TINY else log_outside(simplex, f, n, r)
-    if flat:
-        log_inside = math.log(inside) if inside > TINY else _log_inside(simplex, f, n, r)
-        # a row of one negative value lifts a label by taking weight off itself
-        curves.start[r] = log_inside - log_rest if v[0] > 0.0 else log_rest - log_inside
-        return
-    log_total = math.log(inside + rest[r])
-    curves.start[r] = log_rest - log_total
-    for j in range(n):
-        curves.logs[r, j] = theta[slots[f[j]], r] - shift - log_total
+def draw(
+    simplex: Any, f: Any, v: Any, n: int, flat: bool, wanted: Any, sums_v: Any, curves: Any, rest: Any, error: Any
+) -> None:
+    """Fill in the wanted labels' curves, their masses outside the row and bounds on the errors of those.
+
+    `sums_v` holds Σ v mass of each label.
+    """
+    # arrays apart from their tuples: handing a tuple to a function counts references, label by label
+    labels, start, logs, theta, slots = simplex.labels, curves.start, curves.logs, simplex.theta, simplex.slots
+    sign = 1.0 if flat and v[0] > 0.0 else -1.0
+    for r in range(wanted.shape[0]):
+        if not wanted[r]:
+            continue
+        inside = sums_v[r] / v[0] if flat else mass_inside(simplex, f, n, r)
+        rest[r] = labels[TOTAL, r] - inside
+        error[r] = labels[ERROR, r] + 4.0 * EPS * labels[TOTAL, r]
+        if not error[r] <= PRECISE * rest[r]:
+            rest[r], error[r] = outside(simplex, f, n, r, inside)
+        if flat and min(inside, rest[r]) > TINY:
+            # a row of one negative value lifts a label by taking weight off itself
+            start[r] = sign * math.log(inside / rest[r])
+        elif flat:
+            log_rest = math.log(rest[r]) if rest[r] > TINY else log_outside(simplex, f, n, r)
+            start[r] = sign * (_log_inside(simplex, f, n, r) - log_rest)
+        else:
+            log_rest = math.log(rest[r]) if rest[r] > TINY else log_outside(simplex, f, n, r)
+            log_total = math.log(inside + rest[r])
+            start[r] = log_rest - log_total
+            for j in range(n):
+                logs[r, j] = theta[slots[f[j]], r] - labels[SHIFT, r] - log_total
 
 
 @njit(cache=True)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["Simplex", "add_masses", "claim", "expand", "missing", "move", "outside", "sweep"]
+__all__ = ["Simplex", "add_masses", "claim", "expand", "mass_inside", "missing", "move", "outside", "sweep"]
 
 TOTAL, ERROR, SHIFT, LOW, HIGH, TOUCHES = range(6)
 EPS = 2.0**-52
@@ -89,6 +89,15 @@ def claim(simplex: Any, f: Any, n: int) -> None:
 
 
 @njit(cache=True)
+def mass_inside(simplex: Any, f: Any, n: int, r: int) -> float:
+    """Mass of label `r` inside a row."""
+    inside = 0.0
+    for j in range(n):
+        inside += simplex.mass[simplex.slots[f[j]], r]
+    return inside
+
+
+@njit(cache=True)
 def outside(simplex: Any, f: Any, n: int, r: int, inside: float) -> tuple[float, float]:
     """Mass of label `r` outside a row, given that inside it, and a bound on its error."""
     total = simplex.labels[TOTAL, r]
@@ -152,40 +161,45 @@ def move(simplex: Any, f: Any, v: Any, n: int, flat: bool, g: Any, touched: Any,
     `rest` and `error` are what `outside` said of each touched label; `flat` tells that all values are the same. Every
     coordinate must have its row.
     """
-    theta, mass, labels = simplex.theta, simplex.mass, simplex.labels
-    n_touched = touched.shape[0]
-    factor, inside, steady = np.empty(n_touched), np.zeros(n_touched), np.empty(n_touched, np.bool_)
-    lowest, highest = math.inf, -math.inf
+    theta, mass, labels, slots, k = simplex.theta, simplex.mass, simplex.labels, simplex.slots, g.shape[0]
+    factor, inside, steady = np.ones(k), np.zeros(k), np.ones(k, np.bool_)
+    lowest, highest = v[0], v[0]
     for j in range(n):
         lowest, highest = min(lowest, v[j]), max(highest, v[j])
-    for a in range(n_touched):
-        r = touched[a]
+    for r in touched:
         labels[LOW, r] += min(0.0, g[r] * lowest, g[r] * highest)
         labels[HIGH, r] += max(0.0, g[r] * lowest, g[r] * highest)
-        steady[a] = labels[HIGH, r] - labels[SHIFT, r] <= FAR and labels[LOW, r] - labels[SHIFT, r] >= -FAR
-        factor[a] = math.exp(g[r] * v[0]) if flat and steady[a] else 1.0
-    for j in range(n):
-        slot = simplex.slots[f[j]]
-        for a in range(n_touched):
-            r = touched[a]
-            theta[slot, r] += g[r] * v[j]
-            if steady[a]:
-                now = mass[slot, r] * (factor[a] if flat else math.exp(g[r] * v[j]))
-                mass[slot, r] = now
-                inside[a] += now
+        steady[r] = labels[HIGH, r] - labels[SHIFT, r] <= FAR and labels[LOW, r] - labels[SHIFT, r] >= -FAR
+        if flat and steady[r]:
+            factor[r] = math.exp(g[r] * v[0])
+    if flat and 4 * touched.shape[0] > k:  # all labels in one go: untouched ones are multiplied by 1
+        for j in range(n):
+            masses, thetas, value = mass[slots[f[j]]], theta[slots[f[j]]], v[j]
+            for r in range(k):
+                now = masses[r] * factor[r]
+                masses[r] = now
+                inside[r] += now
+                thetas[r] += g[r] * value
+    else:
+        for j in range(n):
+            masses, thetas, value = mass[slots[f[j]]], theta[slots[f[j]]], v[j]
+            for r in touched:
+                now = masses[r] * (factor[r] if flat or not steady[r] else math.exp(g[r] * value))
+                masses[r] = now
+                inside[r] += now
+                thetas[r] += g[r] * value
     due = False
-    for a in range(n_touched):
-        r = touched[a]
+    for r in touched:
         labels[TOUCHES, r] += 1.0
-        if not steady[a] and labels[HIGH, r] - labels[SHIFT, r] <= FAR:
-            for j in range(n):
-                now = math.exp(theta[simplex.slots[f[j]], r] - labels[SHIFT, r])
-                mass[simplex.slots[f[j]], r] = now
-                inside[a] += now
-        elif not steady[a]:
-            labels[TOUCHES, r] = SWEEP  # the sum stays as it was until the sweep, which comes before anyone asks
-            inside[a] = labels[TOTAL, r] - rest[r]
-        labels[TOTAL, r] = rest[r] + inside[a]
+        if not steady[r]:
+            if labels[HIGH, r] - labels[SHIFT, r] > FAR:
+                labels[TOUCHES, r] = SWEEP  # masses stay as they were until the sweep, which comes before anyone asks
+            else:
+                inside[r] = 0.0
+                for j in range(n):
+                    mass[slots[f[j]], r] = math.exp(theta[slots[f[j]], r] - labels[SHIFT, r])
+                    inside[r] += mass[slots[f[j]], r]
+        labels[TOTAL, r] = rest[r] + inside[r]
         labels[ERROR, r] = error[r] + 4.0 * EPS * labels[TOTAL, r]
         due = due or labels[TOUCHES, r] >= SWEEP
     return due

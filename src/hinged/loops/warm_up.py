@@ -7,6 +7,8 @@ from itertools import product
 
 import numpy as np
 
+from hinged.geometry.entropy import Entropy
+from hinged.loops.entropic import EntropicModel
 from hinged.loops.explain import row_contributions, shared_contributions
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import LABELS, lead_bin
@@ -28,14 +30,18 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> int:
         Told (name, done, total) before each version and once at the end.
     """
     versions = list(product((np.float64, np.float32), (("multi", None), ("hybrid", "frequency"))))
+    total = len(versions) + 1
     for done, (dtype, (sharing, features)) in enumerate(versions):
         if progress is not None:
-            progress(f"{sharing} {np.dtype(dtype).name}", done, len(versions))
+            progress(f"{sharing} {np.dtype(dtype).name}", done, total)
         _run_all(dtype, sharing, features)
     lead_bin(0.5)
     if progress is not None:
-        progress("done", len(versions), len(versions))
-    return len(versions)
+        progress("entropy float64", total - 1, total)
+    _run_entropic()
+    if progress is not None:
+        progress("done", total, total)
+    return total
 
 
 def _run_all(dtype: type, sharing: str, features: str | None) -> None:
@@ -55,4 +61,16 @@ def _run_all(dtype: type, sharing: str, features: str | None) -> None:
     row_contributions(rows, columns, scaling, model.stores[0].store, counts, 1, k, 0)
     if plan.parts:
         shared_contributions(rows, scaling, model._parts(labels, None), counts, 1, k, 0)
+    model.with_labels(np.array([0, 0], np.int64), 1)
+
+
+def _run_entropic() -> None:
+    step, _ = resolve_rule("pa1", 1.0, 0.5)
+    model = EntropicModel(Entropy(), Setting(step.code, step.C, step.margin, step.uses_weight))
+    rows = Rows(np.array([0, 1, 2, 3], np.int64), np.array([0, 1, 0], np.int32), np.ones(3))
+    model.widen(3)
+    labels = ["a", "b"]
+    model.learn(rows, Targets(np.arange(4), np.array([0, 1, 1], np.int64), np.zeros(0)), labels)
+    model.score(rows, labels)
+    model.read(rows)
     model.with_labels(np.array([0, 0], np.int64), 1)

@@ -53,48 +53,48 @@ def by_search(curves: Any, scores: Any, is_relevant: Any, margin: float, C: floa
             highest = max(highest, scores[r])
     if lowest - highest >= margin:
         return 0.0
-    # only labels within the margin of the other side's extreme can move; right ones first, wrong ones from the end
-    n_right, n_wrong = 0, 0
-    least, most = math.inf, -math.inf
-    work = np.zeros((3, n_labels))
-    levels, places, rates = work[0], work[1], work[2]
+    # only labels within the margin of the other side's extreme can move; right ones first, wrong ones after them
+    places = np.empty(n_labels, np.int64)
+    n = 0
     for r in range(n_labels):
-        if is_relevant[r] and scores[r] < highest + margin:
-            levels[r] = level_of(curves, r, 0.0)[0]
-            least = min(least, levels[r])
-            places[n_right] = r
-            n_right += 1
-        elif not is_relevant[r] and scores[r] > lowest - margin:
-            levels[r] = level_of(curves, r, 0.0)[0]
-            most = max(most, levels[r])
-            n_wrong += 1
-            places[n_labels - n_wrong] = r
-    right, wrong = places[:n_right], places[n_labels - n_wrong : n_labels]
+        if is_relevant[r] and scores[r] - highest < margin:
+            places[n] = r
+            n += 1
+    n_right = n
+    for r in range(n_labels):
+        if not is_relevant[r] and lowest - scores[r] < margin:
+            places[n] = r
+            n += 1
+    right, wrong = places[:n_right], places[n_right:n]
+    work = np.zeros((3, n))
+    levels, a = work[0], work[1]
+    for i in range(n):
+        levels[i] = level_of(curves, places[i], 0.0)[0]
+    up, down = work[:, :n_right], work[:, n_right:]
+    least, most = levels[:n_right].min(), levels[n_right:].max()
     gamma = margin / reach(curves)
     total = math.inf
     if gamma < 1.0:
-        total = _balance(curves, right, wrong, levels, rates, least, most, gamma, C, g)
+        total = _balance(curves, right, wrong, up, down, 0.5 * (least + most), gamma, C)
     if total > C:
         if math.inf == C:
-            for r in range(n_labels):
-                g[r] = 0.0
             return 0.0
-        _fill(curves, right, levels, rates, RIGHT, least, C, g)
-        _fill(curves, wrong, levels, rates, WRONG, most, C, g)
+        _fill(curves, right, up, RIGHT, least, C)
+        _fill(curves, wrong, down, WRONG, most, C)
         total = C
+    for i in range(n):
+        g[places[i]] = a[i] if i < n_right else -a[i]
     return total
 
 
 @njit(cache=True)
 def _coefficient(curves: Any, r: int, start: float, level: float, side: float, guess: float) -> tuple[float, float]:
-    """The coefficient that brings label `r` from its level to another, if that lies on its side; and 1 / its slope."""
+    """|a| that brings label `r` from its level to another, if that lies on its side; and 1 / its slope. Tilted only."""
     if side * (level - start) <= 0.0:
         return 0.0, 0.0
-    if curves.kind == LOGISTIC:
-        return (level - start) / curves.rate, 1.0 / curves.rate
-    # of |a|: the level never rises faster than the width of the row's range
+    # the level never rises faster than the width of the row's range
     low, high = abs(level - start) / (curves.highest - curves.lowest), math.inf
-    a, slope = max(low, abs(guess)), 0.0
+    a, slope = max(low, guess), 0.0
     older, last = math.inf, math.inf
     for _ in range(100):
         at, slope = level_of(curves, r, side * a)
@@ -109,59 +109,53 @@ def _coefficient(curves: Any, r: int, start: float, level: float, side: float, g
         after = propose(a, after, low, high, older)
         older, last = last, abs(after - a)
         a = after
-    return side * a, 1.0 / slope if slope > 0.0 else math.inf
+    return a, 1.0 / slope if slope > 0.0 else math.inf
 
 
 @njit(cache=True)
-def _side(curves: Any, places: Any, levels: Any, rates: Any, level: float, side: float, g: Any) -> tuple[float, float]:
-    """Bring one side's labels to a level: their total, as a positive number, and how fast it changes with the level."""
+def _bring(curves: Any, places: Any, work: Any, level: float, side: float) -> tuple[float, float]:
+    """Bring one side's labels to a level: the total of |a|, and how fast it changes with the level.
+
+    `work` holds each label's level before the move, |a| and its own rate.
+    """
+    levels, a, rates = work[0], work[1], work[2]
     total, slope = 0.0, 0.0
     for i in range(places.shape[0]):
-        r = int(places[i])
-        g[r], rates[r] = _coefficient(curves, r, levels[r], level, side, g[r])
-        total += side * g[r]
-        slope += rates[r]
+        if curves.kind == LOGISTIC:
+            way = side * (level - levels[i])
+            a[i], rates[i] = (way / curves.rate, 1.0 / curves.rate) if way > 0.0 else (0.0, 0.0)
+        else:
+            a[i], rates[i] = _coefficient(curves, places[i], levels[i], level, side, a[i])
+        total += a[i]
+        slope += rates[i]
     return total, slope
 
 
 @njit(cache=True)
-def _stretch(places: Any, rates: Any, side: float, slope: float, more: float, g: Any) -> None:
+def _stretch(work: Any, slope: float, more: float) -> None:
     """Add `more` to a side's total, each label by its rate: what is left where a level has no further digits."""
+    a, rates = work[1], work[2]
     if 0.0 < slope < math.inf:
-        for i in range(places.shape[0]):
-            r = int(places[i])
-            g[r] = side * max(0.0, side * g[r] + more * rates[r] / slope)
+        for i in range(a.shape[0]):
+            a[i] = max(0.0, a[i] + more * rates[i] / slope)
 
 
 @njit(cache=True)
-def _balance(
-    curves: Any,
-    right: Any,
-    wrong: Any,
-    levels: Any,
-    rates: Any,
-    least: float,
-    most: float,
-    gamma: float,
-    C: float,
-    g: Any,
-) -> float:
+def _balance(curves: Any, right: Any, wrong: Any, up: Any, down: Any, middle: float, gamma: float, C: float) -> float:
     """Find the middle M at which lifting to t = M + x and pressing to u = M - x take the same total; return it."""
-    # at M = low nothing is lifted, at M = high nothing is pressed; x hangs on M only a little
     low, high = -math.inf, math.inf
-    middle = 0.5 * (least + most)
     older, last = math.inf, math.inf
     lifted, pressed, rise, fall = 0.0, 0.0, 0.0, 0.0
     for _ in range(200):
         x = spread_at(middle, gamma)
-        lifted, rise = _side(curves, right, levels, rates, middle + x, RIGHT, g)
-        pressed, fall = _side(curves, wrong, levels, rates, middle - x, WRONG, g)
+        lifted, rise = _bring(curves, right, up, middle + x, RIGHT)
+        pressed, fall = _bring(curves, wrong, down, middle - x, WRONG)
         excess = lifted - pressed
         if excess <= 0.0:
             low = middle
         if excess >= 0.0:
             high = middle
-        if lifted > C and pressed > C:  # both sides can only grow further apart than the cap allows
+        if lifted > C and pressed > C:  # what balances them lies between the two
             return math.inf
         c = math.cosh(min(abs(middle), 300.0))
         lean = math.copysign(gamma * math.sqrt(c * c - 1.0), middle)
@@ -175,23 +169,24 @@ def _balance(
         middle = after
     if rise + fall > 0.0:
         excess = (lifted - pressed) / (rise + fall)
-        _stretch(right, rates, RIGHT, rise, -excess * rise, g)
-        _stretch(wrong, rates, WRONG, fall, excess * fall, g)
+        _stretch(up, rise, -excess * rise)
+        _stretch(down, fall, excess * fall)
         lifted -= excess * rise
     return lifted
 
 
 @njit(cache=True)
-def _fill(curves: Any, places: Any, levels: Any, rates: Any, side: float, start: float, C: float, g: Any) -> None:
-    """Bring one side to the level at which its total is `C`."""
+def _fill(curves: Any, places: Any, work: Any, side: float, start: float, C: float) -> None:
+    """Bring one side to the level at which its total is `C`, beginning at its first label's."""
+    a = work[1]
     if places.shape[0] == 1:
-        g[int(places[0])] = side * C
+        a[0] = C
         return
-    low, high = 0.0, math.inf  # of the way from the first label's level
+    low, high = 0.0, math.inf  # of the way from the first level
     way, total, slope = 1.0, 0.0, 0.0
     older, last = math.inf, math.inf
     for _ in range(200):
-        total, slope = _side(curves, places, levels, rates, start + side * way, side, g)
+        total, slope = _bring(curves, places, work, start + side * way, side)
         if total <= C:
             low = way
         if total >= C:
@@ -206,10 +201,7 @@ def _fill(curves: Any, places: Any, levels: Any, rates: Any, side: float, start:
             after = FAR
         older, last = last, abs(after - way)
         way = after
-    _stretch(places, rates, side, slope, C - total, g)
-    total = 0.0
-    for i in range(places.shape[0]):
-        total += abs(g[int(places[i])])
+    _stretch(work, slope, C - total)
+    total = a.sum()
     for i in range(places.shape[0]):  # the last digits, and all of it where a level is too far out to be written down
-        r = int(places[i])
-        g[r] = g[r] * (C / total) if 0.0 < total < math.inf else side * C / places.shape[0]
+        a[i] = a[i] * (C / total) if 0.0 < total < math.inf else C / places.shape[0]
