@@ -27,7 +27,6 @@ from hinged.rules.pairs import (
     is_news,
     lead,
     most_violated,
-    nearness,
     net,
     product,
     rises,
@@ -91,7 +90,8 @@ def maximise(
     )
     amount, step = active.amount, active.step
     uncapped = math.inf == C
-    near = nearness(is_relevant, K) if skip_flat or uncapped else np.empty((0, 0))
+    picky = k if skip_flat or uncapped else 0
+    left_out = np.zeros((picky, picky), np.bool_)
     rise, h, rate = np.zeros(k), np.empty(k), np.empty(k)
     amount[0], n = C, 1
     reach, fresh, tries, passes = 0.0, True, 0, 0
@@ -103,7 +103,7 @@ def maximise(
                 reach = rises(problem, active, n, h, rise)
                 fresh = True
                 continue
-            r, s = most_violated(problem, active, rise, is_relevant, near, reach)
+            r, s = most_violated(problem, active, rise, is_relevant, left_out, reach)
             if n == size or not is_news(problem, active, n, rise, reach, r, s):
                 break
             n = _join(problem, active, n, r, s)
@@ -124,7 +124,7 @@ def maximise(
                 tries = NEWTON + EXCHANGES
             elif uncapped:  # no amount of it suffices, or one beyond all proportion: the active pairs say the opposite
                 n -= 1
-                near[active.up[n], active.down[n]] = 0.0
+                left_out[active.up[n], active.down[n]] = True
             else:  # numbers beyond floating point
                 break
             continue

@@ -6,7 +6,6 @@ which has no direction and earns nothing. What counts is the lead: how much more
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,6 @@ __all__ = [
     "is_news",
     "lead",
     "most_violated",
-    "nearness",
     "net",
     "product",
     "rises",
@@ -124,23 +122,6 @@ def rises(problem: Any, active: Any, n: int, g: Any, rise: Any) -> float:
     return reach
 
 
-@njit(cache=True)
-def nearness(is_relevant: Any, K: Any) -> Any:
-    """1/‖z‖ per pair, and 0 for pairs that count as flat: by their labels' lengths, or 1e-12 of the longest."""
-    k = K.shape[0]
-    longest = 0.0
-    for r in range(k):
-        longest = max(longest, K[r, r])
-    near = np.zeros((k, k))
-    for r in range(k):
-        for s in range(k):
-            if is_relevant[r] and not is_relevant[s]:
-                square = inner(K, r, s, r, s)
-                if square > max(FLAT * (K[r, r] + K[s, s]), 1e-24 * longest):
-                    near[r, s] = 1.0 / math.sqrt(square)
-    return near
-
-
 # ------------------------------------------------------------------ who joins
 @njit(cache=True)
 def settled(problem: Any, active: Any, n: int, rise: Any, reach: float) -> bool:
@@ -158,14 +139,17 @@ def settled(problem: Any, active: Any, n: int, rise: Any, reach: float) -> bool:
 
 
 @njit(cache=True)
-def most_violated(problem: Any, active: Any, rise: Any, is_relevant: Any, near: Any, reach: float) -> tuple[int, int]:
+def most_violated(
+    problem: Any, active: Any, rise: Any, is_relevant: Any, left_out: Any, reach: float
+) -> tuple[int, int]:
     """The lowest right and the highest wrong label, or the slack if that earns more.
 
-    With `near`, which leaves pairs out, the pair whose margin is furthest away instead: lead / ‖z‖.
+    With `left_out`, the pair whose margin is furthest away instead, lead / ‖z‖, among those that are neither left out
+    nor flat: by the lengths of their own labels, or at 1e-12 of the longest.
     """
-    scores = problem.scores
+    scores, K = problem.scores, problem.K
     r, s = -1, -1
-    if near.shape[0] == 0:
+    if left_out.shape[0] == 0:
         for t in range(rise.shape[0]):
             if is_relevant[t]:
                 if r < 0 or scores[t] + rise[t] < scores[r] + rise[r]:
@@ -173,12 +157,16 @@ def most_violated(problem: Any, active: Any, rise: Any, is_relevant: Any, near: 
             elif s < 0 or scores[t] + rise[t] > scores[s] + rise[s]:
                 s = t
     else:
-        furthest = 0.0
+        furthest, least = 0.0, (1e-12 * np.max(problem.length)) ** 2
         for a in range(rise.shape[0]):
             for b in range(rise.shape[0] if is_relevant[a] else 0):
                 more = lead(problem, active, rise, a, b)
-                if more * near[a, b] > furthest and more > _doubt(problem, active, reach, a, b):
-                    r, s, furthest = a, b, more * near[a, b]
+                if is_relevant[b] or left_out[a, b] or more <= 0.0:
+                    continue
+                square = inner(K, a, b, a, b)
+                if square > max(FLAT * (K[a, a] + K[b, b]), least) and more**2 / square > furthest:
+                    if more > _doubt(problem, active, reach, a, b):
+                        r, s, furthest = a, b, more**2 / square
     if r < 0 or s < 0 or problem.margin - (scores[r] - scores[s]) < rise[r] - rise[s]:
         return 0, 0
     return r, s
