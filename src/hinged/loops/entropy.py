@@ -40,7 +40,13 @@ def _scores(simplex: Any, f: Any, v: Any, n: int, k: int, sums: Any, s: Any) -> 
     """Scores of the first `k` labels, U Σ v mass / Σ mass, and the upper sums on their own."""
     add_masses(simplex, f, v, n, k, sums)
     for r in range(k):
-        s[r] = simplex.radius * (sums[r] / simplex.labels[TOTAL, r])
+        total = simplex.labels[TOTAL, r]  # 0 only while a writer beside this reader is about to rescale the column
+        s[r] = simplex.radius * (sums[r] / total) if total > 0.0 else 0.0
+    if 0 < n == simplex.n:  # a row that is the same everywhere gives all labels the same score, to the last bit
+        for j in range(n):
+            if v[j] != v[0]:
+                return
+        s[:k] = simplex.radius * v[0]
 
 
 @njit(cache=True, nogil=True)

@@ -66,14 +66,15 @@ def draw(
         error[r] = labels[ERROR, r] + 4.0 * EPS * labels[TOTAL, r]
         if not error[r] <= PRECISE * rest[r]:
             rest[r], error[r] = outside(simplex, f, n, r, inside)
-        if flat and min(inside, rest[r]) > TINY:
+        if flat and min(inside, rest[r]) > 1e-140 and max(inside, rest[r]) < 1e140:
             # a row of one negative value lifts a label by taking weight off itself
             start[r] = sign * math.log(inside / rest[r])
-        elif flat:
-            log_rest = math.log(rest[r]) if rest[r] > TINY else log_outside(simplex, f, n, r)
-            start[r] = sign * (_log_inside(simplex, f, n, r) - log_rest)
+            continue
+        log_rest = math.log(rest[r]) if rest[r] > TINY else log_outside(simplex, f, n, r)
+        if flat:
+            log_inside = math.log(inside) if inside > TINY else _log_inside(simplex, f, n, r)
+            start[r] = sign * (log_inside - log_rest)
         else:
-            log_rest = math.log(rest[r]) if rest[r] > TINY else log_outside(simplex, f, n, r)
             log_total = math.log(inside + rest[r])
             start[r] = log_rest - log_total
             for j in range(n):

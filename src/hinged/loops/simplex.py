@@ -24,6 +24,7 @@ EPS = 2.0**-52
 SWEEP = 16384.0  # updates of a label after which its column is computed anew
 FAR = 600.0  # of exponents from the shift: further out masses leave the range of numbers
 NEAR = 300.0  # of the largest exponent from the shift: within this a sweep leaves the shift alone
+SUNK = 1e-130  # of a column's sum: all of it has moved far below the shift
 PRECISE = 1e-9  # relative error at which the weight outside a row is added up again
 
 
@@ -60,7 +61,8 @@ def add_masses(simplex: Any, f: Any, v: Any, n: int, k: int, s: Any) -> None:
     s[:k] = 0.0
     for j in range(n):
         if f[j] < slots.shape[0]:
-            row = mass[slots[f[j]]]
+            slot = np.int64(slots[f[j]])
+            row = mass[slot if slot < mass.shape[0] else 0]  # a writer beside this reader may have made more rows
             value = v[j]
             for r in range(k):
                 s[r] += value * row[r]
@@ -201,6 +203,8 @@ def move(simplex: Any, f: Any, v: Any, n: int, flat: bool, g: Any, touched: Any,
                     inside[r] += mass[slots[f[j]], r]
         labels[TOTAL, r] = rest[r] + inside[r]
         labels[ERROR, r] = error[r] + 4.0 * EPS * labels[TOTAL, r]
+        if labels[TOTAL, r] < SUNK:
+            labels[TOUCHES, r] = SWEEP
         due = due or labels[TOUCHES, r] >= SWEEP
     return due
 

@@ -62,13 +62,14 @@ def joint_step(
         stalled = stalled + 1 if gap > 0.9 * best and best < 1e-6 else 0
         if gap < best:
             best, answer = gap, alpha
+            active, tight = alpha * scale > lam * C, slack * scale < price * C
         if gap <= tolerance or iterations == most or stalled == 4:
-            return answer, iterations, best
+            break
         iterations += 1
         t = 0.1 * (float(lam @ alpha) + price * slack) / (n + 1)
         slope = achieved - margins - t / alpha + t / slack * nu
         system = bend + np.diag(lam / alpha) + price / slack * np.outer(nu, nu)
-        move = -np.linalg.solve(system, slope)
+        move = -np.linalg.lstsq(system, slope, rcond=None)[0]
         d_lam = t / alpha - lam - lam / alpha * move
         d_price = t / slack - price + price / slack * float(nu @ move)
         step = min(1.0, 0.995 * _room(np.append(alpha, slack), np.append(move, -nu @ move)))
@@ -86,6 +87,39 @@ def joint_step(
         dual = min(1.0, 0.995 * _room(np.append(lam, price), np.append(d_lam, d_price)))
         lam = np.clip(lam + dual * d_lam, t / alpha / 1e3, t / alpha * 1e3)
         price = min(max(price + dual * d_price, t / slack / 1e3), t / slack * 1e3)
+    answer, best = _finish(potential, margins, nu, C, answer, best, active, tight)
+    return answer, iterations, best
+
+
+def _finish(
+    potential: Potential,
+    margins: np.ndarray,
+    nu: np.ndarray,
+    C: float,
+    alpha: np.ndarray,
+    gap: float,
+    active: np.ndarray,
+    tight: bool,
+) -> tuple[np.ndarray, float]:
+    """The last digits: Newton's method on the constraints that turned out active, kept where the gap shrinks."""
+    now, cap = np.where(active, alpha, 0.0), nu[active][:, np.newaxis]
+    for _ in range(8):
+        _, achieved, bend = potential(now)
+        system, left = bend[np.ix_(active, active)], (margins - achieved)[active]
+        if tight:
+            system = np.block([[system, cap], [cap.T, np.zeros((1, 1))]])
+            left = np.append(left, C - nu @ now)
+        now = now.copy()
+        now[active] += np.linalg.lstsq(system, left, rcond=None)[0][: len(cap)]
+    if not np.isfinite(now).all() or now.min() < -1e-12 * np.abs(now).max() or nu @ now > C * (1.0 + 1e-12):
+        return alpha, gap
+    now = np.maximum(now, 0.0)
+    value, achieved, _ = potential(now)
+    gain = float(margins @ now) - value
+    if not gain:
+        return alpha, gap
+    shrunk = _gap(margins - achieved, now, nu, C) / abs(gain)
+    return (now, max(shrunk, 0.0)) if shrunk <= gap else (alpha, gap)
 
 
 def _gap(short: np.ndarray, alpha: np.ndarray, nu: np.ndarray, C: float) -> float:

@@ -122,9 +122,36 @@ def level_of(curves: Any, r: int, a: float) -> tuple[float, float]:
     if curves.kind == LOGISTIC:
         return curves.start[r] + curves.rate * a, curves.rate
     _, above, below, variance = _tilt(curves, r, a)
-    if min(above, below) < 1e-290:  # so far out that the other end can hardly be written down
-        return math.copysign(math.inf, above - below), 0.0
+    if min(above, below) < 1e-200:  # so far out that the other end can hardly be written down
+        return _far_level(curves, r, a)
     return math.log(above / below), variance * (1.0 / above + 1.0 / below)
+
+
+@njit(cache=True)
+def _far_level(curves: Any, r: int, a: float) -> tuple[float, float]:
+    """The same from logarithms: log odds of Σ w (v - lowest) to Σ w (highest - v), and the difference of v's means."""
+    logs, v, rest, lowest, highest = curves.logs, curves.values, curves.start[r], curves.lowest, curves.highest
+    n = v.shape[0]
+    tops = np.array([-math.inf, -math.inf])
+    for j in range(n + 1):
+        value, log_weight = (v[j], logs[r, j] + a * v[j]) if j < n else (0.0, rest)
+        if value > lowest:
+            tops[0] = max(tops[0], log_weight + math.log(value - lowest))
+        if value < highest:
+            tops[1] = max(tops[1], log_weight + math.log(highest - value))
+    above, below, mean_above, mean_below = 0.0, 0.0, 0.0, 0.0
+    for j in range(n + 1):
+        value, log_weight = (v[j], logs[r, j] + a * v[j]) if j < n else (0.0, rest)
+        if value > lowest:
+            weight = math.exp(log_weight + math.log(value - lowest) - tops[0])
+            above += weight
+            mean_above += weight * value
+        if value < highest:
+            weight = math.exp(log_weight + math.log(highest - value) - tops[1])
+            below += weight
+            mean_below += weight * value
+    level = tops[0] - tops[1] + math.log(above / below)
+    return level, max(0.0, mean_above / above - mean_below / below)
 
 
 @njit(cache=True)

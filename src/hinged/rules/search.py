@@ -22,7 +22,6 @@ from hinged.rules.response import FINE, LOGISTIC, level_of, propose, reach, spre
 __all__ = ["by_search"]
 
 RIGHT, WRONG = 1.0, -1.0
-FAR = 600.0  # levels of a tilted curve further out than this cannot be told apart
 
 
 @njit(cache=True)
@@ -195,13 +194,9 @@ def _fill(curves: Any, places: Any, work: Any, side: float, start: float, C: flo
         if abs(after - way) <= FINE * (way + abs(start)) or high - low <= FINE * way:
             break
         after = propose(way, after, low, high, older)
-        if curves.kind != LOGISTIC and after > FAR:
-            if way >= FAR:
-                break
-            after = FAR
         older, last = last, abs(after - way)
         way = after
     _stretch(work, slope, C - total)
     total = a.sum()
-    for i in range(places.shape[0]):  # the last digits, and all of it where a level is too far out to be written down
+    for i in range(places.shape[0]):  # the last digits
         a[i] = a[i] * (C / total) if 0.0 < total < math.inf else C / places.shape[0]
