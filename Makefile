@@ -47,7 +47,7 @@ test: install lint ## the whole suite: compiled, bounds-checked, uncompiled, gol
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)-bounds $(BIN)/python -m pytest --ignore=tests/loops/test_compile_once.py tests/loops tests/test_theorems.py tests/text tests/io/examples/test_against_twins.py tests/io/examples/test_chunks.py
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)-bounds $(BIN)/python -m pytest -n 2 tests/estimators/test_concurrency.py -k "not dicts"
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/loops tests/rules tests/sharing tests/text
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --ignore=tests/loops/test_compile_once.py tests/loops tests/rules tests/sharing tests/text
 ifdef HINGED_CHECKS
 	@for group in core ranking; do \
 		$(BIN)/python $(HINGED_CHECKS)/vectors.py $$group > $(CACHE)/$$group.txt || { grep -v '^ok' $(CACHE)/$$group.txt; exit 1; }; \
