@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -36,6 +37,7 @@ LEARNT_NAMES = (
     "feature_names_in_",
 )
 ONE_EACH, UNWEIGHTED = np.arange(2), np.zeros(0)
+AS_SET = attrgetter(*STEPPING, *BUILT_FOR)
 
 
 class LabelEstimator(Answers, LabelEdits, Learnt, BaseEstimator):
@@ -222,7 +224,7 @@ class LabelEstimator(Answers, LabelEdits, Learnt, BaseEstimator):
 
     def _keep_up(self) -> None:
         """Follow a change of `rule`, `C` or `margin` since the last round; refuse one of what memory is built for."""
-        now = tuple(getattr(self, name) for name in (*STEPPING, *BUILT_FOR))
+        now = AS_SET(self)
         if self._learnt_with is None:
             self._learnt_with = now
         if now == self._learnt_with:
