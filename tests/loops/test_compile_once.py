@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is com
 
 #: Uses the package in every way that ends in a loop; `compiled()` lists each loop's compiled versions.
 PROGRAM = """
-import json, os, sys, tempfile
+import json, os, sys, tempfile, warnings
 import numpy as np
 import hinged
 
@@ -38,6 +38,7 @@ def found():
     return sum(sum(d.stats.cache_hits.values()) for d in dispatchers().values())
 
 def use():
+    warnings.filterwarnings("ignore", "margin=.* is out of reach")
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 6)), ["abcd"[r] for r in rng.integers(0, 4, 40)]
     rows = [{f"w{j}": float(v) for j, v in enumerate(row) if v > 0} for row in X]
@@ -66,6 +67,19 @@ def use():
             path = os.path.join(tempfile.mkdtemp(), "model")
             model.save(path)
             hinged.load(path).partial_fit(Z, y)
+        for rule in ("perceptron", "pa1", "simproj", "optimal", hinged.rules.Optimal("interior-point")):
+            for geometry in ("entropy", hinged.geometry.Entropy(9.0, True)):
+                model = hinged.Classifier(rule, geometry=geometry, margin=0.01, n_features=9)
+                hinged.evaluate.progressive(model, Z, y, sample_weight=rng.random(40), delay=2)
+                model.learn_one(Z[0], "new")
+                model.predict(Z), model.predict_one(Z[0]), model.explain(Z[0], "a"), model.coef_, model.dual_
+                model.merge_labels("b", "c").partial_fit(Z > 0, y)
+                hinged.Ranker(rule, geometry=geometry, margin=0.01).fit(Z, sets).predict(Z)
+            hinged.Classifier(rule).fit(Z, y)
+        for rule in hinged.rules.RULES:
+            hinged.Trials(rule).learn_one(Z[:3], [1, -1, 1])
+        for rows in (Z[:3], Z[:3] > 0):
+            hinged.Trials("simproj", geometry="entropy", margin=0.01).learn_one(rows, [1, -1, 1])
 """
 
 

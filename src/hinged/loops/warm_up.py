@@ -15,8 +15,10 @@ from hinged.loops.ledger import LABELS, lead_bin
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import Rows
 from hinged.loops.steps import Setting
+from hinged.loops.trials import TrialModel
 from hinged.rules.table import resolve as resolve_rule
 from hinged.sharing.plan import resolve as resolve_sharing
+from hinged.tasks.trials import directions
 
 __all__ = ["warm_up"]
 
@@ -39,6 +41,7 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> int:
     if progress is not None:
         progress("entropy float64", total - 1, total)
     _run_entropic()
+    _run_trials()
     if progress is not None:
         progress("done", total, total)
     return total
@@ -74,3 +77,10 @@ def _run_entropic() -> None:
     model.score(rows, labels)
     model.read(rows)
     model.with_labels(np.array([0, 0], np.int64), 1)
+
+
+def _run_trials() -> None:
+    for rule, geometry in (("pa", None), ("pa1", None), ("pa2", None), ("optimal", None), ("pa1", Entropy())):
+        model = TrialModel(resolve_rule(rule, 1.0, 0.5)[0], geometry)
+        model.widen(2)
+        model.learn(directions(np.eye(2), np.array([1.0, -1.0])), np.ones(2))
