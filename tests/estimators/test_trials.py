@@ -278,6 +278,16 @@ def test_settings_may_change_between_trials_but_not_the_geometry():
         model.set_params(geometry="entropy").learn_one([[1.0]], [1])
 
 
+def test_commands_say_that_they_read_no_trials(tmp_path):
+    from hinged.evaluate.examples import load_learner
+
+    model = hinged.Trials("pa1")
+    model.learn_one([[1.0]], [1])
+    model.save(tmp_path / "trials")
+    with pytest.raises(ValueError, match="holds a model of trials, which no file of examples can feed"):
+        load_learner(tmp_path / "trials")
+
+
 REFUSED = {
     "labels that are no signs": ({}, ([[1.0]], [0]), r"labels of a trial must be -1 or \+1; got \[0\]"),
     "labels that are truths": ({}, ([[1.0]], [True]), r"labels of a trial must be -1 or \+1"),

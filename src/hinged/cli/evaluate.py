@@ -99,11 +99,10 @@ def _check_options(inputs: Inputs, model: Path | None, holdout: float | None, pa
 def _judged(
     path: Path, inputs: Inputs, task: str | None, settings: dict[str, Any], foot: Any, keep: bool
 ) -> tuple[Any, Assessment]:
-    from hinged.estimators.files import load
     from hinged.evaluate.assess import assess
-    from hinged.evaluate.examples import check_agrees
+    from hinged.evaluate.examples import check_agrees, load_learner
 
-    learner = load(path)
+    learner = load_learner(path)
     check_agrees(learner, task, settings, str(path))
     inputs.remember(learner)
     return learner, assess(learner, inputs.chunks(foot), keep)

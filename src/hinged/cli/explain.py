@@ -42,10 +42,10 @@ def explain(
 
     given = _given(text)
     import_lean()
-    from hinged.estimators.files import load
+    from hinged.evaluate.examples import load_learner
     from hinged.evaluate.explain import explain_one
 
-    reason = explain_one(load(model), given, label)
+    reason = explain_one(load_learner(model), given, label)
     if as_json:
         about = {
             "label": reason.label,

@@ -111,9 +111,9 @@ def _existing(path: Path, fresh: bool) -> Any:
 
         read(path)
         return None
-    from hinged.estimators.files import load
+    from hinged.evaluate.examples import load_learner
 
-    return load(path)
+    return load_learner(path)
 
 
 def _refuse(inputs: Inputs, exit_code: int, model: Path) -> None:

@@ -47,11 +47,10 @@ def predict(
 
     inputs = Inputs(files, options)
     import_lean()
-    from hinged.estimators.files import load
     from hinged.evaluate.answers import answer, pieces
-    from hinged.evaluate.examples import reads_text
+    from hinged.evaluate.examples import load_learner, reads_text
 
-    learner = load(model)
+    learner = load_learner(model)
     inputs.remember(learner)
     with Foot() as foot:
         for whole in inputs.chunks(foot, labels=False, plain=reads_text(learner)):

@@ -6,11 +6,9 @@ import json
 import os
 from typing import Any
 
-from hinged.estimators.files import load
-from hinged.evaluate.examples import reads_text
+from hinged.evaluate.examples import load_learner, reads_text
 from hinged.evaluate.stream import n_features
 from hinged.io.model_file import FORMAT
-from hinged.loops.labels import WEIGHTS
 
 __all__ = ["describe"]
 
@@ -27,7 +25,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     >>> facts["estimator"], facts["features"], facts["labels"]
     ('TextClassifier', 3, [{'label': 'home', 'examples': 1}, {'label': 'work', 'examples': 1}])
     """
-    model = load(path)
+    model = load_learner(path)
     memory = model._model
     labels = list(model._known())
     times: list[Any] = memory.label_rows[: len(labels)].tolist()
@@ -51,7 +49,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "certificate": model.dual_,
         "features": n_features(model),
         "feature_kind": _feature_kind(model),
-        "rows": int(memory.stores[WEIGHTS].store.used[0]),
+        "rows": memory.n_learnt,
         "labels": [{"label": labels[i], "examples": times[i]} for i in order],
     }
 

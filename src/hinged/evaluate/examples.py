@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,10 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from hinged.estimators import Classifier, Ranker
+from hinged.estimators.base import LabelEstimator
+from hinged.estimators.files import load
 from hinged.estimators.text import TextClassifier, TextRanker
 from hinged.io.examples.chunk import Chunk, Strings
 
-__all__ = ["answers_for", "check_agrees", "is_ranker", "new_learner", "reads_text", "rows_for", "taken"]
+__all__ = ["answers_for", "check_agrees", "is_ranker", "load_learner", "new_learner", "reads_text", "rows_for", "taken"]
 
 KINDS = {
     ("classify", "text"): TextClassifier,
@@ -52,6 +55,17 @@ def new_learner(chunk: Chunk, task: str | None, settings: Mapping[str, Any]) -> 
     model = KINDS[task, kind](**settings)
     if chunk.texts:
         model._notes = {"fields": list(chunk.texts)}
+    return model
+
+
+def load_learner(path: str | os.PathLike[str]) -> Any:
+    """The model in a file, if it learns from examples with labels."""
+    model = load(path)
+    if not isinstance(model, LabelEstimator):
+        raise ValueError(
+            f"{os.fspath(path)} holds a model of {type(model).__name__.lower()}, which no file of examples can feed; "
+            "use it from Python, with hinged.load."
+        )
     return model
 
 

@@ -42,6 +42,7 @@ class EntropicModel:
 
     own, functions, mean_over = None, (), 0
     dtype = np.dtype(np.float64)
+    label_rows = np.zeros(0, np.int64)  # rows of each label are not counted here
 
     def __init__(
         self, geometry: Entropy, setting: Setting, *, idf: bool = False, unit: bool = False, bias: float = 0.0
@@ -234,6 +235,11 @@ class EntropicModel:
             return float(self.ledger.sums[GAIN])
         logs = np.log(simplex.labels[TOTAL, :k]) + simplex.labels[SHIFT, :k] - np.log(simplex.n)
         return float(self.ledger.sums[GAIN] - simplex.radius * logs.sum())
+
+    @property
+    def n_learnt(self) -> int:
+        """Coordinates whose weights have moved on their own."""
+        return int(self.simplex.used[0])
 
     # ------------------------------------------------------------------ labels
     def with_labels(self, onto: np.ndarray, n_labels: int) -> Self:

@@ -108,6 +108,11 @@ class LabelMemory:
         """Rounds the mean weights are taken over; 0 where no average is kept."""
         return int(self.ledger.counts[LEARNT]) if self.mean_depth == 2 else 0
 
+    @property
+    def n_learnt(self) -> int:
+        """Features that have weights of their own."""
+        return int(self.stores[WEIGHTS].store.used[0])
+
     # ------------------------------------------------------------------ labels
     def with_plan(self, plan: Plan) -> Self:
         """The same memory, whose vectors are read by other labels' names; this one stays as it is for its readers."""
