@@ -17,7 +17,7 @@ SOURCES := $(shell find src -name '*.py' | LC_ALL=C sort)
 CACHE := $(CURDIR)/.numba-$(shell cat $(SOURCES) | cksum | cut -d' ' -f1)
 export NUMBA_CACHE_DIR := $(CACHE)
 
-.PHONY: help install demo test test-long lint docs bench clean
+.PHONY: help install demo test test-bounds test-uncompiled test-long lint docs bench clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -45,15 +45,21 @@ lint: $(VENV)/.installed ## ruff and mypy
 
 test: install lint ## the whole suite: compiled, bounds-checked, uncompiled, golden streams
 	$(BIN)/python -m pytest -n 2 --dist worksteal
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)-bounds $(BIN)/python -m pytest --ignore=tests/loops/test_compile_once.py tests/loops tests/test_theorems.py tests/text tests/io/examples/test_against_twins.py tests/io/examples/test_chunks.py
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)-bounds $(BIN)/python -m pytest -n 2 tests/estimators/test_concurrency.py -k "not dicts"
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --ignore=tests/loops/test_compile_once.py tests/loops tests/rules tests/sharing tests/text
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-bounds test-uncompiled
 ifdef HINGED_CHECKS
 	@for group in core ranking; do \
 		$(BIN)/python $(HINGED_CHECKS)/vectors.py $$group > $(CACHE)/$$group.txt || { grep -v '^ok' $(CACHE)/$$group.txt; exit 1; }; \
 		echo "$$group: $$(tail -n 1 $(CACHE)/$$group.txt)"; \
 	done
 endif
+
+# These two take a core each, side by side.
+test-bounds:
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)-bounds $(BIN)/python -m pytest --ignore=tests/loops/test_compile_once.py tests/loops tests/test_theorems.py tests/text tests/io/examples/test_against_twins.py tests/io/examples/test_chunks.py
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)-bounds $(BIN)/python -m pytest tests/estimators/test_concurrency.py -k "not dicts"
+
+test-uncompiled:
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --ignore=tests/loops/test_compile_once.py tests/loops tests/rules tests/sharing tests/text
 
 test-long: install ## more random streams, more examples for each property
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 tests
