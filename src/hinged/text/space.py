@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +24,7 @@ VALUES = {"binary": BINARY, "counts": COUNTS, "log": LOG}
 LONGEST_GRAM = 20
 
 
-class TextSpace(TransformerMixin, BaseEstimator):
+class TextSpace(TransformerMixin, BaseEstimator, ABC):
     """From documents to rows; `Vocabulary` and `Hasher` say what a column is."""
 
     _words: WordList | None = None
@@ -65,16 +66,18 @@ class TextSpace(TransformerMixin, BaseEstimator):
         pairs = zip(rows.indices.tolist(), rows.data.tolist(), strict=True)
         return {str(self.name_of(column)): value for column, value in pairs if column < width}
 
+    @abstractmethod
     def name_of(self, column: int) -> str | int:
         """The word behind a column."""
-        raise NotImplementedError
 
     # ------------------------------------------------------------------ rows
+    @abstractmethod
     def _space(self) -> Space:
-        raise NotImplementedError
+        """The settings, as the loops read them."""
 
+    @abstractmethod
     def _width(self) -> int:
-        raise NotImplementedError
+        """How many columns there are."""
 
     def _settled(self, **more: Any) -> Space:
         """The settings, checked, as the loops read them."""

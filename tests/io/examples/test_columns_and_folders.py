@@ -142,7 +142,7 @@ def test_a_folder_of_files(tmp_path):
     for name, content in {
         "spam/1.txt": b"buy now",
         "spam/2.txt": "caf\u00e9".encode("latin-1"),
-        "ham/work/old/3": zstandard.compress("grüße".encode()),
+        "ham/office/old/3": zstandard.compress("grüße".encode()),
         "ham/4": b"\xef\xbb\xbfx\0y",
         "top": b"no label",
         "ham/empty": b"",
@@ -159,7 +159,7 @@ def test_a_folder_of_files(tmp_path):
     assert sorted((tag, label, content.get("text", "")) for _, label, _, tag, content in found) == [
         ("ham/4", "ham", "x\0y"),
         ("ham/empty", "ham", ""),
-        ("ham/work/old/3", "ham/work/old", "grüße"),
+        ("ham/office/old/3", "ham/office/old", "grüße"),
         ("spam/1.txt", "spam", "buy now"),
         ("spam/2.txt", "spam", "café"),
         ("top", None, "no label"),
