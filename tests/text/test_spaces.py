@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from tests.reference.text import features_of, hash_of
 
 from hinged.text import Hasher, Vocabulary
+from hinged.text.words import WordList, add_word, find_word
 
 TEXTS = st.one_of(
     st.text(max_size=60),
@@ -51,6 +52,35 @@ def test_a_hasher_puts_features_where_the_twin_does(documents, seed, signed):
             hashed = hash_of(feature, seed)
             expected[hashed % 128] += -1.0 if signed and hashed >= 2**63 else 1.0
         assert row.toarray()[0].tolist() == expected.tolist()
+
+
+def test_rows_rise_strictly_over_many_columns_and_hold_what_the_twin_counts():
+    documents = [" ".join(f"w{i * j % 9973}" for j in range(1, 400)) for i in range(1, 60)]
+    hashed, bits = Hasher(bits=22, values="counts").transform(documents), 22
+    for row, document in zip(hashed, documents, strict=True):
+        expected = Counter(hash_of(feature) % 2**bits for feature in features_of(document))
+        assert (np.diff(row.indices) > 0).all()
+        assert dict(zip(row.indices.tolist(), row.data.tolist(), strict=True)) == expected
+    vocabulary = Vocabulary(values="counts")
+    for row, document in zip(vocabulary.fit_transform(documents), documents, strict=True):
+        assert (np.diff(row.indices) > 0).all()
+        named = {vocabulary.name_of(j): value for j, value in zip(row.indices.tolist(), row.data, strict=True)}
+        assert named == Counter(features_of(document))
+
+
+def test_words_with_equal_hashes_are_told_apart_by_their_text():
+    words = WordList()
+    words.make_room(3, 20)
+    texts = [np.frombuffer(text, np.uint8) for text in (b"cat", b"dog", b"cow")]
+    cat, dog, cow = ((0, 0, text.ctypes.data, len(text)) for text in texts)
+    key, near = np.uint64(7), np.uint64(7 + 64)  # near: the same slot and the same high half, another hash
+    assert add_word(words.store, key, *cat) == 0
+    assert find_word(words.store, 1, key, *dog, True) == -1
+    assert find_word(words.store, 1, key, *dog, False) == 0
+    assert find_word(words.store, 1, near, *cow, False) == -1
+    assert add_word(words.store, key, *dog) == 1
+    assert find_word(words.store, 2, key, *dog, True) == 1
+    assert find_word(words.store, 1, key, *dog, True) == -1  # not yet, for one who took hold before it came
 
 
 @pytest.mark.parametrize(("values", "expected"), [("binary", 1.0), ("counts", 3.0), ("log", 1.0 + math.log(3.0))])
@@ -169,7 +199,6 @@ def test_spaces_are_transformers(space):
     assert other.get_params() == space.get_params()
     matrix = space.fit_transform(DOCUMENTS)
     assert matrix.dtype == np.float32
-    assert matrix.has_sorted_indices
     assert (pickle.loads(pickle.dumps(space)).transform(DOCUMENTS) != matrix).nnz == 0
     assert (other.fit(DOCUMENTS).transform(DOCUMENTS) != matrix).nnz == 0
 
