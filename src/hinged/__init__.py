@@ -8,19 +8,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hinged import bounds, datasets, evaluate, experiments, features, geometry, rules, sharing, text
     from hinged.estimators import Classifier, Ranker
+    from hinged.estimators.binary import BinaryClassifier
     from hinged.estimators.files import load
+    from hinged.estimators.ordinal import OrdinalClassifier
+    from hinged.estimators.regressor import Regressor
     from hinged.estimators.river import to_river
     from hinged.estimators.text import TextClassifier, TextRanker
     from hinged.estimators.trials import Trials
+    from hinged.estimators.uniclass import Uniclass
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BinaryClassifier",
     "Classifier",
+    "OrdinalClassifier",
     "Ranker",
+    "Regressor",
     "TextClassifier",
     "TextRanker",
     "Trials",
+    "Uniclass",
     "__version__",
     "bounds",
     "datasets",
@@ -37,11 +45,15 @@ __all__ = [
 
 #: Where each public name lives; nothing is imported before it is asked for.
 _HOMES = {
+    "BinaryClassifier": "hinged.estimators.binary",
     "Classifier": "hinged.estimators",
+    "OrdinalClassifier": "hinged.estimators.ordinal",
+    "Regressor": "hinged.estimators.regressor",
     "Ranker": "hinged.estimators",
     "TextClassifier": "hinged.estimators.text",
     "TextRanker": "hinged.estimators.text",
     "Trials": "hinged.estimators.trials",
+    "Uniclass": "hinged.estimators.uniclass",
     "load": "hinged.estimators.files",
     "to_river": "hinged.estimators.river",
 }

@@ -13,7 +13,7 @@ from hinged.bounds.ascent import ascend
 from hinged.bounds.comparators import Comparator, check_cap, entropy_of, losses, read
 from hinged.bounds.entropy_ascent import entropic_hindsight
 from hinged.bounds.streams import Stream, _csr
-from hinged.estimators.learnt import LARGEST_DENSE
+from hinged.estimators.label_weights import LARGEST_DENSE
 from hinged.estimators.settings import whole
 from hinged.loops.columns import PER_LABEL
 

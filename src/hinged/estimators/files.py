@@ -5,15 +5,32 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from hinged.estimators.binary import BinaryClassifier
 from hinged.estimators.classifier import Classifier
+from hinged.estimators.ordinal import OrdinalClassifier
 from hinged.estimators.ranker import Ranker
+from hinged.estimators.regressor import Regressor
 from hinged.estimators.text import TextClassifier, TextRanker
 from hinged.estimators.trials import Trials
+from hinged.estimators.uniclass import Uniclass
 from hinged.io import from_json, read
 
 __all__ = ["load"]
 
-KINDS = {kind.__name__: kind for kind in (Classifier, Ranker, TextClassifier, TextRanker, Trials)}
+KINDS = {
+    kind.__name__: kind
+    for kind in (
+        BinaryClassifier,
+        Classifier,
+        OrdinalClassifier,
+        Ranker,
+        Regressor,
+        TextClassifier,
+        TextRanker,
+        Trials,
+        Uniclass,
+    )
+}
 
 
 def load(path: str | os.PathLike[str], **given: Any) -> Any:

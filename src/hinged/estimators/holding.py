@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from hinged.estimators.dicts import FeatureNames
 from hinged.estimators.labels import LabelIndex
 from hinged.loops.ledger import ROUNDS
-from hinged.loops.model import LabelModel
 
 __all__ = ["Held", "Holds"]
 
@@ -21,7 +20,7 @@ class Held(NamedTuple):
     """Labels and the model that knows them: replaced as one, so that no reader pairs the old with the new."""
 
     labels: LabelIndex | None = None
-    model: LabelModel | None = None
+    model: Any = None  # a LabelModel, or whatever this kind of learner learns with
 
 
 class Holds:
@@ -101,5 +100,5 @@ class Before:
             model.cut(*self.sizes)
 
 
-def _rounds(model: LabelModel | None) -> int:
+def _rounds(model: Any) -> int:
     return 0 if model is None else int(model.ledger.counts[ROUNDS])

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array
 
 from hinged.loops.rows import Rows
 
-__all__ = ["as_matrix", "check_finite", "check_weights", "dtype_of", "from_matrix"]
+__all__ = ["as_matrix", "check_finite", "check_weights", "dense_rows", "dtype_of", "from_matrix"]
 
 WIDEST = 2**31 - 2
 #: Settings and weights of rows beyond these leave the range of the weights' type when they meet a row.
@@ -64,8 +64,8 @@ def from_matrix(X: Any, dtype: np.dtype) -> Rows:
     if X.shape[1] > WIDEST:
         raise ValueError(f"at most {WIDEST} columns are possible; got {X.shape[1]}. Hash the features into fewer.")
     if not sparse.issparse(X):
-        X = sparse.csr_array(X)
-    elif X.dtype.kind != "f":  # small integers would overflow where duplicates are summed
+        return dense_rows(X, dtype)
+    if X.dtype.kind != "f":  # small integers would overflow where duplicates are summed
         X = X.astype(dtype)
     X = X.tocsr()
     _check_places(X)
@@ -75,6 +75,19 @@ def from_matrix(X: Any, dtype: np.dtype) -> Rows:
     check_finite(X.data, dtype)
     data = np.ascontiguousarray(X.data, dtype)
     return Rows(X.indptr.astype(np.int64, copy=False), np.ascontiguousarray(X.indices, np.int32), data)
+
+
+def dense_rows(X: np.ndarray, dtype: np.dtype) -> Rows:
+    """Rows of a dense matrix, zeros and all: the loops pass over them, and looking for them here would take longer."""
+    n, width = X.shape
+    check_finite(X.reshape(-1), dtype)
+    data = np.ascontiguousarray(X, dtype).reshape(-1)
+    if not data.flags.writeable:  # the loops would be compiled anew for it
+        data = data.copy()
+    columns = np.arange(width, dtype=np.int32)
+    if n == 1:
+        return Rows(np.array([0, width]), columns, data)
+    return Rows(width * np.arange(n + 1), np.tile(columns, n), data)
 
 
 def _check_places(X: Any) -> None:

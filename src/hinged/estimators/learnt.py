@@ -6,22 +6,14 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from hinged.estimators.dicts import FeatureNames
 from hinged.estimators.holding import Held, Holds
 from hinged.estimators.labels import LabelIndex
-from hinged.estimators.settings import settle
 from hinged.io import to_json, write
-from hinged.loops.entropic import EntropicModel
-from hinged.loops.labels import VECTORS, WEIGHTS
-from hinged.loops.ledger import GAP, ITERATIONS, LABELS, MISTAKES, NOVEL, ROUNDS, UPDATES
-from hinged.loops.model import LabelModel
-from hinged.rules.codes import INTERIOR
+from hinged.loops.ledger import MISTAKES, NOVEL, ROUNDS, UPDATES
 
 __all__ = ["Learnt"]
-
-LARGEST_DENSE = 20_000_000
 
 
 class Learnt(Holds):
@@ -31,6 +23,7 @@ class Learnt(Holds):
     _certified: bool
     _notes: dict[str, Any] | None = None  # what a program wants to find again beside the model, as plain JSON
     _keep_up: Any
+    _settle: Any
     get_params: Any
 
     @property
@@ -42,55 +35,13 @@ class Learnt(Holds):
         return labels.array()
 
     @property
-    def coef_(self) -> Any:
-        """Weights (labels, features) of the labels' own vectors (of the sets', for `Groups`); sparse when large."""
-        model: Any = self._learnt("coef_")
-        n = model.plan.n_columns(int(model.ledger.counts[LABELS]))
-        if isinstance(model, EntropicModel):
-            return model.coef(n)
-        owners, values = model.stores[WEIGHTS].rows(max(n, 1), model.mean_over)
-        columns, values = owners[owners > 0] - 1, values[owners > 0][:, :n]
-        if n * model.n_features > LARGEST_DENSE:
-            kept = sparse.coo_array(values)
-            return sparse.csr_array((kept.data, (kept.col, columns[kept.row])), shape=(n, model.n_features))
-        coef = np.zeros((n, model.n_features), model.dtype)
-        coef[:, columns] = values.T
-        return coef
-
-    @property
-    def shared_coef_(self) -> np.ndarray:
-        """The shared vector of "single" and "hybrid" (features,); (sets, features) where groups share several.
-
-        With label features of your own it has a place per name they return: at that number where names are whole
-        numbers, else in order of appearance.
-        """
-        model = self._learnt("shared_coef_")
-        n = len(model.plan.parts)
-        if n == 0:
-            raise AttributeError("shared_coef_ exists for sharing='single' and 'hybrid', and groups with features.")
-        owners, values = model.stores[VECTORS].rows(n, model.mean_over)
-        columns, values = owners[owners > 0] - 1, values[owners > 0]
-        width = model.n_features
-        if model.functions:  # names of the user's own features: numbers are places, others come as they appeared
-            names = list(model.names)
-            places = [name for name in names if isinstance(name, int) and name >= 0]
-            if len(places) == len(names):
-                columns = np.array(places, np.int64)[columns]
-                width = max([width - 1, *places]) + 1
-            else:
-                width = len(names)
-        out = np.zeros((n, width), model.dtype)
-        out[:, columns] = values.T
-        return out[0] if n == 1 else out
-
-    @property
     def n_rounds_(self) -> int:
         """Rounds so far."""
         return int(self._learnt("n_rounds_").ledger.counts[ROUNDS])
 
     @property
     def n_mistakes_(self) -> int:
-        """Rounds whose right labels did not all score above every other one; a tie is a mistake."""
+        """Rounds that were predicted wrongly; a tie is a mistake."""
         return int(self._learnt("n_mistakes_").ledger.counts[MISTAKES])
 
     @property
@@ -109,22 +60,6 @@ class Learnt(Holds):
         model = self._learnt("dual_")
         return model.dual if self._certified and not self._edited else None
 
-    @property
-    def solver_iterations_(self) -> int:
-        """Most iterations of any joint step by interior points, in this process."""
-        return int(self._of_interior_points("solver_iterations_")[ITERATIONS])
-
-    @property
-    def solver_gap_(self) -> float:
-        """Largest relative duality gap that any joint step by interior points was left with, in this process."""
-        return float(self._of_interior_points("solver_gap_")[GAP])
-
-    def _of_interior_points(self, name: str) -> np.ndarray:
-        model = self._learnt(name)
-        if model.setting.code != INTERIOR:
-            raise AttributeError(f"{name} exists for rule=hinged.rules.Optimal(solver='interior-point').")
-        return model.notes
-
     def save(self, path: Any) -> None:
         """Write the model to one file, whole or not at all; `hinged.load` reads it."""
         if self._model is None:
@@ -135,7 +70,7 @@ class Learnt(Holds):
             about["params"] = {name: to_json(name, value) for name, value in self.get_params(deep=False).items()}
             write(path, about, tensors, names)
 
-    def _learnt(self, name: str) -> LabelModel:
+    def _learnt(self, name: str) -> Any:
         if self._model is None:
             raise AttributeError(f"{name} exists after learning: call fit, partial_fit or learn_one first.")
         return self._model
@@ -151,7 +86,7 @@ class Learnt(Holds):
                 "columns": getattr(self, "n_features_in_", None),
                 "notes": self._notes,
             }
-            names = {"labels": list(self._known()), "phi": list(model.names)}
+            names = {"labels": list(self._known()), "phi": list(getattr(model, "names", ()))}
             if self._names is not None:
                 names["features"] = list(self._names.listed)
             if hasattr(self, "feature_names_in_"):
@@ -160,7 +95,7 @@ class Learnt(Holds):
 
     def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: dict[str, list[Hashable]]) -> None:
         """Become the model of that state."""
-        settled = settle(self)
+        settled = self._settle()
         self._certified, self._edited, self._notes = settled.certified, about["edited"], about.get("notes")
         if "features" in names:
             self._names = FeatureNames(names["features"])

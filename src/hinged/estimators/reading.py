@@ -10,9 +10,8 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from hinged.estimators.dicts import FeatureNames, as_batch, as_dict_rows, is_dicts, one_dict_row
-from hinged.estimators.geometry import check_space
 from hinged.estimators.holding import Holds
-from hinged.estimators.inputs import as_matrix, dtype_of, from_matrix
+from hinged.estimators.inputs import as_matrix, dense_rows, dtype_of, from_matrix
 from hinged.loops.rows import Rows
 
 __all__ = ["Batch", "ReadsRows"]
@@ -45,6 +44,9 @@ class ReadsRows(Holds):
 
     def _parse(self, X: Any, grow: bool) -> Batch:
         """A batch of any kind of input."""
+        if type(X) is np.ndarray and self._is_usual(X):
+            model = self._model
+            return Batch(dense_rows(X, model.dtype), model.dtype, X.shape[1], None, X)
         X = as_batch(X)
         if is_dicts(X):
             return self._parse_dicts(X, grow)
@@ -58,6 +60,21 @@ class ReadsRows(Holds):
         self._check_width(X if framed else matrix, matrix.shape[1], grow)
         dtype = self._dtype(dtype_of(X if framed and not sparse.issparse(matrix) else matrix))
         return Batch(from_matrix(matrix, dtype), dtype, matrix.shape[1], None, X if framed else matrix)
+
+    def _is_usual(self, X: np.ndarray) -> bool:
+        """Whether an array needs no closer look: numbers, as wide as those before, from nobody who named columns."""
+        return (
+            self._model is not None
+            and self._names is None
+            and X.dtype.kind == "f"
+            and X.ndim == 2
+            and X.shape[0] > 0
+            and X.shape[1] == getattr(self, "n_features_in_", -1)
+            and not hasattr(self, "feature_names_in_")
+        )
+
+    def _check_rows(self, batch: Batch) -> None:
+        """Refuse rows that this kind of learner cannot take."""
 
     def _check_width(self, X: Any, width: int, grow: bool) -> None:
         """Refuse rows that are too wide to be asked about, or narrower than any width that was declared or seen."""
@@ -103,7 +120,7 @@ class ReadsRows(Holds):
         """Admit what is new in a batch: names, columns, and at first the meaning of columns."""
         if batch.names is not None:
             if batch.names:
-                check_space(self, batch)
+                self._check_rows(batch)
             if self._names is None:
                 self._names = FeatureNames()
             if batch.names:

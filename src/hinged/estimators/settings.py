@@ -23,7 +23,7 @@ from hinged.sharing.features import EXPLICIT, FREQUENCY
 from hinged.sharing.plan import Plan
 from hinged.sharing.plan import resolve as resolve_sharing
 
-__all__ = ["LARGEST_JOINT", "Settled", "settle", "whole"]
+__all__ = ["LARGEST_JOINT", "Settled", "check_options", "check_sizes", "settle", "whole"]
 
 LARGEST_JOINT = 2000
 
@@ -40,6 +40,9 @@ USUAL = {
     "margin": "1.0",
     "beta": "0.01",
     "bias": "0.1, or 0 for none",
+    "epsilon": "0.1",
+    "radius": "1.0",
+    "max_radius": "10.0",
     "often": "2.0",
     "seldom": "-1.0",
 }
@@ -54,6 +57,11 @@ class Settled(NamedTuple):
     certified: bool
     most_labels: float
     geometry: Entropy | None
+
+    def change(self, model: Any) -> None:
+        """Let a model go on by this rule."""
+        model.setting = self.rule._replace(least_norm=model.setting.least_norm)
+        model.own = self.own
 
     def new_model(self, who: Any, dtype: Any) -> Any:
         """Empty memory for a learner with these settings; both kinds take the same calls."""
@@ -98,27 +106,35 @@ def settle(who: Any, dtype: Any = np.float64) -> Settled:
     codes = {part.code for part in plan.parts}
     if EXPLICIT in codes and len(codes) > 1:
         raise ValueError("label features of your own cannot be mixed with built-in ones in one model; use either.")
-    if who.scaling not in (None, "idf"):
-        raise ValueError(f"scaling must be None or 'idf'; got scaling={who.scaling!r}.")
-    for name in ("normalize", "average", "shuffle"):
-        if not isinstance(getattr(who, name), bool | np.bool_):
-            raise ValueError(f"{name} must be True or False; got {name}={getattr(who, name)!r}.")
-    if isinstance(who.class_weight, dict):
-        for label, weight in who.class_weight.items():
-            if not isinstance(weight, Real) or not 0 <= float(weight) < math.inf:
-                raise ValueError(
-                    f"class_weight must hold finite numbers that are not negative; got {label!r}: {weight!r}."
-                )
-    if isinstance(who.bias, bool) or not isinstance(who.bias, Real) or not math.isfinite(who.bias):
-        raise ValueError(f"bias must be a finite number; got bias={who.bias!r}. Try 0.1, or 0 for none.")
-    if who.n_features is not None:
-        whole("n_features", who.n_features, 1)
-    if who.dtype is not None and who.dtype not in ("float32", "float64", np.float32, np.float64, float):
-        raise ValueError(f"dtype must be float32 or float64; got dtype={who.dtype!r}.")
+    check_options(who)
     _check_sizes(who, step, plan, np.dtype(who.dtype or dtype).name)
     joint = step.code in (OPTIMAL, MIRA) and (len(plan.parts) > 0 or not plan.per_label)
     rule = Setting(step.code, step.C, step.margin, step.uses_weight)
     return Settled(rule, own, plan, step.certified, LARGEST_JOINT if joint else math.inf, geometry)
+
+
+def check_options(who: Any) -> None:
+    """Refuse, by name, what cannot be done to rows; for every kind of learner, as far as it has the option."""
+    if getattr(who, "scaling", None) not in (None, "idf"):
+        raise ValueError(f"scaling must be None or 'idf'; got scaling={who.scaling!r}.")
+    for name in ("normalize", "average", "shuffle"):
+        value = getattr(who, name, False)
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name} must be True or False; got {name}={value!r}.")
+    by_label = getattr(who, "class_weight", None)
+    if isinstance(by_label, dict):
+        for label, weight in by_label.items():
+            if not isinstance(weight, Real) or not 0 <= float(weight) < math.inf:
+                raise ValueError(
+                    f"class_weight must hold finite numbers that are not negative; got {label!r}: {weight!r}."
+                )
+    bias = getattr(who, "bias", 0.0)
+    if isinstance(bias, bool) or not isinstance(bias, Real) or not math.isfinite(bias):
+        raise ValueError(f"bias must be a finite number; got bias={bias!r}. Try 0.1, or 0 for none.")
+    if who.n_features is not None:
+        whole("n_features", who.n_features, 1)
+    if who.dtype is not None and who.dtype not in ("float32", "float64", np.float32, np.float64, float):
+        raise ValueError(f"dtype must be float32 or float64; got dtype={who.dtype!r}.")
 
 
 def _check_sizes(who: Any, step: Step, plan: Plan, dtype: str) -> None:
@@ -127,6 +143,11 @@ def _check_sizes(who: Any, step: Step, plan: Plan, dtype: str) -> None:
     sizes = {"cap" if own_names else "C": step.C, "beta" if own_names else "margin": step.margin, "bias": who.bias}
     for part in plan.parts:
         sizes |= {"often": part.factors[0], "seldom": part.factors[1]} if part.code == FREQUENCY else {}
+    check_sizes(sizes, dtype)
+
+
+def check_sizes(sizes: dict[str, float], dtype: str) -> None:
+    """Refuse numbers, by name, that are too large for weights of that type."""
     for name, value in sizes.items():
         endless = name in ("C", "cap") and value == math.inf
         if abs(value) > LARGEST[dtype] and not endless:

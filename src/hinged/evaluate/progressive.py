@@ -28,6 +28,8 @@ class Progress:
         Total cost; the number of mistakes where no cost was set.
     seconds : float
         Wall time of the pass.
+    losses : float64 array or None
+        The hinge of each round, where the learner is of one weight vector.
     """
 
     flags: np.ndarray
@@ -35,6 +37,7 @@ class Progress:
     updates: int
     cost: float
     seconds: float
+    losses: np.ndarray | None = None
 
     @property
     def mistakes(self) -> int:
@@ -128,10 +131,10 @@ def progressive(
         with Bar(console=Console(stderr=True), transient=True) as bar:
             total = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else None
             task = bar.add_task(type(model).__name__, total=total)
-            flags, ranks = model._learn_batch(
+            flags, ranks, *more = model._learn_batch(
                 X, y, classes, sample_weight, int(delay), lambda n: bar.update(task, advance=n)
             )
     else:
-        flags, ranks = model._learn_batch(X, y, classes, sample_weight, int(delay))
+        flags, ranks, *more = model._learn_batch(X, y, classes, sample_weight, int(delay))
     seconds = time.perf_counter() - start
-    return Progress(flags, ranks, model.n_updates_ - before, float((flags == 1).sum()), seconds)
+    return Progress(flags, ranks, model.n_updates_ - before, float((flags == 1).sum()), seconds, *more)

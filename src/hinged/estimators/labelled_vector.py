@@ -1,0 +1,169 @@
+"""Labels on one weight vector: new ones may appear, and a round that brings one is not counted."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from hinged.estimators.holding import Held
+from hinged.estimators.labels import LabelIndex, as_labels, in_order, to_declare
+from hinged.estimators.vectors import VectorEstimator
+from hinged.loops.ledger import NOVEL
+from hinged.loops.rows import Rows
+
+__all__ = ["LabelledVector"]
+
+
+class LabelledVector(VectorEstimator):
+    """One weight vector whose answers are labels."""
+
+    class_weight: Any
+
+    def declare(self, labels: Iterable[Hashable]) -> Self:
+        """Make labels known before any of their rows came."""
+        with self._writing():
+            known = self._labels or LabelIndex()
+            self._admit([label for label in to_declare(labels) if label not in known.position])
+        return self
+
+    @abstractmethod
+    def _admit(self, new: list[Hashable]) -> None:
+        """Make labels known that are not, or refuse them all."""
+
+    @abstractmethod
+    def _after(self, known: list[Hashable], new: Hashable) -> list[Hashable]:
+        """The known labels after one that is new, or a sentence why it cannot join them."""
+
+    # ------------------------------------------------------------------ learning
+    def _refuse(self, answers: Any, weights: np.ndarray) -> None:
+        if self._encoded(answers) is not None:
+            return
+        known, seen = list(self._known()), set(self._known())
+        for i, label in enumerate(_plain(answers)):
+            if label not in seen and (not len(weights) or weights[i] > 0):
+                known = self._after(known, label)
+                seen.add(label)
+
+    def _encoded(self, answers: Any) -> np.ndarray | None:
+        """Positions of labels that are all known; None where one is not."""
+        labels = self._labels
+        if labels is None or not len(labels):
+            return None
+        if isinstance(answers, np.ndarray):
+            known = labels.array()
+            if known.dtype.kind in "iub":
+                order = np.argsort(known)
+                at = np.minimum(np.searchsorted(known[order], answers), len(known) - 1)
+                return order[at] if (known[order][at] == answers).all() else None
+            answers = answers.tolist()
+        try:
+            return np.fromiter(map(labels.position.__getitem__, answers), np.int64, len(answers))
+        except KeyError:
+            return None
+
+    def _run(self, rows: Rows, answers: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        ids = self._encoded(answers)
+        if ids is not None:
+            return self._model.learn(rows, self._targets(ids), weights, judged=len(self._known()) > 1)
+        n, answers = len(answers), _plain(answers)
+        flags, losses = np.zeros(n, np.int8), np.zeros(n)
+        first = 0
+        while first < n:
+            assert self._labels is not None
+            position = self._labels.position
+            end = first
+            while end < n and answers[end] in position:
+                end += 1
+            if end > first:
+                ids = np.fromiter(map(position.__getitem__, answers[first:end]), np.int64, end - first)
+                flags[first:end], losses[first:end] = self._model.learn(
+                    _rows(rows, first, end), self._targets(ids), weights[first:end], judged=len(position) > 1
+                )
+            if end < n:  # a label nobody has met
+                weight = weights[end : end + 1]
+                flags[end] = -1
+                self._model.learn(_rows(rows, end, end + 1), self._targets(np.zeros(1, np.int64)), weight, judged=False)
+                self._model.ledger.counts[NOVEL] += 1
+                if not len(weight) or weight[0] > 0:
+                    self._admit([answers[end]])
+                end += 1
+            first = end
+        return flags, losses
+
+    def _usual_answer(self, y: Any) -> np.ndarray | None:
+        labels = self._labels
+        try:
+            known = labels is not None and len(labels) > 1
+            return self._targets(np.array([labels.position[y]])) if known and labels is not None else None
+        except (KeyError, TypeError):
+            return None
+
+    @staticmethod
+    def _targets(ids: np.ndarray) -> np.ndarray:
+        """Positions as the loop reads them."""
+        return ids
+
+    def _begin(self) -> None:
+        self._held = Held(LabelIndex(), self._held.model) if self._labels is None else self._held
+
+    def _expect(self, answers: list) -> None:
+        self.declare(self._labels_of(answers))
+
+    def _expect_classes(self, classes: Any, answers: list) -> None:
+        if classes is not None:
+            self.declare(classes)
+
+    # ------------------------------------------------------------------ answers
+    def predict_one(self, x: Any) -> Hashable | None:
+        """The label of one row; None before any is known."""
+        labels, model = self._held
+        if labels is None or model is None or not len(labels):
+            return None
+        score = model.score(self._parse(self._one_row(x), grow=False).rows)
+        return labels.labels[int(self._decided(score, model, len(labels))[0])]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The label of each row."""
+        self._fitted()
+        labels, model = self._held
+        if labels is None or model is None or not len(labels):
+            raise ValueError("no label is known, so none can be predicted; learn some rows, or declare labels.")
+        scores = model.score(self._parse(X, grow=False).rows)
+        return labels.array()[self._decided(scores, model, len(labels))]
+
+    @abstractmethod
+    def _decided(self, scores: np.ndarray, model: Any, n_labels: int) -> np.ndarray:
+        """Positions of the labels that scores stand for."""
+
+    # ------------------------------------------------------------------ labels
+    def _answers(self, y: Any, n: int) -> Any:
+        numbers = type(y) is np.ndarray and y.dtype.kind in "iub" and y.shape == (n,)
+        return y if numbers and self.class_weight is None else as_labels(y, n)
+
+    def _one_answer(self, y: Hashable) -> list:
+        return [y]
+
+    def _labels_of(self, answers: Any) -> list:
+        return np.unique(answers).tolist() if isinstance(answers, np.ndarray) else in_order(answers)
+
+    @staticmethod
+    def _balanced(answers: list) -> dict:
+        counts = Counter(answers)
+        return {label: len(answers) / (len(counts) * n) for label, n in counts.items()}
+
+    @staticmethod
+    def _factor(answer: Hashable, by_label: dict) -> float:
+        return by_label.get(answer, 1.0)
+
+
+def _plain(answers: Any) -> list:
+    """Labels as plain Python values."""
+    return answers.tolist() if isinstance(answers, np.ndarray) else answers
+
+
+def _rows(rows: Rows, first: int, end: int) -> Rows:
+    return Rows(rows.indptr[first : end + 1], rows.indices, rows.data)

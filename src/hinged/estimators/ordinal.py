@@ -1,0 +1,173 @@
+"""Ranks: labels with an order."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from operator import attrgetter
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from hinged.estimators.holding import Held
+from hinged.estimators.labelled_vector import LabelledVector
+from hinged.estimators.labels import LabelIndex, as_labels
+from hinged.loops.vector_model import ORDINAL
+from hinged.tasks.ordinal import rank_of
+
+__all__ = ["OrdinalClassifier"]
+
+STEPPING = ("rule", "C", "margin")
+BUILT_FOR = ("order", "scaling", "normalize", "average", "bias", "dtype")
+
+
+class OrdinalClassifier(ClassifierMixin, LabelledVector):
+    """Online learner of ranks: one score for each row, and thresholds that cut it into ranks.
+
+    A round asks for as many margins as there are thresholds, so all the rules that act on several at once have their
+    say. The thresholds are learnt with the weights and nothing forces them to stay sorted; the answer is the first
+    rank whose upper threshold lies above the score.
+
+    Parameters
+    ----------
+    rule : str, default "simproj"
+        "perceptron", "pa", "pa1", "pa2" act on the threshold that is worst met; "simperc", "simproj", "conproj",
+        "optimal", "mira", "uniform" on all that are not met.
+    C : float, default 1.0
+        Bound on the sum of a round's steps, positive.
+    order : list of labels, optional
+        The ranks from low to high. Without it labels are in their natural order, and one that appears later may lie
+        below or above all known ones, not between them.
+    margin : float, default 1.0
+        How far from every threshold a score must lie.
+    scaling, normalize, average, bias, class_weight, n_features, epochs, shuffle, random_state, dtype
+        As in `BinaryClassifier`.
+
+    Attributes
+    ----------
+    classes_ : array
+        The known ranks from low to high.
+    coef_ : array (features,)
+    thresholds_ : array (ranks - 1,)
+    n_rounds_, n_mistakes_, n_updates_, n_novel_ : int
+        Rounds, imperfect rounds (a score on the wrong side of any threshold, or on it), rounds with a step, rounds
+        with a rank seen for the first time.
+    dual_ : float or None
+        The dual certificate.
+
+    References
+    ----------
+    Amit, Shalev-Shwartz and Singer (2006), section 3.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> model = hinged.OrdinalClassifier(order=["poor", "fair", "good"])
+    >>> for stars, grade in [(1, "poor"), (3, "fair"), (5, "good")] * 20:
+    ...     model.learn_one({"stars": stars}, grade)
+    >>> [model.predict_one({"stars": n}) for n in (0, 3, 6)]
+    ['poor', 'fair', 'good']
+    """
+
+    _task = ORDINAL
+    _rules = ("perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira", "uniform")
+    _stepping = STEPPING
+    _built_for = BUILT_FOR
+    _as_set: ClassVar = attrgetter(*STEPPING, *BUILT_FOR)
+
+    def __init__(
+        self,
+        rule: Any = "simproj",
+        C: float = 1.0,
+        *,
+        order: Sequence[Hashable] | None = None,
+        margin: float = 1.0,
+        scaling: str | None = None,
+        normalize: bool = False,
+        average: bool = False,
+        bias: float = 0.0,
+        class_weight: Any = None,
+        n_features: int | None = None,
+        epochs: int = 1,
+        shuffle: bool = False,
+        random_state: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        self.rule = rule
+        self.C = C
+        self.order = order
+        self.margin = margin
+        self.scaling = scaling
+        self.normalize = normalize
+        self.average = average
+        self.bias = bias
+        self.class_weight = class_weight
+        self.n_features = n_features
+        self.epochs = epochs
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.dtype = dtype
+
+    @property
+    def thresholds_(self) -> np.ndarray:
+        """Between each rank and the next, the score that divides them; their means where an average is kept."""
+        return self._learnt("thresholds_").thresholds.copy()
+
+    def _known(self) -> list[Hashable]:
+        known = super()._known()
+        return known or ([] if self.order is None else self._order())
+
+    def _order(self) -> list[Hashable]:
+        order: Any = self.order
+        if isinstance(order, str | bytes) or not hasattr(order, "__iter__"):
+            raise ValueError(f"order must be a list of labels from low to high; got order={order!r}.")
+        labels = as_labels(list(order), len(list(order)))
+        if len(set(labels)) != len(labels):
+            raise ValueError(f"order must hold each label once; got order={self.order!r}.")
+        return labels
+
+    def _begin(self) -> None:
+        if self.order is not None:
+            self._admit([])
+        elif self._labels is not None:  # declared before there was a model
+            labels, model = self._held
+            assert labels is not None
+            self._held = Held(labels, model.with_thresholds(0, max(0, len(labels) - 1)))
+
+    def _admit(self, new: list[Hashable]) -> None:
+        before = [] if self._labels is None else list(self._labels.labels)
+        known = self._order() if self.order is not None else before
+        for label in sorted(new) if len(new) > 1 else new:  # type: ignore[type-var]
+            if label not in known:
+                known = self._after(known, label)
+        model = self._held.model
+        if model is not None:
+            low = known.index(before[0]) if before else 0
+            n_new = max(0, len(known) - 1) - len(model.b)
+            model = model.with_thresholds(min(low, n_new), max(0, n_new - low))
+        self._held = Held(LabelIndex(known), model)
+
+    def _after(self, known: list[Hashable], new: Any) -> list[Hashable]:
+        if self.order is not None:
+            raise ValueError(f"label {new!r} is not in order={list(self.order)!r}; the order must hold every rank.")
+        if not known:
+            return [new]
+        low: Any = known[0]
+        high: Any = known[-1]
+        try:
+            if new < low:
+                return [new, *known]
+            if new > high:
+                return [*known, new]
+        except TypeError:
+            raise TypeError(
+                f"ranks must be comparable; got {new!r} beside {low!r}. Give order=, the labels from low to high."
+            ) from None
+        raise ValueError(
+            f"a rank that appears later must lie below or above all known ones; got {new!r} between {low!r} and "
+            f"{high!r}. Declare all ranks up front: classes=, or order=."
+        )
+
+    def _decided(self, scores: np.ndarray, model: Any, n_labels: int) -> np.ndarray:
+        thresholds = model.thresholds[: n_labels - 1]
+        return np.array([rank_of(score, thresholds) for score in scores.tolist()], np.int64)

@@ -1,0 +1,159 @@
+"""A number for each row."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from operator import attrgetter
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import column_or_1d
+
+from hinged.estimators.inputs import LARGEST
+from hinged.estimators.labels import given
+from hinged.estimators.settings import check_sizes
+from hinged.estimators.vectors import VectorEstimator
+from hinged.loops.vector_model import REGRESSION
+
+__all__ = ["Regressor"]
+
+STEPPING = ("rule", "C", "epsilon")
+BUILT_FOR = ("scaling", "normalize", "average", "bias", "dtype")
+
+
+class Regressor(RegressorMixin, VectorEstimator):
+    """Online learner of numbers: predicts one, is told the right one, and moves until it is within ε of it.
+
+    Parameters
+    ----------
+    rule : "pa", "pa1" or "pa2", default "pa1"
+        The smallest move that comes within ε; the same, no longer than C; the same, softened by 1/(2C).
+    C : float, default 1.0
+        Longest step, positive. Small for noisy targets; inf for the plain step.
+    epsilon : float, default 0.1
+        Errors up to this size are no loss; in the targets' unit, not negative.
+    scaling : None or "idf", default None
+        "idf" multiplies every value by how rare its feature has been so far.
+    normalize : bool, default False
+        Divide each row by its L2 norm.
+    average : bool, default False
+        Answer with the mean of the weights after each round.
+    bias : float, default 0.0
+        Value of a constant feature; 0 for none. Targets far from 0 need one, or are better centred.
+    n_features : int, optional
+        Width of the input, where it is known in advance.
+    epochs : int, default 1
+        Passes over the rows in `fit`.
+    shuffle : bool, default False
+        Another order in each epoch of `fit`.
+    random_state : int, RandomState or None
+        For `shuffle`.
+    dtype : float32, float64 or None
+        Type of the weights; None takes the first input's.
+
+    Attributes
+    ----------
+    coef_ : array (features,)
+    intercept_ : float
+    n_rounds_, n_mistakes_, n_updates_ : int
+        Rounds, rounds with a loss (an error beyond ε), rounds with a step.
+    dual_ : float
+        The dual certificate, with margins s·y - ε, s the side of the error.
+
+    References
+    ----------
+    Crammer et al. (2006), section 5.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> model = hinged.Regressor(epsilon=0.25)
+    >>> model.learn_one({"rooms": 2}, 1.25)
+    >>> model.predict_one({"rooms": 2}), model.explain({"rooms": 4})
+    (1.0, [('rooms', 2.0)])
+    """
+
+    _task = REGRESSION
+    _rules = ("pa", "pa1", "pa2")
+    _stepping = STEPPING
+    _built_for = BUILT_FOR
+    _as_set: ClassVar = attrgetter(*STEPPING, *BUILT_FOR)
+
+    def __init__(
+        self,
+        rule: str = "pa1",
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        *,
+        scaling: str | None = None,
+        normalize: bool = False,
+        average: bool = False,
+        bias: float = 0.0,
+        n_features: int | None = None,
+        epochs: int = 1,
+        shuffle: bool = False,
+        random_state: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        self.rule = rule
+        self.C = C
+        self.epsilon = epsilon
+        self.scaling = scaling
+        self.normalize = normalize
+        self.average = average
+        self.bias = bias
+        self.n_features = n_features
+        self.epochs = epochs
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.dtype = dtype
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The number of each row."""
+        return self.decision_function(X)
+
+    def predict_one(self, x: Any) -> float:
+        """The number of one row; 0 before anything is learnt."""
+        if self._model is None:
+            return 0.0
+        return float(self._model.score(self._parse(self._one_row(x), grow=False).rows)[0])
+
+    @property
+    def classes_(self) -> np.ndarray:
+        raise AttributeError("a Regressor predicts numbers and has no classes_.")
+
+    def _epsilon(self, dtype: str) -> float:
+        value = self.epsilon
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) < math.inf:
+            raise ValueError(f"epsilon must be a finite number that is not negative; got epsilon={value!r}. Try 0.1.")
+        check_sizes({"epsilon": float(value)}, dtype)
+        return float(value)
+
+    def _answers(self, y: Any, n: int) -> np.ndarray:
+        """One finite number per row."""
+        y, _ = given(y)
+        try:
+            targets = np.array(y, np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"y must hold one number per row; got {y!r}.") from None
+        if targets.ndim == 2 and targets.shape[1] == 1:
+            targets = column_or_1d(targets, warn=True)
+        if targets.ndim != 1:
+            raise ValueError(f"y should be a 1d array, one number per row; got an array of shape {targets.shape}.")
+        if len(targets) != n:
+            raise ValueError(f"X and y must have as many rows; got {n} rows and {len(targets)} numbers.")
+        if not np.isfinite(targets).all():
+            what = "NaN" if np.isnan(targets).any() else "infinity"
+            raise ValueError(f"Input y contains {what}. Targets must be finite; drop those rows.")
+        most = LARGEST[np.dtype(self.dtype or np.float64).name]
+        if (np.abs(targets) > most).any():
+            raise ValueError(f"targets must not exceed {most:g}; got {np.abs(targets).max():g}. Scale them down.")
+        return targets
+
+    def _usual_answer(self, y: Any) -> np.ndarray | None:
+        return np.array([y], np.float64) if isinstance(y, float | int) and -1e10 < y < 1e10 else None
+
+    def _one_answer(self, y: Any) -> list:
+        return [y]

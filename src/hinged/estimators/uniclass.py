@@ -1,0 +1,270 @@
+"""One class: is this row like the others?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import OutlierMixin
+from sklearn.exceptions import NotFittedError
+
+from hinged.estimators.holding import Held
+from hinged.estimators.labels import LabelIndex
+from hinged.estimators.learning import Learns
+from hinged.estimators.reading import Batch
+from hinged.estimators.settings import check_options, check_sizes, whole
+from hinged.loops.ledger import MISTAKES
+from hinged.loops.rows import Rows
+from hinged.loops.steps import Setting
+from hinged.loops.uniclass import UniclassModel
+from hinged.rules.table import positive
+from hinged.rules.table import resolve as resolve_rule
+
+__all__ = ["Uniclass"]
+
+STEPPING = ("rule", "C")
+BUILT_FOR = ("radius", "max_radius", "dtype")
+
+
+class UniclassSettled(NamedTuple):
+    """Settings that were found sound."""
+
+    rule: Setting
+    largest: float
+    learns_radius: bool
+    certified: bool = False
+
+    def change(self, model: UniclassModel) -> None:
+        """Let a model go on by this rule."""
+        model.setting = self.rule
+
+    def new_model(self, who: Any, dtype: Any) -> UniclassModel:
+        """An empty model for a learner with these settings."""
+        return UniclassModel(who.dtype or dtype, self.rule, self.largest, self.learns_radius)
+
+
+class Uniclass(OutlierMixin, Learns):
+    """Online outlier detector: a ball that moves towards every row that lies outside of it.
+
+    Parameters
+    ----------
+    rule : "pa", "pa1" or "pa2", default "pa1"
+        Move until the row is in the ball; the same, no further than C; the same, softened by 1/(2C).
+    C : float, default 1.0
+        Longest move, positive; in the unit of the data. Small where some rows are outliers.
+    radius : float or "learn", default 1.0
+        The ball's radius, or "learn" for one that begins at 0 and grows as rows lie outside, up to `max_radius`.
+    max_radius : float, optional
+        Largest radius, for radius="learn".
+    n_features : int, optional
+        Width of the input, where it is known in advance.
+    epochs : int, default 1
+        Passes over the rows in `fit`.
+    shuffle : bool, default False
+        Another order in each epoch of `fit`.
+    random_state : int, RandomState or None
+        For `shuffle`.
+    dtype : float32, float64 or None
+        Type of the centre; None takes the first input's.
+
+    Attributes
+    ----------
+    center_ : array (features,)
+    radius_ : float
+    offset_ : float
+        Minus the radius: `decision_function` is `score_samples` minus this.
+    n_rounds_, n_mistakes_, n_updates_ : int
+        Rounds, rounds whose row lay outside, rounds with a move.
+    dual_ : None
+        This task has no certificate.
+
+    References
+    ----------
+    Crammer et al. (2006), section 6.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> model = hinged.Uniclass(radius=1.0).fit([[3.0, 4.0], [3.0, 5.0], [3.0, 4.5]])
+    >>> model.predict([[3.0, 4.5], [9.0, 9.0]]).tolist()
+    [1, -1]
+    """
+
+    _stepping = STEPPING
+    _built_for = BUILT_FOR
+    _as_set: ClassVar = attrgetter(*STEPPING, *BUILT_FOR)
+
+    def __init__(
+        self,
+        rule: str = "pa1",
+        C: float = 1.0,
+        radius: float | str = 1.0,
+        max_radius: float | None = None,
+        *,
+        n_features: int | None = None,
+        epochs: int = 1,
+        shuffle: bool = False,
+        random_state: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        self.rule = rule
+        self.C = C
+        self.radius = radius
+        self.max_radius = max_radius
+        self.n_features = n_features
+        self.epochs = epochs
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.dtype = dtype
+
+    # ------------------------------------------------------------------ learning
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Forget everything and learn the rows `epochs` times; there are no answers, `y` is not looked at.
+
+        Parameters
+        ----------
+        X : matrix, data frame or list of dicts
+        y : not used
+        sample_weight : array of shape (rows,), optional
+            Replaces C by weight · C in each round; 0 leaves the model as it is.
+        """
+        return super().fit(X, None, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn rows in order, keeping what was learnt; wider rows are welcome, `y` is not looked at."""
+        return super().partial_fit(X, None, classes, sample_weight)
+
+    def learn_one(self, x: Any, y: Any = None, sample_weight: float | None = None) -> None:
+        """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
+        model = self._held.model
+        if (
+            model is not None
+            and type(x) is np.ndarray
+            and x.shape == model.columns.shape
+            and x.dtype is model.dtype
+            and x.flags.c_contiguous
+            and x.flags.writeable
+            and sample_weight is None
+            and self._learnt_with == type(self)._as_set(self)
+            and model.learn_dense(x) >= 0.0
+        ):
+            return
+        super().learn_one(x, None, sample_weight)
+
+    def _learn(
+        self,
+        batch: Batch,
+        answers: Any,
+        weights: np.ndarray,
+        delay: int = 0,
+        advance: Callable[[int], None] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if self._model is None:
+            settled = self._settle(batch.dtype)
+            self._certified, self._edited = False, False
+            self._held = Held(LabelIndex(), settled.new_model(self, batch.dtype))
+            self._keep_up()
+        self._take_in(batch)
+        model, rows = self._model, batch.rows
+        if delay == 0:
+            flags, losses = model.learn(rows, weights)
+        else:
+            flags, losses = np.zeros(batch.n, np.int8), np.zeros(batch.n)
+            for t in range(batch.n + delay):
+                if t < batch.n:  # what counts is the ball of that moment
+                    one = Rows(rows.indptr[t : t + 2], rows.indices, rows.data)
+                    losses[t] = max(0.0, float(model.distances(one)[0]) - model.radius)
+                    flags[t] = losses[t] > 0.0
+                if t >= delay:
+                    i, before = t - delay, int(model.ledger.counts[MISTAKES])
+                    model.learn(Rows(rows.indptr[i : i + 2], rows.indices, rows.data), weights[i : i + 1])
+                    model.ledger.counts[MISTAKES] = before + int(flags[i])
+        if advance is not None:
+            advance(batch.n)
+        return flags, (1 + flags).astype(np.int32), losses
+
+    # ------------------------------------------------------------------ answers
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Minus each row's distance from the centre: the lower, the stranger."""
+        return -self._fitted().distances(self._parse(X, grow=False).rows)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """How far inside the ball each row lies; negative outside."""
+        scores = self.score_samples(X)
+        return scores + self._fitted().radius
+
+    def predict(self, X: Any) -> np.ndarray:
+        """+1 for rows in the ball, -1 for outliers."""
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+    def predict_one(self, x: Any) -> int:
+        """+1 for a row in the ball, -1 for an outlier; -1 before anything is learnt."""
+        return -1 if self._model is None else int(self.predict(self._one_row(x))[0])
+
+    def explain(self, x: Any, top: int | None = 10) -> list[tuple[Any, float]]:
+        """The features that set a row apart: x - centre for each, largest first; their squares sum to distance²."""
+        top = None if top is None else whole("top", top, 1)
+        model = self._fitted()
+        rows = self._parse(self._one_row(x), grow=False).rows
+        apart = dict(enumerate((-model.center.astype(np.float64)).tolist()))
+        for column, value in zip(rows.indices.tolist(), rows.data.tolist(), strict=True):
+            apart[column] = apart.get(column, 0.0) + value
+        named = [(self._feature_name(column + 1), value) for column, value in apart.items() if value != 0.0]
+        return sorted(named, key=lambda item: -abs(item[1]))[:top]
+
+    @property
+    def center_(self) -> np.ndarray:
+        """The centre of the ball (features,)."""
+        return self._learnt("center_").center
+
+    @property
+    def radius_(self) -> float:
+        """The radius of the ball by now."""
+        return self._learnt("radius_").radius
+
+    @property
+    def offset_(self) -> float:
+        """Minus the radius."""
+        return -self._learnt("offset_").radius
+
+    @property
+    def classes_(self) -> np.ndarray:
+        raise AttributeError("Uniclass knows one class and has no classes_.")
+
+    # ------------------------------------------------------------------ checks
+    def _settle(self, dtype: Any = np.float64) -> UniclassSettled:
+        if self.rule not in ("pa", "pa1", "pa2"):
+            raise ValueError(f"rule must be one of pa, pa1, pa2; got rule={self.rule!r}.")
+        step, _own = resolve_rule(self.rule, self.C, 1.0)
+        check_options(self)
+        learns = isinstance(self.radius, str)
+        if learns and self.radius != "learn":
+            raise ValueError(f"radius must be a positive number or 'learn'; got radius={self.radius!r}.")
+        if learns and self.max_radius is None:
+            raise ValueError("radius='learn' needs max_radius, the largest it may grow to; got max_radius=None.")
+        name = "max_radius" if learns else "radius"
+        largest = positive(name, self.max_radius if learns else self.radius, "1.0, in the unit of the data")
+        check_sizes({"C": step.C, name: largest}, np.dtype(self.dtype or dtype).name)
+        rule = Setting(step.code, step.C, step.margin, step.uses_weight)
+        return UniclassSettled(rule, largest, learns)
+
+    def _answers(self, y: Any, n: int) -> list:
+        return [None] * n
+
+    def _one_answer(self, y: Any) -> list:
+        return [None]
+
+    def _fitted(self) -> UniclassModel:
+        if self._model is None:
+            raise NotFittedError(
+                "This Uniclass instance is not fitted yet: it has learnt nothing. "
+                "Call fit, partial_fit or learn_one first."
+            )
+        return self._model
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags

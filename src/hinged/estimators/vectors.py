@@ -1,0 +1,205 @@
+"""What the learners of one weight vector share: two labels, numbers, ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from hinged.estimators.holding import Held
+from hinged.estimators.labels import LabelIndex
+from hinged.estimators.learning import Learns
+from hinged.estimators.reading import Batch
+from hinged.estimators.settings import check_options, check_sizes, whole
+from hinged.loops.ledger import MISTAKES, NOVEL
+from hinged.loops.rows import Rows
+from hinged.loops.steps import Setting
+from hinged.loops.vector_model import VectorModel
+from hinged.rules.table import resolve as resolve_rule
+
+__all__ = ["VectorEstimator"]
+
+UNWEIGHTED = np.zeros(0)
+
+Told = tuple[np.ndarray, np.ndarray, np.ndarray]  # of each round: its flag, the rank of its answer, its loss
+
+
+class VectorSettled(NamedTuple):
+    """Settings that were found sound."""
+
+    task: str
+    rule: Setting
+    certified: bool
+    epsilon: float
+
+    def change(self, model: VectorModel) -> None:
+        """Let a model go on by this rule."""
+        model.setting, model.epsilon = self.rule, self.epsilon
+
+    def new_model(self, who: Any, dtype: Any) -> VectorModel:
+        """An empty model for a learner with these settings."""
+        return VectorModel(
+            self.task,
+            who.dtype or dtype,
+            self.rule,
+            epsilon=self.epsilon,
+            idf=who.scaling == "idf",
+            unit=bool(who.normalize),
+            bias=float(who.bias),
+            average=bool(who.average),
+        )
+
+
+class VectorEstimator(Learns):
+    """Online learner of one weight vector; its heirs say what the score means."""
+
+    _task: ClassVar[str]
+    _rules: ClassVar[tuple[str, ...]]
+    rule: Any
+    C: float
+    scaling: str | None
+    normalize: bool
+    average: bool
+    bias: float
+    dtype: Any
+
+    # ------------------------------------------------------------------ answers
+    def decision_function(self, X: Any) -> np.ndarray:
+        """⟨w, x⟩ of each row, (rows,)."""
+        return self._fitted().score(self._parse(X, grow=False).rows)
+
+    def explain(self, x: Any, top: int | None = 10) -> list[tuple[Hashable, float]]:
+        """The features of a row that carry its score ⟨w, x⟩, signed, largest first; all of them sum to the score."""
+        top = None if top is None else whole("top", top, 1)
+        model = self._fitted()
+        f, v = model.read(self._parse(self._one_row(x), grow=False).rows)
+        w = model.weights
+        carried = [
+            (self._feature_name(i), float(value * w[i]))
+            for i, value in zip(f.tolist(), v.tolist(), strict=True)
+            if i < len(w)
+        ]
+        return sorted((c for c in carried if c[1] != 0.0), key=lambda item: -abs(item[1]))[:top]
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights (features,); their mean over the rounds where one is kept."""
+        return self._learnt("coef_").weights[1:].copy()
+
+    @property
+    def intercept_(self) -> float:
+        """What the bias adds to every score."""
+        model = self._learnt("intercept_")
+        return float(model.weights[0]) * model.bias
+
+    # ------------------------------------------------------------------ learning
+    def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> None:
+        """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
+        if sample_weight is None and self._model is not None and self.class_weight is None:
+            named = type(x) is dict and self._names is not None
+            if named or (type(x) is np.ndarray and x.ndim == 1 and self._is_usual(x[np.newaxis])):
+                with self._writing():
+                    target = self._usual_answer(y)
+                    if target is not None:  # the common case of a stream
+                        batch = self._parse_dicts((x,), True) if named else self._parse(x[np.newaxis], True)
+                        self._keep_up()
+                        if named:
+                            self._take_in(batch)
+                        self._model.learn(batch.rows, target, UNWEIGHTED)
+                        return
+        super().learn_one(x, y, sample_weight)
+
+    def _usual_answer(self, y: Any) -> np.ndarray | None:
+        """An answer as the loop reads it, if it needs no closer look."""
+        return None
+
+    def _learn(
+        self,
+        batch: Batch,
+        answers: Any,
+        weights: np.ndarray,
+        delay: int = 0,
+        advance: Callable[[int], None] | None = None,
+    ) -> Told:
+        """Learn rows in order; where it is refused, nothing has changed."""
+        self._refuse(answers, weights)
+        if self._model is None:
+            settled = self._settle(batch.dtype)
+            self._certified, self._edited = settled.certified, False
+            self._held = Held(self._labels or LabelIndex(), settled.new_model(self, batch.dtype))
+            self._begin()
+            self._keep_up()
+        self._take_in(batch)
+        flags, losses = self._one_after_another(batch.rows, answers, weights, delay, advance)
+        return flags, np.where(flags < 0, 0, 1 + flags).astype(np.int32), losses
+
+    def _one_after_another(
+        self, rows: Rows, answers: Any, weights: np.ndarray, delay: int, advance: Callable[[int], None] | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        n = len(rows.indptr) - 1
+        flags, losses = np.zeros(n, np.int8), np.zeros(n)
+        if delay == 0:
+            size = n if advance is None else max(1, n // 200)
+            for first in range(0, n, size):
+                some = slice(first, min(n, first + size))
+                told = self._run(_part(rows, some), answers[some], weights[some])
+                flags[some], losses[some] = told
+                if advance is not None:
+                    advance(some.stop - first)
+            return flags, losses
+        for t in range(n + delay):
+            if t < n:  # what counts is the prediction, by the model of its moment
+                one = slice(t, t + 1)
+                counts = self._model.ledger.counts.copy()
+                flags[one], losses[one] = self._run(_part(rows, one), answers[one], np.zeros(1))
+                self._model.ledger.counts[:] = counts
+            if t >= delay:
+                one = slice(t - delay, t - delay + 1)
+                counts = self._model.ledger.counts.copy()
+                self._run(_part(rows, one), answers[one], weights[one])
+                self._model.ledger.counts[MISTAKES] = counts[MISTAKES] + (flags[one] == 1).sum()
+                self._model.ledger.counts[NOVEL] = counts[NOVEL] + (flags[one] == -1).sum()
+                if advance is not None:
+                    advance(1)
+        return flags, losses
+
+    def _run(self, rows: Rows, answers: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Learn some rows; each round's flag and loss."""
+        return self._model.learn(rows, answers, weights)
+
+    def _refuse(self, answers: Any, weights: np.ndarray) -> None:
+        """Refuse answers that cannot be learnt after what is known."""
+
+    def _begin(self) -> None:
+        """What a new model has to be told."""
+
+    # ------------------------------------------------------------------ checks
+    def _settle(self, dtype: Any = np.float64) -> VectorSettled:
+        """Check every setting, by name."""
+        margin = getattr(self, "margin", 1.0)
+        name = self.rule if isinstance(self.rule, str) else type(self.rule).__name__.lower()
+        if name not in self._rules:
+            raise ValueError(f"rule must be one of {', '.join(self._rules)}; got rule={self.rule!r}.")
+        step, _own = resolve_rule(self.rule, self.C, margin)
+        check_options(self)
+        sizes = {"C": step.C, "margin": step.margin, "bias": self.bias}
+        check_sizes(sizes, np.dtype(self.dtype or dtype).name)
+        rule = Setting(step.code, step.C, step.margin, step.uses_weight)
+        return VectorSettled(self._task, rule, step.certified, self._epsilon(np.dtype(self.dtype or dtype).name))
+
+    def _epsilon(self, dtype: str) -> float:
+        return 0.0
+
+    def _fitted(self) -> VectorModel:
+        if self._model is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: it has learnt nothing. "
+                "Call fit, partial_fit or learn_one first."
+            )
+        return self._model
+
+
+def _part(rows: Rows, some: slice) -> Rows:
+    return Rows(rows.indptr[some.start : some.stop + 1], rows.indices, rows.data)

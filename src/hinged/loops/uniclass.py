@@ -1,0 +1,225 @@
+"""The centre of a ball, learnt from rows; kept as a multiple of a vector, so that a sparse row costs its non-zeros."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from hinged.loops.direct import Direct
+from hinged.loops.ledger import LEARNT, MISTAKES, ROUNDS, UPDATES, new_ledger
+from hinged.loops.memory import longer
+from hinged.loops.rows import Rows
+from hinged.loops.steps import Setting
+from hinged.rules.worst import worst_step
+from hinged.tasks.uniclass import radius
+
+__all__ = ["UniclassModel"]
+
+SCALE, SQ_NORM, HEIGHT, LARGEST, SINCE, WIDTH = range(6)
+LEAST_SCALE = 1e-60  # the multiple is folded into the vector before it vanishes
+REFRESH = 4096  # updates after which ‖c‖² is summed anew
+
+
+@njit(cache=True)
+def _apart(indices: Any, data: Any, begin: int, end: int, v: Any, numbers: Any) -> tuple[float, float, float]:
+    """‖x - c‖², ⟨x, c⟩ and ‖x‖² of one row."""
+    # columns outside the row add what ‖c‖² has beyond the row's columns; nothing where the row has them all
+    scale = numbers[SCALE]
+    apart, met, inner, q = 0.0, 0.0, 0.0, 0.0
+    others = numbers[WIDTH]
+    for j in range(begin, end):
+        x = np.float64(data[j])
+        if x == 0.0:  # as if it were not there: dense and sparse rows are the same rows
+            continue
+        others -= 1.0
+        c = scale * np.float64(v[indices[j]]) if indices[j] < v.shape[0] else 0.0
+        apart += (x - c) * (x - c)
+        met += c * c
+        inner += x * c
+        q += x * x
+    if others > 0.0:
+        apart += max(0.0, numbers[SQ_NORM] - met)
+    return apart, inner, q
+
+
+@njit(cache=True)
+def _refresh(v: Any, numbers: Any) -> None:
+    """Fold the multiple into the vector, and sum ‖c‖² anew."""
+    total = 0.0
+    for i in range(v.shape[0]):
+        v[i] *= numbers[SCALE]
+        total += np.float64(v[i]) * np.float64(v[i])
+    numbers[SCALE], numbers[SQ_NORM], numbers[SINCE] = 1.0, total, 0.0
+
+
+@njit(cache=True)
+def _learn_row(
+    indices: Any, data: Any, begin: int, end: int, code: int, C: float, weight: float, v: Any, numbers: Any, counts: Any
+) -> float:
+    """Learn one row: c += τ (x - c)/‖x - c‖ where it lies outside, with the height h of a radius to be learnt.
+
+    Return its loss; -1, and nothing has changed, where values are not finite or too large.
+    """
+    apart, inner, q = _apart(indices, data, begin, end, v, numbers)
+    if not q < 1e300:
+        return -1.0
+    height = numbers[HEIGHT]
+    distance = math.sqrt(apart + height * height)
+    loss = max(0.0, distance - numbers[LARGEST])
+    counts[ROUNDS] += 1
+    counts[MISTAKES] += loss > 0.0
+    if weight <= 0.0:
+        return loss
+    counts[LEARNT] += 1
+    if loss > 0.0:
+        counts[UPDATES] += 1
+        a = min(1.0, worst_step(code, 0.0, 1.0, loss, C * weight) / distance)  # c ← (1 - a) c + a x
+        keep = 1.0 - a
+        sq_norm = keep * keep * numbers[SQ_NORM] + 2.0 * a * keep * inner + a * a * q
+        if numbers[SCALE] * keep < LEAST_SCALE:
+            _refresh(v, numbers)
+            if keep < LEAST_SCALE:
+                v[:] = 0.0
+                keep = 1.0
+        numbers[SCALE] *= keep
+        share = a / numbers[SCALE]
+        for j in range(begin, end):
+            v[indices[j]] += v.dtype.type(share * data[j])
+        numbers[SQ_NORM] = sq_norm
+        numbers[HEIGHT] *= 1.0 - a
+        numbers[SINCE] += 1.0
+        if numbers[SINCE] >= REFRESH:
+            _refresh(v, numbers)
+    return loss
+
+
+@njit(cache=True, nogil=True)
+def _learn_dense(indices: Any, x: Any, code: int, C: float, v: Any, numbers: Any, counts: Any) -> float:
+    """Learn one dense row; `indices` are all its columns."""
+    return _learn_row(indices, x, 0, x.shape[0], code, C, 1.0, v, numbers, counts)
+
+
+@njit(cache=True, nogil=True)
+def _learn(
+    rows: Any, weights: Any, code: int, C: float, uses_weight: bool, v: Any, numbers: Any, counts: Any, losses: Any
+) -> None:
+    for i in range(losses.shape[0]):
+        weight = weights[i] if weights.shape[0] > 0 else 1.0
+        if weight > 0.0 and not uses_weight:
+            weight = 1.0
+        losses[i] = _learn_row(
+            rows.indices, rows.data, rows.indptr[i], rows.indptr[i + 1], code, C, weight, v, numbers, counts
+        )
+
+
+@njit(cache=True, nogil=True)
+def _distances(rows: Any, v: Any, numbers: Any, out: Any) -> None:
+    for i in range(out.shape[0]):
+        out[i] = math.sqrt(_apart(rows.indices, rows.data, rows.indptr[i], rows.indptr[i + 1], v, numbers)[0])
+
+
+class UniclassModel:
+    """A centre, a radius and counts.
+
+    Parameters
+    ----------
+    dtype : float32 or float64
+        Of the centre.
+    setting : Setting
+        The rule.
+    largest : float
+        The radius, or the largest it may be.
+    learns_radius : bool
+    """
+
+    functions = ()  # no label features of the user's own
+
+    def __init__(self, dtype: Any, setting: Setting, largest: float, learns_radius: bool) -> None:
+        self.dtype, self.setting = np.dtype(dtype), setting
+        self.ledger = new_ledger()
+        self.v = np.zeros(0, self.dtype)
+        self.numbers = np.array([1.0, 0.0, largest if learns_radius else 0.0, largest, 0.0, 0.0])
+        self.n_features = 0
+        self.columns = np.zeros(0, np.int32)
+        self.lock = threading.RLock()
+        self._direct = Direct(_learn_dense)
+
+    def widen(self, n_features: int) -> None:
+        """Admit columns up to `n_features`."""
+        if n_features > self.n_features:
+            with self.lock:
+                self.n_features = n_features
+                self.v = longer(self.v, n_features)
+                self.columns = np.arange(n_features, dtype=np.int32)
+                self.numbers[WIDTH] = n_features
+
+    @property
+    def sizes(self) -> tuple[int]:
+        """Features that are known."""
+        return (self.n_features,)
+
+    def cut(self, n_features: int) -> None:
+        """Forget the features after those; nothing may have been learnt of them."""
+        self.n_features = n_features
+        self.numbers[WIDTH] = n_features
+
+    @property
+    def center(self) -> np.ndarray:
+        """The centre (features,)."""
+        return (self.numbers[SCALE] * self.v[: self.n_features]).astype(self.dtype)
+
+    @property
+    def radius(self) -> float:
+        """The radius by now."""
+        return float(radius(self.numbers[LARGEST], self.numbers[HEIGHT]))
+
+    def learn(self, rows: Rows, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Learn rows in order; return each round's flag and loss."""
+        losses = np.zeros(len(rows.indptr) - 1)
+        code, C, _, uses_weight, *_ = self.setting
+        with self.lock:
+            _learn(rows, weights, code, C, uses_weight, self.v, self.numbers, self.ledger.counts, losses)
+        return (losses > 0.0).astype(np.int8), losses
+
+    def learn_dense(self, x: np.ndarray) -> float:
+        """Learn one dense row of full width; return its loss, or -1 where it was refused."""
+        with self.lock:
+            return self._direct(
+                self.dtype, self.columns, x, self.setting.code, self.setting.C, self.v, self.numbers, self.ledger.counts
+            )
+
+    def distances(self, rows: Rows) -> np.ndarray:
+        """How far each row lies from the centre."""
+        out = np.zeros(len(rows.indptr) - 1)
+        _distances(rows, self.v, self.numbers, out)
+        return out
+
+    # ------------------------------------------------------------------ keeping
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything learnt, as plain arrays, without the room for more."""
+        return {"counts": self.ledger.counts, "numbers": self.numbers, "v": self.v[: self.n_features]}
+
+    def restore(self, arrays: dict[str, np.ndarray], names: Any, n_labels: int) -> None:
+        """Become what `arrays` described, if it makes sense; the arrays are copied."""
+        like = {"counts": self.ledger.counts, "numbers": self.numbers, "v": np.zeros(arrays["v"].shape[:1], self.dtype)}
+        for name, array in like.items():
+            kept = arrays[name]
+            if kept.shape != array.shape or kept.dtype != array.dtype or not np.isfinite(kept).all():
+                raise ValueError(f"its {name} are damaged")
+        numbers = arrays["numbers"]
+        if (arrays["counts"] < 0).any() or numbers[WIDTH] != len(arrays["v"]) or numbers[SCALE] <= 0.0:
+            raise ValueError("its counts are damaged")
+        self.widen(len(arrays["v"]))
+        self.ledger = self.ledger._replace(counts=arrays["counts"].copy())
+        self.v, self.numbers = arrays["v"].copy(), numbers.copy()
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            return {name: value for name, value in vars(self).items() if name not in ("lock", "_direct")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, lock=threading.RLock(), _direct=Direct(_learn_dense))
