@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hinged import bounds, datasets, evaluate, experiments, features, geometry, rules, sharing, text
+    from hinged import bounds, costs, datasets, evaluate, experiments, features, geometry, rules, sharing, text
     from hinged.estimators import Classifier, Ranker
     from hinged.estimators.binary import BinaryClassifier
     from hinged.estimators.files import load
@@ -31,6 +31,7 @@ __all__ = [
     "Uniclass",
     "__version__",
     "bounds",
+    "costs",
     "datasets",
     "evaluate",
     "experiments",

@@ -17,8 +17,10 @@ from hinged.estimators.labels import LabelIndex, to_declare
 from hinged.estimators.learning import Learns
 from hinged.estimators.reading import Batch
 from hinged.estimators.settings import BUILT_FOR, STEPPING, settle
+from hinged.loops.costs import Costs
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import LABELS
+from hinged.tasks.cost import cost_matrix
 
 __all__ = ["LabelEstimator"]
 
@@ -44,6 +46,8 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         features: Any = None,
         geometry: Any = "euclidean",
         margin: float = 1.0,
+        cost: Any = None,
+        constraint: str = "max-loss",
         scaling: str | None = None,
         normalize: bool = False,
         average: bool = False,
@@ -61,6 +65,8 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         self.features = features
         self.geometry = geometry
         self.margin = margin
+        self.cost = cost
+        self.constraint = constraint
         self.scaling = scaling
         self.normalize = normalize
         self.average = average
@@ -82,6 +88,7 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
                     batch = self._parse_dicts((x,), grow=True)
                     self._keep_up()
                     self._take_in(batch)
+                    self._price(self._model, self._known())
                     self._model.learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), self._known())
                     tell(self, self._model)
                     return
@@ -146,12 +153,22 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
             self._keep_up()
         self._take_in(batch)
         after = [*known.labels, *new] if new else known.labels
+        self._price(model, after)
         try:
             told = model.learn(batch.rows, Targets(indptr, ids, weights), after, delay, self._describe, advance)
         finally:  # also where the call is interrupted: the labels met so far are known
             known.extend(new[: max(0, int(model.ledger.counts[LABELS]) - len(known))])
         tell(self, model)
         return told
+
+    def _price(self, model: Any, labels: list[Hashable]) -> None:
+        """Give the model the costs of these labels, where mistakes have costs."""
+        if self.cost is None:
+            return
+        now = (labels, len(labels), self.cost, self.constraint)
+        before = getattr(model, "priced", None)
+        if before is None or any(a is not b for a, b in zip(now, before, strict=True)):
+            model.costs, model.priced = Costs(cost_matrix(self.cost, labels), self.constraint == "prediction"), now
 
     def _check_count(self, n_labels: int) -> None:
         most = self._settle().most_labels

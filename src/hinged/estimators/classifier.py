@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 
 from hinged.estimators.base import LabelEstimator
 from hinged.estimators.labels import as_labels
+from hinged.loops.ledger import COST
 
 __all__ = ["Classifier"]
 
@@ -36,6 +37,11 @@ class Classifier(ClassifierMixin, LabelEstimator):
         From moves to weights: added up, or multiplied on a simplex of a fixed number of features, one per label.
     margin : float, default 1.0
         By how much the right label must win. Under "entropy" below the radius, 1 unless set.
+    cost : matrix, dict, function or hinged.costs.Tree, optional
+        What a wrong label costs, ρ(right, answered): a matrix in the order of `classes_`, a dict of (right, answered)
+        pairs (others cost 1), or a function of both. A pair's margin is then √ρ in place of `margin`.
+    constraint : "max-loss" or "prediction", default "max-loss"
+        With costs, which pair the rules on one pair take: the one with the largest loss, or that of the prediction.
     scaling : None or "idf", default None
         "idf" multiplies every value by how rare its feature has been so far.
     normalize : bool, default False
@@ -68,6 +74,8 @@ class Classifier(ClassifierMixin, LabelEstimator):
         The shared vector of "single" and "hybrid".
     n_rounds_, n_mistakes_, n_updates_, n_novel_ : int
         Rounds, mistakes, rounds with a step, rounds with a label seen for the first time.
+    total_cost_ : float
+        Cost of all predictions so far; without `cost`, the mistakes.
     dual_ : float or None
         The dual certificate.
 
@@ -99,6 +107,12 @@ class Classifier(ClassifierMixin, LabelEstimator):
             return None
         labels, _, scores = self._scored_one(x)
         return labels.labels[int(scores.argmax())] if len(scores) else None
+
+    @property
+    def total_cost_(self) -> float:
+        """Σ ρ(right, predicted) over the rounds, each prediction before its lesson; the mistakes where none is set."""
+        model = self._learnt("total_cost_")
+        return float(model.notes[COST]) if self.cost is not None else float(self.n_mistakes_)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores (rows, labels) in the order of `classes_`; with two labels (rows,), the second minus the first."""

@@ -21,8 +21,6 @@ __all__ = ["LabelledVector"]
 class LabelledVector(VectorEstimator):
     """One weight vector whose answers are labels."""
 
-    class_weight: Any
-
     def declare(self, labels: Iterable[Hashable]) -> Self:
         """Make labels known before any of their rows came."""
         with self._writing():
@@ -118,6 +116,10 @@ class LabelledVector(VectorEstimator):
             self.declare(classes)
 
     # ------------------------------------------------------------------ answers
+    def decision_function(self, X: Any) -> np.ndarray:
+        """⟨w, x⟩ of each row, (rows,)."""
+        return self._fitted().score(self._parse(X, grow=False).rows)
+
     def predict_one(self, x: Any) -> Hashable | None:
         """The label of one row; None before any is known."""
         labels, model = self._held

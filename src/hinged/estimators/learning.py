@@ -143,11 +143,11 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
         now = type(self)._as_set(self)
         if self._learnt_with is None:
             self._learnt_with = now
-        if now == self._learnt_with:
+        if _same(now, self._learnt_with):
             return
         n = len(self._stepping)
         for name, before, value in zip(self._built_for, self._learnt_with[n:], now[n:], strict=True):
-            if before != value:
+            if not _same(before, value):
                 raise ValueError(
                     f"{name} cannot change once something is learnt; it was {before!r}, now {value!r}. "
                     "Set it back, or call fit to start anew."
@@ -188,6 +188,14 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether settings are equal; arrays are where they are the same ones."""
+    try:
+        return bool(a == b)
+    except ValueError:
+        return False
 
 
 def _taken(rows: Rows, order: np.ndarray) -> Rows:

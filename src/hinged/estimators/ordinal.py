@@ -40,7 +40,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         below or above all known ones, not between them.
     margin : float, default 1.0
         How far from every threshold a score must lie.
-    scaling, normalize, average, bias, class_weight, n_features, epochs, shuffle, random_state, dtype
+    scaling, normalize, average, bias, n_features, epochs, shuffle, random_state, dtype
         As in `BinaryClassifier`.
 
     Attributes
@@ -86,7 +86,6 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         normalize: bool = False,
         average: bool = False,
         bias: float = 0.0,
-        class_weight: Any = None,
         n_features: int | None = None,
         epochs: int = 1,
         shuffle: bool = False,
@@ -101,7 +100,6 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         self.normalize = normalize
         self.average = average
         self.bias = bias
-        self.class_weight = class_weight
         self.n_features = n_features
         self.epochs = epochs
         self.shuffle = shuffle

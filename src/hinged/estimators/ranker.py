@@ -70,6 +70,13 @@ class Ranker(LabelEstimator):
         truth = np.array([[label in right for label in labels] for right in sets], np.int64)
         return float(label_ranking_average_precision_score(truth, scores, sample_weight=sample_weight))
 
+    def _settle(self, dtype: Any = np.float64) -> Any:
+        if self.cost is not None:
+            raise ValueError(
+                "cost is for one right label per row, so for a Classifier; a Ranker has none. Leave it out."
+            )
+        return super()._settle(dtype)
+
     def _answers(self, y: Any, n: int) -> list:
         told = as_label_sets(y, n, self._columns, self._column)
         if self._model is not None and (told.columns is None) != (self._columns is None):

@@ -112,7 +112,7 @@ class Regressor(RegressorMixin, VectorEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The number of each row."""
-        return self.decision_function(X)
+        return self._fitted().score(self._parse(X, grow=False).rows)
 
     def predict_one(self, x: Any) -> float:
         """The number of one row; 0 before anything is learnt."""

@@ -22,6 +22,7 @@ from hinged.rules.table import resolve as resolve_rule
 from hinged.sharing.features import EXPLICIT, FREQUENCY
 from hinged.sharing.plan import Plan
 from hinged.sharing.plan import resolve as resolve_sharing
+from hinged.tasks.cost import cost_matrix
 
 __all__ = ["LARGEST_JOINT", "Settled", "check_options", "check_sizes", "settle", "whole"]
 
@@ -29,7 +30,7 @@ LARGEST_JOINT = 2000
 
 
 #: Settings a learner may change between rounds, and those its memory is built for.
-STEPPING = ("rule", "C", "margin")
+STEPPING = ("rule", "C", "margin", "cost", "constraint")
 BUILT_FOR = ("sharing", "features", "geometry", "scaling", "normalize", "average", "bias", "dtype")
 
 
@@ -107,10 +108,25 @@ def settle(who: Any, dtype: Any = np.float64) -> Settled:
     if EXPLICIT in codes and len(codes) > 1:
         raise ValueError("label features of your own cannot be mixed with built-in ones in one model; use either.")
     check_options(who)
+    check_cost(who, geometry is not None)
     _check_sizes(who, step, plan, np.dtype(who.dtype or dtype).name)
     joint = step.code in (OPTIMAL, MIRA) and (len(plan.parts) > 0 or not plan.per_label)
     rule = Setting(step.code, step.C, step.margin, step.uses_weight)
     return Settled(rule, own, plan, step.certified, LARGEST_JOINT if joint else math.inf, geometry)
+
+
+def check_cost(who: Any, entropic: bool) -> None:
+    """Refuse, by name, what cannot be done with costs."""
+    if who.constraint not in ("prediction", "max-loss"):
+        raise ValueError(f"constraint must be 'prediction' or 'max-loss'; got constraint={who.constraint!r}.")
+    if who.cost is None:
+        return
+    if entropic:
+        raise ValueError(
+            "cost asks for a margin of each pair's own, which geometry='entropy' has not; use 'euclidean'."
+        )
+    if not callable(who.cost):
+        cost_matrix(who.cost, ())
 
 
 def check_options(who: Any) -> None:

@@ -45,6 +45,8 @@ class ReadsText:
         sharing: Any = "hybrid",
         features: Any = "frequency",
         margin: float = 1.0,
+        cost: Any = None,
+        constraint: str = "max-loss",
         scaling: str | None = "idf",
         normalize: bool = True,
         average: bool = False,
@@ -67,6 +69,8 @@ class ReadsText:
         self.sharing = sharing
         self.features = features
         self.margin = margin
+        self.cost = cost
+        self.constraint = constraint
         self.scaling = scaling
         self.normalize = normalize
         self.average = average

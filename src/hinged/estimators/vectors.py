@@ -66,10 +66,6 @@ class VectorEstimator(Learns):
     dtype: Any
 
     # ------------------------------------------------------------------ answers
-    def decision_function(self, X: Any) -> np.ndarray:
-        """⟨w, x⟩ of each row, (rows,)."""
-        return self._fitted().score(self._parse(X, grow=False).rows)
-
     def explain(self, x: Any, top: int | None = 10) -> list[tuple[Hashable, float]]:
         """The features of a row that carry its score ⟨w, x⟩, signed, largest first; all of them sum to the score."""
         top = None if top is None else whole("top", top, 1)

@@ -123,6 +123,7 @@ def progressive(
     if isinstance(delay, bool) or not isinstance(delay, int | np.integer) or delay < 0:
         raise ValueError(f"delay must be a whole number of at least 0; got delay={delay!r}.")
     before = model.n_updates_ if hasattr(model, "n_updates_") else 0
+    paid = getattr(model, "total_cost_", 0.0)
     start = time.perf_counter()
     if show:
         from rich.console import Console
@@ -137,4 +138,6 @@ def progressive(
     else:
         flags, ranks, *more = model._learn_batch(X, y, classes, sample_weight, int(delay))
     seconds = time.perf_counter() - start
-    return Progress(flags, ranks, model.n_updates_ - before, float((flags == 1).sum()), seconds, *more)
+    cost = getattr(model, "total_cost_", None)
+    cost = float((flags == 1).sum()) if cost is None else cost - paid
+    return Progress(flags, ranks, model.n_updates_ - before, cost, seconds, *more)

@@ -13,10 +13,11 @@ from hinged.geometry import Entropy
 from hinged.io.packing import _plain, _value
 from hinged.rules import Mira, Optimal
 from hinged.sharing import Distance, First, Frequency, Groups, Tfidf
+from hinged.tasks.cost import Tree
 
 __all__ = ["from_json", "to_json"]
 
-OBJECTS = {kind.__name__: kind for kind in (Mira, Optimal, Entropy, First, Frequency, Distance, Tfidf)}
+OBJECTS = {kind.__name__: kind for kind in (Mira, Optimal, Entropy, First, Frequency, Distance, Tfidf, Tree)}
 
 
 def to_json(name: str, value: Any) -> Any:
@@ -32,6 +33,8 @@ def to_json(name: str, value: Any) -> Any:
     if isinstance(value, Groups):
         sets = [[_plain(label, "labels") for label in sorted(s, key=repr)] for s in value.sets]
         return {"groups": sets, "features": [to_json(name, f) for f in value.features] if value.features else None}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        return {"array": value.tolist(), "dtype": value.dtype.name}
     if isinstance(value, tuple | list):
         return {"tuple": [to_json(name, item) for item in value]}
     if isinstance(value, dict):
@@ -62,6 +65,8 @@ def from_json(name: str, plain: Any, given: dict[str, Any]) -> Any:
         sets = [{_value(label) for label in s} for s in plain["groups"]]
         features = plain["features"]
         return Groups(sets, None if features is None else [from_json(name, f, {}) for f in features])
+    if "array" in plain:
+        return np.array(plain["array"], plain["dtype"])
     if "tuple" in plain:
         return tuple(from_json(name, item, given) for item in plain["tuple"])
     if "dict" in plain:

@@ -14,7 +14,9 @@ from numba import njit
 
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, label_scores, n_columns
+from hinged.loops.costs import counted_cost
 from hinged.loops.ledger import (
+    COST,
     GAIN,
     LABELS,
     LEARNT,
@@ -77,6 +79,7 @@ def learn(
     delay: int,
     setting: Any,
     own: Any,
+    costs: Any,
     columns: Any,
     scaling: Any,
     weights: Any,
@@ -101,6 +104,8 @@ def learn(
     wide, wide_g = np.zeros(n_wide, weights.like.dtype), np.zeros(n_wide, weights.like.dtype)
     touched = np.empty(n_wide, np.int64)
     all_scores, all_g, work = np.zeros(n_labels_after), np.zeros(n_labels_after), np.zeros(n_labels_after)
+    shifted = np.zeros(n_labels_after)
+    has_costs = costs.rho.shape[0] > 0
     is_relevant = np.zeros(n_labels_after, np.bool_)
     f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
     if parts is not None:
@@ -114,6 +119,7 @@ def learn(
         origin = np.zeros((parts.kinds.shape[0], room))
 
     plain = delay == 0 and parts is None and columns.kind == PER_LABEL and weights.depth == 1 and setting.code < OPTIMAL
+    plain = plain and not has_costs
     while cursor[0] < n_rows + delay:
         if plain and 1 < counts[LABELS] <= SEGMENT:
             cursor[0] = fast_forward(rows, targets, setting, scaling, weights, ledger, longest, flags, ranks, cursor[0])
@@ -152,6 +158,8 @@ def learn(
                 low, rival = extremes(s, relevant, is_relevant)
                 flags[t] = 1 if s[relevant[low]] - s[rival] <= 0.0 else 0
                 ranks[t] = rank_of_best(s, relevant, is_relevant)
+                if has_costs:
+                    notes[COST] += counted_cost(costs, s, relevant[0])
                 for a in range(relevant.shape[0]):
                     is_relevant[relevant[a]] = False
         if i < 0:
@@ -212,6 +220,8 @@ def learn(
             gap = s[relevant[low]] - s[rival]
             flag = 1 if gap <= 0.0 else 0
             rank = rank_of_best(s, relevant, is_relevant) if flag == 1 else 1
+            if has_costs and delay == 0:
+                notes[COST] += counted_cost(costs, s, relevant[0])
             if weight > 0.0:
                 middle = base + 0.5 * (s[relevant[low]] + s[rival])
                 sums[RANKED] += 1.0
@@ -234,8 +244,23 @@ def learn(
                 C = setting.C * weight if setting.uses_weight else setting.C
                 g = all_g[:k]
                 phi_now = None if parts is None else all_phi[:, :m, :k]
-                total, penalty = net_coefficients(
-                    setting, own, C, s, relevant, is_relevant[:k], low, rival, columns, q, phi_now, work, notes, g
+                total, gain, penalty = net_coefficients(
+                    setting,
+                    own,
+                    costs,
+                    C,
+                    s,
+                    relevant,
+                    is_relevant[:k],
+                    low,
+                    rival,
+                    columns,
+                    q,
+                    phi_now,
+                    work,
+                    shifted[:k],
+                    notes,
+                    g,
                 )
                 # ---- move
                 if total > 0.0:
@@ -266,7 +291,7 @@ def learn(
                         wide_g[touched[a]] = 0
                     if parts is not None:
                         sq_move += move_shared(parts, fs, m, phi, g, age)
-                    sums[GAIN] += total * setting.margin
+                    sums[GAIN] += gain
                     sums[PENALTY] += penalty
                     sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, sq_move)
             for a in range(relevant.shape[0]):

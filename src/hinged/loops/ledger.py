@@ -12,7 +12,7 @@ __all__ = ["BINS", "Ledger", "lead_bin", "new_ledger", "new_notes", "note_lead"]
 
 ROUNDS, LEARNT, MISTAKES, UPDATES, NOVEL, LABELS = range(6)
 GAIN, SQ_NORM, PENALTY, THRESHOLD, RANKED = range(5)
-UNREACHED, ITERATIONS, GAP = range(3)
+UNREACHED, ITERATIONS, GAP, COST = range(4)
 BINS = 96
 FULL_BIN = 1000.0  # counts of a bin are halved here, so that it follows a drifting stream
 
@@ -31,12 +31,12 @@ def new_ledger() -> Ledger:
 
 
 def new_notes() -> np.ndarray:
-    """What a learner may have to tell its user, float64 (3,).
+    """What a learner may have to tell its user, float64 (4,).
 
     Rows on which the margin is UNREACHED whatever the weights (simplices only), most ITERATIONS and largest relative
-    GAP of a joint step by interior points.
+    GAP of a joint step by interior points, COST of all predictions where mistakes have costs.
     """
-    return np.zeros(3)
+    return np.zeros(4)
 
 
 @njit(cache=True)

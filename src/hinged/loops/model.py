@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from hinged.loops.costs import counted_cost
 from hinged.loops.direct import Direct
 from hinged.loops.labels import FULL, NARROW, VECTORS, WEIGHTS, Targets, learn
-from hinged.loops.ledger import LABELS, LEARNT, MISTAKES, NOVEL
+from hinged.loops.ledger import COST, LABELS, LEARNT, MISTAKES, NOVEL
 from hinged.loops.rows import Rows, longest_row, read_row
 from hinged.loops.scoring import score
 from hinged.loops.state import LabelMemory
@@ -88,16 +89,19 @@ class LabelModel(LabelMemory):
         for t in range(n + delay):
             if delay > 0 and t < n:
                 some, theirs = part_of(rows, targets, slice(t, t + 1))
-                flags[t], ranks[t] = self._judge(some, theirs, labels, describe)
+                flags[t], ranks[t], cost = self._judge(some, theirs, labels, describe)
+                self.notes[COST] += cost
             i = t - delay
             if i >= 0:
                 some, theirs = part_of(rows, targets, slice(i, i + 1))
                 explicit = self._explicit(some, labels[: int(counts[LABELS])], describe, grow=True)
+                so_far = self.notes[COST]
                 flag, rank, cursor = np.zeros(1, np.int8), np.zeros(1, np.int32), np.zeros(5, np.int64)
                 self._run(some, theirs, labels, 0, longest, flag, rank, cursor, explicit)
                 if delay == 0:
                     flags[i], ranks[i] = flag[0], rank[0]
                 else:  # what counts is the prediction, not what the model would say by now
+                    self.notes[COST] = so_far
                     counts[MISTAKES] += int(flags[i] == 1) - int(flag[0] == 1)
                     counts[NOVEL] += int(flags[i] == -1) - int(flag[0] == -1)
                 if advance is not None:
@@ -105,18 +109,19 @@ class LabelModel(LabelMemory):
 
     def _judge(
         self, rows: Rows, targets: Targets, labels: Sequence[Hashable], describe: Describe | None
-    ) -> tuple[int, int]:
-        """Flag and rank of one row by the current weights."""
+    ) -> tuple[int, int, float]:
+        """Flag, rank and cost of one row by the current weights."""
         k = int(self.ledger.counts[LABELS])
         right = targets.labels[targets.indptr[0] : targets.indptr[1]]
         if len(right) and (right.min() < 0 or right.max() >= k):
-            return -1, 0
+            return -1, 0, 0.0
         if len(right) == 0 or len(right) == k:
-            return 0, 1
+            return 0, 1, 0.0
         scores = self.score(rows, labels[:k], describe, current=True)[0]
         is_right = np.isin(np.arange(k), right)
         low, rival = extremes(scores, right, is_right)
-        return int(scores[right[low]] <= scores[rival]), rank_of_best(scores, right, is_right)
+        cost = counted_cost(self.costs, scores, right[0]) if len(self.costs.rho) else 0.0
+        return int(scores[right[low]] <= scores[rival]), rank_of_best(scores, right, is_right), cost
 
     def _run(
         self,
@@ -140,6 +145,7 @@ class LabelModel(LabelMemory):
                 delay,
                 self.setting,
                 self.own,
+                self.costs,
                 columns,
                 self._scaling(),
                 self.stores[WEIGHTS].store,

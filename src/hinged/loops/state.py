@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
+from hinged.loops.costs import NO_COSTS
 from hinged.loops.labels import COUNTS, FIRSTS, SUMS, VECTORS, WEIGHTS
-from hinged.loops.ledger import GAIN, LABELS, LEARNT, PENALTY, SQ_NORM, new_ledger, new_notes
+from hinged.loops.ledger import COST, GAIN, LABELS, LEARNT, PENALTY, SQ_NORM, new_ledger, new_notes
 from hinged.loops.memory import Paged, longer
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Scaling
 from hinged.loops.shared import Parts
@@ -69,6 +70,7 @@ class LabelMemory:
             Paged(np.float64),
         ]
         self.ledger, self.notes = new_ledger(), new_notes()
+        self.costs = NO_COSTS
         self.label_rows = np.zeros(1, np.int64)
         self.first_rounds = np.zeros(1, np.int64)
         self.df = np.zeros(1, np.int32)
@@ -176,6 +178,8 @@ class LabelMemory:
             "first_rounds": self.first_rounds[:n_labels],
             "n_features": np.array([self.n_features]),
         }
+        if self.notes[COST] > 0.0:
+            arrays["cost"] = self.notes[[COST]]
         for which, paged in enumerate(self.stores):
             arrays |= {f"store{which}.{name}": array for name, array in paged.arrays().items()}
         return arrays
@@ -197,6 +201,10 @@ class LabelMemory:
         self.df, self.label_rows = arrays["df"].copy(), rows.copy()
         self.first_rounds = arrays["first_rounds"].copy()
         self.n_features = int(arrays["n_features"][0])
+        if "cost" in arrays:
+            if arrays["cost"].shape != (1,) or not 0.0 <= float(arrays["cost"][0]) < np.inf:
+                raise ValueError("its cost is damaged")
+            self.notes[COST] = arrays["cost"][0]
         self.names = {name: i for i, name in enumerate(names, start=1)}
         for which, paged in enumerate(self.stores):
             prefix = f"store{which}."

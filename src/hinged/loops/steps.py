@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from hinged.loops.columns import common_columns, sq_distance
+from hinged.loops.costs import constrained_rival, mean_of_mistakes, own_margins
 from hinged.loops.ledger import GAP, ITERATIONS
 from hinged.loops.shared import shared_inner, shared_sq_distance
-from hinged.rules.codes import INTERIOR, MIRA, OPTIMAL, PA2, SIMPERC
+from hinged.rules.codes import CONPROJ, INTERIOR, MIRA, OPTIMAL, PA2, SIMPERC
 from hinged.rules.interior_point import MOST_ITERATIONS, interior_point
 from hinged.rules.optimal import by_sorting, on_gram
 from hinged.rules.passive_aggressive import pa1
@@ -63,6 +65,62 @@ def _gram(columns: Any, q: float, phi: Any, k: int, least: float) -> Any:
 def net_coefficients(
     setting: Any,
     own: Any,
+    costs: Any,
+    C: float,
+    s: Any,
+    relevant: Any,
+    is_relevant: Any,
+    low: int,
+    rival: int,
+    columns: Any,
+    q: float,
+    phi: Any,
+    work: Any,
+    shifted: Any,
+    notes: Any,
+    g: Any,
+) -> tuple[float, float, float]:
+    """Fill `g` with the rule's net coefficients; return Σλ, Σλm, and Σλ²/4C where the dual subtracts it.
+
+    `low` is the position in `relevant` of the lowest right label, `rival` the highest wrong one.
+    """
+    if costs.rho.shape[0] == 0:
+        total, penalty = _by_rule(
+            setting, own, C, s, relevant, is_relevant, low, rival, columns, q, phi, work, notes, g
+        )
+        return total, total * setting.margin, penalty
+    g[:] = 0.0
+    y, code, penalty = relevant[0], setting.code, 0.0
+    own_margins(costs, s, y, setting.margin, shifted)
+    rival = constrained_rival(code, costs, s, shifted, y)
+    if code < SIMPERC:
+        total = 0.0
+        if rival != y:
+            norm = _pair_norm(columns, q, phi, y, rival, setting.least_norm)
+            total = worst_step(code, s[y] - s[rival], norm, math.sqrt(costs.rho[y, rival]), C)
+            g[y] = total
+            g[rival] = -total
+            penalty = total * total / (4.0 * C) if code == PA2 else 0.0
+    elif code in (SIMPERC, CONPROJ):
+        norms = np.zeros((1, s.shape[0]))
+        for r in range(s.shape[0]):
+            norms[0, r] = _pair_norm(columns, q, phi, y, r, setting.least_norm)
+        total = mean_of_mistakes(code, costs, s, y, norms, C, g)
+    else:
+        total, penalty = _by_rule(
+            setting, own, C, shifted, relevant, is_relevant, 0, rival, columns, q, phi, work, notes, g
+        )
+    gain = 0.0
+    for r in range(s.shape[0]):
+        if r != y:
+            gain -= g[r] * math.sqrt(costs.rho[y, r])
+    return total, gain, penalty
+
+
+@njit(cache=True)
+def _by_rule(
+    setting: Any,
+    own: Any,
     C: float,
     s: Any,
     relevant: Any,
@@ -76,10 +134,7 @@ def net_coefficients(
     notes: Any,
     g: Any,
 ) -> tuple[float, float]:
-    """Fill `g` with the rule's net coefficients; return Σλ, and Σλ²/4C where the dual subtracts it.
-
-    `low` is the position in `relevant` of the lowest right label, `rival` the highest wrong one.
-    """
+    """Fill `g` where every pair has the same margin; return Σλ, and Σλ²/4C where the dual subtracts it."""
     margin = setting.margin
     g[:] = 0.0
     k = s.shape[0]

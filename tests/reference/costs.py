@@ -1,0 +1,37 @@
+"""The plain cost-sensitive learner: prototypes, and a margin √ρ(y, r) for every pair."""
+
+import numpy as np
+from tests.reference import rules
+
+
+class CostTwin:
+    """PA section 8 for one right label out of k; the simultaneous rules take each pair's own margin."""
+
+    def __init__(self, n, k, rule, C, rho, constraint):
+        self.rule, self.C, self.rho, self.constraint = rule, C, rho, constraint
+        self.W = np.zeros((k, n))
+        self.flags, self.cost, self.gain, self.updates = [], 0.0, 0.0, 0
+
+    def learn(self, x, y):
+        k, n = self.W.shape
+        scores = self.W @ x
+        predicted = int(np.argmax(scores))
+        self.cost += self.rho[y, predicted]
+        others = [r for r in range(k) if r != y]
+        self.flags.append(int(any(scores[y] <= scores[r] for r in others)))
+        if self.rule in ("pa", "pa1", "pa2") and self.constraint == "prediction":
+            others = [predicted] if predicted != y else []
+        if not others:
+            return
+        z = np.array([(np.arange(k) == y).astype(float) - (np.arange(k) == r) for r in others])
+        z = np.einsum("jk,n->jkn", z, x).reshape(len(others), k * n)
+        margins = np.sqrt(self.rho[y, others])
+        trial = rules.Trial(z, z @ self.W.ravel(), margins)
+        lam = rules.RULES[self.rule](trial, self.C)
+        self.W = self.W + (lam @ z).reshape(k, n)
+        self.gain += lam @ margins - ((lam**2).sum() / (4 * self.C) if self.rule == "pa2" else 0.0)
+        self.updates += int(np.any(lam > 0))
+
+    @property
+    def dual(self):
+        return self.gain - 0.5 * (self.W**2).sum()
