@@ -10,7 +10,18 @@ from rich.console import Console
 from benchmarks import machine
 from benchmarks.report import show, to_json
 
-NAMES = ("imports", "joint_step", "label_stream", "mail_folders", "memory", "one_by_one", "scaling", "text_files")
+NAMES = (
+    "imports",
+    "joint_step",
+    "label_stream",
+    "mail_folders",
+    "memory",
+    "one_by_one",
+    "one_vector",
+    "ranks",
+    "scaling",
+    "text_files",
+)
 
 
 def main() -> int:

@@ -115,16 +115,18 @@ def weights_of(model):
 def test_rows_learnt_one_by_one_or_at_once_give_the_same_bits(model, task):
     X, targets = stream(7)
     y = None if task is None else targets[task]
-    at_once, singly, again, dicts = (copy.deepcopy(model) for _ in range(4))
+    at_once, dense, singly, again, dicts = (copy.deepcopy(model) for _ in range(5))
     if task in ("binary", "ordinal"):
-        for some in (at_once, singly, again, dicts):
+        for some in (at_once, dense, singly, again, dicts):
             some.declare(np.unique(y).tolist())
     at_once.partial_fit(sparse.csr_matrix(X), y)
+    dense.partial_fit(X, y)
     for i, x in enumerate(X):
         singly.learn_one(x, None if y is None else y[i])
         again.learn_one(sparse.csr_array(x[np.newaxis]), None if y is None else y[i])
         dicts.learn_one({j: v for j, v in enumerate(x) if v}, None if y is None else y[i])
-    assert weights_of(at_once) == weights_of(singly) == weights_of(again)
+    assert weights_of(at_once) == weights_of(dense) == weights_of(singly) == weights_of(again)
+    assert at_once.predict(sparse.csr_array(X)).tolist() == dense.predict(X).tolist()
     named = dict(dicts.explain(dict.fromkeys(range(N), 1.0), top=None))
     if task not in (None, "regression"):  # the order in which names came is another order of sums
         assert [named.get(j, 0.0) for j in range(N)] == pytest.approx(at_once.coef_.tolist(), abs=1e-12)

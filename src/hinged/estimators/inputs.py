@@ -11,9 +11,11 @@ from sklearn.utils.validation import check_array
 
 from hinged.loops.rows import Rows
 
-__all__ = ["as_matrix", "check_finite", "check_weights", "dense_rows", "dtype_of", "from_matrix"]
+__all__ = ["as_matrix", "check_finite", "check_weights", "dense_rows", "dense_values", "dtype_of", "from_matrix"]
 
 WIDEST = 2**31 - 2
+#: A sum of squares below this holds neither NaN nor infinity nor any value too large.
+USUAL = 1e30
 #: Settings and weights of rows beyond these leave the range of the weights' type when they meet a row.
 LARGEST = {"float64": 1e50, "float32": 1e10}
 
@@ -80,14 +82,18 @@ def from_matrix(X: Any, dtype: np.dtype) -> Rows:
 def dense_rows(X: np.ndarray, dtype: np.dtype) -> Rows:
     """Rows of a dense matrix, zeros and all: the loops pass over them, and looking for them here would take longer."""
     n, width = X.shape
-    check_finite(X.reshape(-1), dtype)
-    data = np.ascontiguousarray(X, dtype).reshape(-1)
-    if not data.flags.writeable:  # the loops would be compiled anew for it
-        data = data.copy()
+    data = dense_values(X, dtype).reshape(-1)
     columns = np.arange(width, dtype=np.int32)
     if n == 1:
         return Rows(np.array([0, width]), columns, data)
     return Rows(width * np.arange(n + 1), np.tile(columns, n), data)
+
+
+def dense_values(X: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The values of a dense matrix, checked, in C order."""
+    check_finite(X.reshape(-1), dtype)
+    values = np.ascontiguousarray(X, dtype)
+    return values if values.flags.writeable else values.copy()  # for a read-only one the loops would be compiled anew
 
 
 def _check_places(X: Any) -> None:
@@ -103,6 +109,8 @@ def _check_places(X: Any) -> None:
 def check_finite(data: np.ndarray, dtype: np.dtype) -> None:
     """Refuse NaN, infinity, and values too large to be squared and summed in that type."""
     if not len(data):
+        return
+    if data.flags.c_contiguous and data.dtype.kind == "f" and float(data.dot(data)) < USUAL:
         return
     largest = max(float(data.max()), -float(data.min()))  # NaN comes through both
     if not largest < math.inf:

@@ -11,11 +11,13 @@ import numpy as np
 
 from hinged.estimators.holding import Held
 from hinged.estimators.labels import LabelIndex, as_labels, in_order, to_declare
-from hinged.estimators.vectors import VectorEstimator
+from hinged.estimators.vectors import VectorEstimator, part
 from hinged.loops.ledger import NOVEL
 from hinged.loops.rows import Rows
 
 __all__ = ["LabelledVector"]
+
+FEW = 32  # labels that are quicker compared than looked up
 
 
 class LabelledVector(VectorEstimator):
@@ -53,10 +55,14 @@ class LabelledVector(VectorEstimator):
             return None
         if isinstance(answers, np.ndarray):
             known = labels.array()
-            if known.dtype.kind in "iub":
-                order = np.argsort(known)
-                at = np.minimum(np.searchsorted(known[order], answers), len(known) - 1)
-                return order[at] if (known[order][at] == answers).all() else None
+            if known.dtype.kind in "iub" and len(known) <= FEW:
+                ids, met = np.zeros(len(answers), np.int64), 0
+                for i, label in enumerate(labels.labels):
+                    is_it = answers == label
+                    met += int(np.count_nonzero(is_it))
+                    if i > 0:
+                        ids += i * is_it
+                return ids if met == len(answers) else None
             answers = answers.tolist()
         try:
             return np.fromiter(map(labels.position.__getitem__, answers), np.int64, len(answers))
@@ -79,12 +85,14 @@ class LabelledVector(VectorEstimator):
             if end > first:
                 ids = np.fromiter(map(position.__getitem__, answers[first:end]), np.int64, end - first)
                 flags[first:end], losses[first:end] = self._model.learn(
-                    _rows(rows, first, end), self._targets(ids), weights[first:end], judged=len(position) > 1
+                    part(rows, slice(first, end)), self._targets(ids), weights[first:end], judged=len(position) > 1
                 )
             if end < n:  # a label nobody has met
                 weight = weights[end : end + 1]
                 flags[end] = -1
-                self._model.learn(_rows(rows, end, end + 1), self._targets(np.zeros(1, np.int64)), weight, judged=False)
+                self._model.learn(
+                    part(rows, slice(end, end + 1)), self._targets(np.zeros(1, np.int64)), weight, judged=False
+                )
                 self._model.ledger.counts[NOVEL] += 1
                 if not len(weight) or weight[0] > 0:
                     self._admit([answers[end]])
@@ -165,7 +173,3 @@ class LabelledVector(VectorEstimator):
 def _plain(answers: Any) -> list:
     """Labels as plain Python values."""
     return answers.tolist() if isinstance(answers, np.ndarray) else answers
-
-
-def _rows(rows: Rows, first: int, end: int) -> Rows:
-    return Rows(rows.indptr[first : end + 1], rows.indices, rows.data)

@@ -14,7 +14,7 @@ from hinged.estimators.inputs import check_weights
 from hinged.estimators.learnt import Learnt
 from hinged.estimators.reading import Batch, ReadsRows
 from hinged.estimators.settings import whole
-from hinged.loops.rows import Rows
+from hinged.loops.rows import Dense, Rows
 
 __all__ = ["Learns"]
 
@@ -198,8 +198,10 @@ def _same(a: Any, b: Any) -> bool:
         return False
 
 
-def _taken(rows: Rows, order: np.ndarray) -> Rows:
+def _taken(rows: Any, order: np.ndarray) -> Any:
     """Rows in another order."""
+    if isinstance(rows, Dense):
+        return Dense(rows.values[order])
     shape = (len(order), int(rows.indices.max(initial=0)) + 1)
     X = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape)[order]
     return Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data)

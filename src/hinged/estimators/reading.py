@@ -11,8 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from hinged.estimators.dicts import FeatureNames, as_batch, as_dict_rows, is_dicts, one_dict_row
 from hinged.estimators.holding import Holds
-from hinged.estimators.inputs import as_matrix, dense_rows, dtype_of, from_matrix
-from hinged.loops.rows import Rows
+from hinged.estimators.inputs import as_matrix, dtype_of, from_matrix
 
 __all__ = ["Batch", "ReadsRows"]
 
@@ -20,7 +19,7 @@ __all__ = ["Batch", "ReadsRows"]
 class Batch(NamedTuple):
     """Rows as the loops read them, and what the model would have to take in to learn them."""
 
-    rows: Rows
+    rows: Any  # Rows, or Dense where a learner takes it
     dtype: np.dtype
     width: int  # columns of a matrix; 0 for dicts
     names: list[Hashable] | None  # names not met before, for dicts
@@ -46,7 +45,7 @@ class ReadsRows(Holds):
         """A batch of any kind of input."""
         if type(X) is np.ndarray and self._is_usual(X):
             model = self._model
-            return Batch(dense_rows(X, model.dtype), model.dtype, X.shape[1], None, X)
+            return Batch(self._dense(X, model.dtype), model.dtype, X.shape[1], None, X)
         X = as_batch(X)
         if is_dicts(X):
             return self._parse_dicts(X, grow)
@@ -59,7 +58,12 @@ class ReadsRows(Holds):
         framed = hasattr(X, "columns")
         self._check_width(X if framed else matrix, matrix.shape[1], grow)
         dtype = self._dtype(dtype_of(X if framed and not sparse.issparse(matrix) else matrix))
-        return Batch(from_matrix(matrix, dtype), dtype, matrix.shape[1], None, X if framed else matrix)
+        rows = from_matrix(matrix, dtype) if sparse.issparse(matrix) else self._dense(matrix, dtype)
+        return Batch(rows, dtype, matrix.shape[1], None, X if framed else matrix)
+
+    def _dense(self, X: np.ndarray, dtype: np.dtype) -> Any:
+        """A dense matrix as this learner's loops read it."""
+        return from_matrix(X, dtype)
 
     def _is_usual(self, X: np.ndarray) -> bool:
         """Whether an array needs no closer look: numbers, as wide as those before, from nobody who named columns."""

@@ -9,17 +9,18 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from hinged.estimators.holding import Held
+from hinged.estimators.inputs import dense_rows, dense_values
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.learning import Learns
 from hinged.estimators.reading import Batch
 from hinged.estimators.settings import check_options, check_sizes, whole
 from hinged.loops.ledger import MISTAKES, NOVEL
-from hinged.loops.rows import Rows
+from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
-from hinged.loops.vector_model import VectorModel
+from hinged.loops.vector_model import ORDINAL, VectorModel
 from hinged.rules.table import resolve as resolve_rule
 
-__all__ = ["VectorEstimator"]
+__all__ = ["VectorEstimator", "part"]
 
 UNWEIGHTED = np.zeros(0)
 
@@ -140,7 +141,7 @@ class VectorEstimator(Learns):
             size = n if advance is None else max(1, n // 200)
             for first in range(0, n, size):
                 some = slice(first, min(n, first + size))
-                told = self._run(_part(rows, some), answers[some], weights[some])
+                told = self._run(part(rows, some), answers[some], weights[some])
                 flags[some], losses[some] = told
                 if advance is not None:
                     advance(some.stop - first)
@@ -149,12 +150,12 @@ class VectorEstimator(Learns):
             if t < n:  # what counts is the prediction, by the model of its moment
                 one = slice(t, t + 1)
                 counts = self._model.ledger.counts.copy()
-                flags[one], losses[one] = self._run(_part(rows, one), answers[one], np.zeros(1))
+                flags[one], losses[one] = self._run(part(rows, one), answers[one], np.zeros(1))
                 self._model.ledger.counts[:] = counts
             if t >= delay:
                 one = slice(t - delay, t - delay + 1)
                 counts = self._model.ledger.counts.copy()
-                self._run(_part(rows, one), answers[one], weights[one])
+                self._run(part(rows, one), answers[one], weights[one])
                 self._model.ledger.counts[MISTAKES] = counts[MISTAKES] + (flags[one] == 1).sum()
                 self._model.ledger.counts[NOVEL] = counts[NOVEL] + (flags[one] == -1).sum()
                 if advance is not None:
@@ -172,6 +173,10 @@ class VectorEstimator(Learns):
         """What a new model has to be told."""
 
     # ------------------------------------------------------------------ checks
+    def _dense(self, X: np.ndarray, dtype: np.dtype) -> Any:
+        plain = self.scaling is None and not self.normalize and self._task != ORDINAL
+        return Dense(dense_values(X, dtype)) if plain and len(X) > 1 else dense_rows(X, dtype)
+
     def _settle(self, dtype: Any = np.float64) -> VectorSettled:
         """Check every setting, by name."""
         margin = getattr(self, "margin", 1.0)
@@ -197,5 +202,8 @@ class VectorEstimator(Learns):
         return self._model
 
 
-def _part(rows: Rows, some: slice) -> Rows:
+def part(rows: Any, some: slice) -> Any:
+    """Some of the rows."""
+    if isinstance(rows, Dense):
+        return Dense(rows.values[some])
     return Rows(rows.indptr[some.start : some.stop + 1], rows.indices, rows.data)

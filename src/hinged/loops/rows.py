@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["Rows", "Scaling", "count_features", "longest_row", "read_row", "sum_of_squares"]
+__all__ = ["Dense", "Rows", "Scaling", "count_features", "longest_row", "read_row", "sum_of_squares"]
 
 
 # A squared norm below these cannot be divided by without leaving the range of the weights: it counts as 0.
@@ -21,6 +21,17 @@ class Rows(NamedTuple):
     indptr: np.ndarray  # int64 (rows + 1,)
     indices: np.ndarray  # int32
     data: np.ndarray  # float32 or float64
+
+
+class Dense(NamedTuple):
+    """A dense matrix as it is, for loops that read one."""
+
+    values: np.ndarray  # (rows, columns) in C order
+
+    @property
+    def indptr(self) -> range:
+        """Bounds of the rows, as `Rows` has them."""
+        return range(0, self.values.size + 1, max(1, self.values.shape[1]))
 
 
 class Scaling(NamedTuple):

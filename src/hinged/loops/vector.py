@@ -9,7 +9,7 @@ from numba import njit
 
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, LEARNT, MISTAKES, PENALTY, ROUNDS, SQ_NORM, UPDATES
-from hinged.loops.rows import count_features, read_row
+from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, count_features, read_row
 from hinged.rules.codes import MIRA, OPTIMAL, PA2, SIMPERC
 from hinged.rules.optimal import on_gram
 from hinged.rules.simultaneous import simultaneous
@@ -18,7 +18,7 @@ from hinged.tasks.binary import sign
 from hinged.tasks.ordinal import side
 from hinged.tasks.regression import towards
 
-__all__ = ["Vector", "learn_one_constraint", "learn_thresholds", "score"]
+__all__ = ["Vector", "learn_dense", "learn_one_constraint", "learn_thresholds", "score", "score_dense"]
 
 
 class Vector(NamedTuple):
@@ -30,19 +30,65 @@ class Vector(NamedTuple):
     late_b: np.ndarray  # float64 like b; empty where no mean is kept
 
 
+@njit(cache=True)
+def _measure(w: Any, f: Any, v: Any, n: int) -> tuple[float, float]:
+    """⟨w, x⟩ and ‖x‖², in four sums by column: a zero that is written out adds to its own sum and changes none.
+
+    A feature without a place has weight 0.
+    """
+    p, q = np.zeros(4), np.zeros(4)
+    for j in range(n):
+        lane = (f[j] - 1) & 3
+        x = np.float64(v[j])
+        if f[j] < w.shape[0]:
+            p[lane] += x * np.float64(w[f[j]])
+        q[lane] += x * x
+    return _joined(p[0], p[1], p[2], p[3]), _norm(_joined(q[0], q[1], q[2], q[3]), v.itemsize)
+
+
 @njit(cache=True, inline="always")
-def _inner(w: Any, f: Any, v: Any, n: int) -> float:
-    """⟨w, x⟩ in two sums side by side; a feature without a place has weight 0."""
-    a, b = 0.0, 0.0
-    size = w.shape[0]
-    for j in range(0, n - 1, 2):
-        if f[j] < size:
-            a += np.float64(v[j]) * np.float64(w[f[j]])
-        if f[j + 1] < size:
-            b += np.float64(v[j + 1]) * np.float64(w[f[j + 1]])
-    if n & 1 and f[n - 1] < size:
-        a += np.float64(v[n - 1]) * np.float64(w[f[n - 1]])
-    return a + b
+def _joined(a: float, b: float, c: float, d: float) -> float:
+    return (a + b) + (c + d)
+
+
+@njit(cache=True, inline="always")
+def _norm(q: float, itemsize: int) -> float:
+    """A squared norm, 0 where it is next to nothing."""
+    return q if q >= (LEAST_NORM if itemsize == 8 else LEAST_NORM_SINGLE) else 0.0
+
+
+@njit(cache=True, inline="always")
+def _measure_dense(w: Any, w0: float, x: Any, bias: float) -> tuple[float, float]:
+    """The same of a dense row, to the last bit: the sums of four columns in turn are what SIMD needs."""
+    # w begins at the first column; the bias is column -1, so it belongs to the fourth sum
+    by_four = x.shape[0] & ~3
+    p0, p1, p2, p3, q0, q1, q2, q3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for j in range(0, by_four, 4):
+        x0, x1, x2, x3 = np.float64(x[j]), np.float64(x[j + 1]), np.float64(x[j + 2]), np.float64(x[j + 3])
+        p0 += x0 * np.float64(w[j])
+        p1 += x1 * np.float64(w[j + 1])
+        p2 += x2 * np.float64(w[j + 2])
+        p3 += x3 * np.float64(w[j + 3])
+        q0 += x0 * x0
+        q1 += x1 * x1
+        q2 += x2 * x2
+        q3 += x3 * x3
+    if by_four < x.shape[0]:
+        x0 = np.float64(x[by_four])
+        p0 += x0 * np.float64(w[by_four])
+        q0 += x0 * x0
+    if by_four + 1 < x.shape[0]:
+        x1 = np.float64(x[by_four + 1])
+        p1 += x1 * np.float64(w[by_four + 1])
+        q1 += x1 * x1
+    if by_four + 2 < x.shape[0]:
+        x2 = np.float64(x[by_four + 2])
+        p2 += x2 * np.float64(w[by_four + 2])
+        q2 += x2 * x2
+    if bias != 0.0:
+        p3 += bias * np.float64(w0)
+        q3 += bias * bias
+    return _joined(p0, p1, p2, p3), _norm(_joined(q0, q1, q2, q3), x.itemsize)
 
 
 @njit(cache=True, inline="always")
@@ -82,8 +128,8 @@ def learn_one_constraint(
     numbers = epsilon >= 0.0
     for i in range(rows.indptr.shape[0] - 1):
         weight = sample_weights[i] if sample_weights.shape[0] > 0 else 1.0
-        n, q = read_row(rows, i, scaling, counts[LEARNT], f, v)
-        p = _inner(w, f, v, n)
+        n, _ = read_row(rows, i, scaling, counts[LEARNT], f, v)
+        p, q = _measure(w, f, v, n)
         s, margin = sign(int(targets[i])), setting.margin
         if numbers:
             s, margin = towards(targets[i], p, epsilon)
@@ -107,6 +153,67 @@ def learn_one_constraint(
         counts[LEARNT] += 1
         if scaling.counts:
             count_features(scaling, f, n)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def learn_dense(
+    X: Any,
+    targets: Any,
+    sample_weights: Any,
+    epsilon: float,
+    setting: Any,
+    bias: float,
+    vector: Any,
+    ledger: Any,
+    flags: Any,
+    losses: Any,
+) -> None:
+    """`learn_one_constraint` on a dense matrix as it is, rows neither scaled nor copied; the same to the last bit."""
+    counts, sums = ledger.counts, ledger.sums
+    w, late = vector.w[1:], vector.late[1:]
+    numbers = epsilon >= 0.0
+    mistakes, updates, learnt = 0, 0, counts[LEARNT]
+    gain, sq_norm, penalty = sums[GAIN], sums[SQ_NORM], sums[PENALTY]
+    for i in range(X.shape[0]):
+        x = X[i]
+        p, q = _measure_dense(w, vector.w[0], x, bias)
+        s, margin = sign(int(targets[i])), setting.margin
+        if numbers:
+            s, margin = towards(targets[i], p, epsilon)
+        gap = s * p
+        loss = max(0.0, margin - gap)
+        losses[i] = loss
+        flags[i] = loss > 0.0 if numbers else gap <= 0.0
+        mistakes += flags[i]
+        C = setting.C
+        if sample_weights.shape[0] > 0:
+            if sample_weights[i] <= 0.0:
+                continue
+            if setting.uses_weight:
+                C *= sample_weights[i]
+        step = worst_step(setting.code, gap, q, margin, C)
+        if step > 0.0:
+            updates += 1
+            gain += step * margin
+            sq_norm = moved_sq_norm(sq_norm, step * gap, step * step * q)
+            if setting.code == PA2:
+                penalty += step * step / (4.0 * C)
+            move, age = s * step, float(learnt)
+            for j in range(X.shape[1]):
+                w[j] += w.dtype.type(move * x[j])
+            if late.shape[0] > 0:
+                for j in range(X.shape[1]):
+                    late[j] += age * move * x[j]
+            if bias != 0.0:
+                vector.w[0] += w.dtype.type(move * w.dtype.type(bias))
+                if late.shape[0] > 0:
+                    vector.late[0] += age * move * w.dtype.type(bias)
+        learnt += 1
+    counts[ROUNDS] += X.shape[0]
+    counts[MISTAKES] += mistakes
+    counts[UPDATES] += updates
+    counts[LEARNT] = learnt
+    sums[GAIN], sums[SQ_NORM], sums[PENALTY] = gain, sq_norm, penalty
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -137,8 +244,8 @@ def learn_thresholds(
     code, margin = setting.code, setting.margin
     for i in range(rows.indptr.shape[0] - 1):
         weight = sample_weights[i] if sample_weights.shape[0] > 0 else 1.0
-        n, q = read_row(rows, i, scaling, counts[LEARNT], f, v)
-        p = _inner(w, f, v, n)
+        n, _ = read_row(rows, i, scaling, counts[LEARNT], f, v)
+        p, q = _measure(w, f, v, n)
         worst = 1
         for j in range(1, k):
             sides[j] = side(j - 1, targets[i])
@@ -192,5 +299,12 @@ def score(rows: Any, scaling: Any, w: Any, learnt: int, longest: int, out: Any) 
     """⟨w, x⟩ of every row; nothing is learnt or counted."""
     f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
     for i in range(out.shape[0]):
-        n, _q = read_row(rows, i, scaling, learnt, f, v)
-        out[i] = _inner(w, f, v, n)
+        n, _ = read_row(rows, i, scaling, learnt, f, v)
+        out[i] = _measure(w, f, v, n)[0]
+
+
+@njit(cache=True, nogil=True)
+def score_dense(X: Any, w: Any, bias: float, out: Any) -> None:
+    """⟨w, x⟩ of every row of a dense matrix."""
+    for i in range(out.shape[0]):
+        out[i] = _measure_dense(w[1:], w[0], X[i], bias)[0]

@@ -10,12 +10,12 @@ from typing import Any, Self
 import numpy as np
 
 from hinged.loops.direct import Direct
-from hinged.loops.ledger import GAIN, LEARNT, PENALTY, SQ_NORM, new_ledger
+from hinged.loops.ledger import GAIN, LEARNT, PENALTY, ROUNDS, SQ_NORM, new_ledger
 from hinged.loops.memory import longer
-from hinged.loops.rows import Rows, Scaling, longest_row, read_row
+from hinged.loops.rows import Dense, Rows, Scaling, longest_row, read_row
 from hinged.loops.state import LONGEST_LOG_TABLE
 from hinged.loops.steps import Setting
-from hinged.loops.vector import Vector, learn_one_constraint, learn_thresholds, score
+from hinged.loops.vector import Vector, learn_dense, learn_one_constraint, learn_thresholds, score, score_dense
 
 __all__ = ["BINARY", "ORDINAL", "REGRESSION", "VectorModel"]
 
@@ -119,14 +119,26 @@ class VectorModel:
         return self.b - self.late_b / rounds if self.average and rounds else self.b
 
     # ------------------------------------------------------------------ learning and asking
-    def learn(self, rows: Rows, targets: np.ndarray, weights: np.ndarray, judged: bool = True) -> Told:
+    def learn(self, rows: Rows | Dense, targets: np.ndarray, weights: np.ndarray, judged: bool = True) -> Told:
         """Learn rows in order; return each round's flag and loss. Rows not `judged` are only counted."""
         n = len(rows.indptr) - 1
         flags, losses = np.zeros(n, np.int8), np.zeros(n)
+        if isinstance(rows, Dense) and not judged:
+            with self.lock:
+                self.ledger.counts[ROUNDS] += n
+                self.ledger.counts[LEARNT] += np.count_nonzero(weights) if len(weights) else n
+            return flags, losses
+        if isinstance(rows, Dense):
+            vector = Vector(self.w, self.late, self.b, self.late_b)
+            epsilon = self.epsilon if self.task == REGRESSION else -1.0
+            common: tuple[Any, ...] = (self.setting, self.bias, vector, self.ledger, flags, losses)
+            with self.lock:
+                learn_dense(rows.values, targets, weights, epsilon, *common)
+            return flags, losses
         with self.lock:
             self._tabulate(n)
             vector = Vector(self.w, self.late, self.b, self.late_b)
-            common: tuple[Any, ...] = (
+            common = (
                 self.setting,
                 self._scaling(),
                 vector,
@@ -146,11 +158,14 @@ class VectorModel:
             learn(rows, targets, weights, *common)
         return flags, losses
 
-    def score(self, rows: Rows, current: bool = False) -> np.ndarray:
+    def score(self, rows: Rows | Dense, current: bool = False) -> np.ndarray:
         """⟨w, x⟩ of each row by the weights answers are given by, or by the current ones."""
         out = np.zeros(len(rows.indptr) - 1)
-        learnt = int(self.ledger.counts[LEARNT])
-        score(rows, self._scaling(), self.w if current else self.weights, learnt, longest_row(rows), out)
+        w = self.w if current else self.weights
+        if isinstance(rows, Dense):
+            score_dense(rows.values, w, self.bias, out)
+        else:
+            score(rows, self._scaling(), w, int(self.ledger.counts[LEARNT]), longest_row(rows), out)
         return out
 
     def read(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
