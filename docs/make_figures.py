@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import figures_of_tasks
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
@@ -367,8 +368,14 @@ def projections() -> None:
             ax.spines[side].set_visible(False)
 
 
+def tasks() -> None:
+    """Two labels, numbers, ranks and one class."""
+    figures_of_tasks.tasks(panels)
+
+
 FIGURES: dict[str, Callable[[], None]] = {
-    figure.__name__: figure for figure in (mistakes, scaling, noise, reliability, certificate, bounds, projections)
+    figure.__name__: figure
+    for figure in (mistakes, scaling, noise, reliability, certificate, bounds, projections, tasks)
 }
 
 

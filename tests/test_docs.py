@@ -50,7 +50,8 @@ def test_every_export_is_in_the_reference(name):
 
 
 @pytest.mark.parametrize(
-    "module", ["bounds", "datasets", "evaluate", "experiments", "features", "geometry", "rules", "sharing", "text"]
+    "module",
+    ["bounds", "costs", "datasets", "evaluate", "experiments", "features", "geometry", "rules", "sharing", "text"],
 )
 def test_every_export_of_a_module_is_in_the_reference(module):
     missing = [name for name in getattr(hinged, module).__all__ if not named_in("docs/api.md", name)]
@@ -63,7 +64,18 @@ def test_every_setting_of_a_classifier_is_in_the_reference(name):
 
 
 @pytest.mark.parametrize(
-    "kind", [hinged.Classifier, hinged.Ranker, hinged.TextClassifier, hinged.text.Vocabulary, hinged.text.Hasher]
+    "kind",
+    [
+        hinged.BinaryClassifier,
+        hinged.Classifier,
+        hinged.OrdinalClassifier,
+        hinged.Ranker,
+        hinged.Regressor,
+        hinged.TextClassifier,
+        hinged.Uniclass,
+        hinged.text.Hasher,
+        hinged.text.Vocabulary,
+    ],
 )
 def test_every_method_and_attribute_is_in_the_reference(kind):
     ours = [base for base in kind.__mro__ if base.__module__.startswith("hinged")]
