@@ -322,7 +322,7 @@ def certificate() -> None:
 def bounds() -> None:
     """Mistakes, what the certificate allows and what the theorem allows, as a stream runs."""
     stream = hinged.datasets.mail_stream(n_messages=3000, n_folders=25)
-    seen = hinged.bounds.trace(hinged.Classifier("optimal", **TEXT), stream.X, stream.y)
+    seen = hinged.bounds.trace(hinged.Classifier("optimal", **TEXT), stream.X, stream.y, h=None)
     hinged.bounds.plot_trace(seen, IMAGES / "bounds.png")
 
 

@@ -19,6 +19,7 @@ import hinged
 from hinged import bounds
 from hinged.geometry import Entropy
 
+pytestmark = pytest.mark.filterwarnings("ignore:LR eq. 2 needs")  # rows here are as long as they come
 RULES = tuple(hinged.rules.RULES)
 some = settings(max_examples=20 * patience, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 few = settings(some, max_examples=10 * patience)

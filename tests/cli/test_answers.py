@@ -144,6 +144,8 @@ def test_the_report_opens_offline(call, tmp_path, model, ranker):
         (("--holdout", "1.5"), "--holdout"),
         (("--holdout", "0.2", "--model", "m.hinged"), "--model"),
         (("--passes", "2"), "--holdout"),
+        (("--bound", "--holdout", "0.2"), "--bound speaks of a learner judged while it learns"),
+        (("--bound", "--model", "m.hinged"), "leave --model out"),
         (("--report", "nowhere/r.html"), "nowhere"),
         (("--model", "none.hinged"), "none.hinged"),
         (("--model", "mail.jsonl"), "mail.jsonl"),
@@ -168,6 +170,49 @@ def test_examples_without_labels_cannot_be_judged(call, tmp_path, monkeypatch, m
     assert out == ""
     assert "label" in err
     assert is_one_sentence(err)
+
+
+@pytest.mark.parametrize("more", [(), ("--rule", "pa1", "--sharing", "multi", "--bits", "8")])
+def test_a_bound_stands_beside_the_mistakes_as_the_stream_runs(call, tmp_path, more):
+    path = write_jsonl(tmp_path / "a.jsonl", 150)
+    result = json.loads(call("evaluate", path, "--bound", "--json", "--report", tmp_path / "r.html", *more)[1])
+    bound = result["bound"]
+    assert (bound["mistakes"], bound["examples"]) == (result["mistakes"], result["examples"])
+    labels, texts = zip(*examples(150), strict=True)
+    settings = {"rule": "pa1", "sharing": "multi", "features": None, "bits": 8} if more else {}
+    seen = hinged.bounds.trace(hinged.TextClassifier(**settings), list(texts), list(labels), h=None)
+    assert bound["theorem"] == seen.final.theorem
+    assert bound["bound"] == pytest.approx(seen.final.mistakes)
+    assert [moment["mistakes"] for moment in bound["moments"]] == seen.mistakes.tolist()
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "What is proven" in page
+    assert all(f"<title>{name}: " in page for name in ("mistakes", "certificate", "bound"))
+    out = call("evaluate", path, "--bound", *more)[1]
+    assert f"at most {seen.final.mistakes:,.0f} by {seen.final.theorem}" in out
+    assert "dual allows" in out
+    assert ("LR eq. 2 needs" in out) == (seen.final.theorem == "LR eq. 2")
+
+
+def test_columns_and_label_sets_have_bounds_too(call, tmp_path):
+    for path, rounds in ((write_svmlight(tmp_path / "a.svm", 80), 80), (write_sets(tmp_path / "s.jsonl", 60), 60)):
+        bound = json.loads(call("evaluate", path, "--rule", "conproj", "--bound", "--json")[1])["bound"]
+        assert (bound["theorem"], bound["examples"], bound["note"]) == ("SP corollary 1", rounds, "")
+        for moment in bound["moments"]:
+            assert moment["mistakes"] <= moment["certified"] + 1e-9 <= moment["bound"] + 2e-9
+
+
+def test_where_there_is_no_bound_a_sentence_says_why(call, tmp_path, monkeypatch):
+    path = write_svmlight(tmp_path / "a.svm", 60)
+    (tmp_path / "noise.svm").write_text("1 1:1\n2 1:2\n1 1:2\n2 1:1\n" * 5)
+    out = call("evaluate", tmp_path / "noise.svm", "--bound", "--rule", "pa")[1]
+    assert "No bound: " in out
+    assert "all constraints must be of one length" in out
+    code, out, _ = call("evaluate", path, "--bound", "--class-weight", "1=2", "--report", tmp_path / "r.html")
+    assert code == 0
+    assert "No bound: the bounds speak of examples of equal weight" in out
+    assert "No bound: the bounds speak" in (tmp_path / "r.html").read_text("utf-8")
+    monkeypatch.setattr("hinged.bounds.watching.MOST_WORK", 400)
+    assert "of the first 50 of 60 examples" in call("evaluate", path, "--bound", "--rule", "conproj")[1]
 
 
 def test_folders_are_labels(call, tmp_path):

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from hinged.bounds.streams import Stream, as_stream
+from hinged.bounds.trials import are_trials
 from hinged.geometry.entropy import curvature as largest_variance
 from hinged.geometry.entropy import resolve
 from hinged.loops.columns import PER_LABEL
@@ -67,13 +68,16 @@ class Sums(NamedTuple):
 
 
 def read(stream: Any) -> Stream:
-    """A stream given as one, or as a pair (X, y)."""
+    """A stream given as one, as a pair (X, y), or as a list of trials."""
     if isinstance(stream, Stream):
         return stream
+    if are_trials(stream, None):
+        return as_stream(stream)
     if isinstance(stream, tuple) and len(stream) == 2:
         return as_stream(*stream)
     raise TypeError(
-        f"a stream is a pair (X, y), or what hinged.bounds.as_stream returns; got a {type(stream).__name__}."
+        "a stream is a pair (X, y), a list of trials (X_t, y_t), or what hinged.bounds.as_stream returns; "
+        f"got a {type(stream).__name__}."
     )
 
 
@@ -312,7 +316,10 @@ def entropy_of(geometry: Any) -> tuple[float, bool] | None:
 def _on_simplex(stream: Stream, u: Any, radius: float, signed: bool) -> tuple[Comparator, float]:
     """The comparator as it is scored, and its entropy F(u) = Σ u log(n u / U), summed over the labels' vectors."""
     if stream.columns.kind != PER_LABEL or stream.n_parts:
-        raise ValueError('the entropic bound is for vectors of the labels\' own; use sharing="multi".')
+        raise ValueError(
+            "the entropic bound is for vectors of the labels' own, not for shared ones or raw trials; use "
+            'sharing="multi".'
+        )
     W = as_comparator(stream, u).own
     W = W.toarray() if sparse.issparse(W) else W
     slack = 1e-9 * radius

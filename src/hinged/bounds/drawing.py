@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 
 import numpy as np
 
 from hinged.bounds.running import Trace
+from hinged.bounds.watching import Watched
 from hinged.evaluate.plots import COLOURS, MUTED, _figure, _finish, _save, spread_labels
 from hinged.evaluate.svg import curves
 
-__all__ = ["plot_trace", "trace_svg"]
+__all__ = ["bound_section", "plot_trace", "trace_svg"]
 
 ABOUT = "Mistakes so far, the most that the certificate allows, and the most that the bound allows."
 
@@ -85,6 +87,20 @@ def trace_svg(trace: Trace, *, height: int = 430, unit: str = "rounds, in order 
         seen = np.isfinite(values)
         drawn[name] = np.interp(rounds, trace.rounds[seen], values[seen], left=np.nan, right=np.nan)
     return curves(drawn, height=height, unit=unit, about=ABOUT)
+
+
+def bound_section(watched: Watched) -> str:
+    """A section of a report: the three curves of examples from files, what the bound is, and what to know about it."""
+    note = escape(watched.why)
+    if watched.trace is None:
+        return f"<section><h2>What is proven</h2><p>{note}</p></section>"
+    seen, final = watched.trace, watched.trace.final
+    by = "" if final is None else f"At most {final.mistakes:,.0f} mistakes by {escape(final.theorem)}. "
+    return (
+        f"<section><h2>What is proven</h2><figure>{trace_svg(seen, unit='examples, in their order')}<figcaption>"
+        f"{int(seen.mistakes[-1]):,} mistakes happened. {by}The certificate is the most that the learner's own dual "
+        f"allows; the bound compares with fixed weights found in hindsight. {note}</figcaption></figure></section>"
+    )
 
 
 def _series(trace: Trace) -> dict[str, np.ndarray]:

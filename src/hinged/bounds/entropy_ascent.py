@@ -26,7 +26,10 @@ def entropic_hindsight(
 ) -> tuple[np.ndarray, float, float, int]:
     """Weights (labels, features) near the least of F(u) + C Σ ℓ_t(u), their objective, the dual, and the epochs."""
     if stream.columns.kind != PER_LABEL or stream.n_parts:
-        raise ValueError('the entropic geometry is for vectors of the labels\' own; use sharing="multi".')
+        raise ValueError(
+            "in hindsight the entropic geometry is for vectors of the labels' own, not for shared ones or raw trials; "
+            'use sharing="multi".'
+        )
     rows = sparse.csr_array(sparse.hstack([stream.X, -stream.X])) if signed else stream.X
     rows.sort_indices()
     n, k = rows.shape[1], len(stream.labels)

@@ -14,7 +14,31 @@ from hinged.bounds import formulas
 from hinged.bounds.bound import Bound, last
 from hinged.bounds.comparators import Sums, check_cap, entropy_of, read, sums_of
 
-__all__ = ["hs_theorem_1", "lr_equation_2", "simproj_bound", "sp_corollary_1", "sp_theorem_1"]
+__all__ = [
+    "AGAINST_IT",
+    "condition",
+    "hs_theorem_1",
+    "lr_equation_2",
+    "simproj_bound",
+    "sp_corollary_1",
+    "sp_theorem_1",
+]
+
+AGAINST_IT = "Shorten the rows, or give h=None."
+
+
+def condition(s: Sums, h: float) -> str:
+    """A sentence where a stream breaks the condition of LR eq. 2 on the Hessian, ⟨x, Hx⟩ ≤ h; else nothing.
+
+    Lemma 1 of the paper has h = ½: ‖x‖² ≤ ½ for Euclidean weights, spans of values up to √2 for those on the simplex.
+    """
+    needed = float(s.curvature[-1]) if len(s.curvature) else 0.0
+    if needed <= h * (1 + 1e-12):
+        return ""
+    return (
+        f"LR eq. 2 needs ⟨x, Hx⟩ ≤ {h:g}, but this stream reaches {needed:g}: it does not apply as printed, and "
+        f"λ = γC - hC² with h = {needed:g} stands in its place."
+    )
 
 
 def sp_theorem_1(stream: Any, u: Any, C: float | None = None, *, geometry: Any = "euclidean") -> Bound:
@@ -152,14 +176,10 @@ def lr_equation_2(
     if rule not in ("perceptron", "pa1", "optimal"):
         raise ValueError(f"LR eq. 2 is for rule='perceptron', 'pa1' or 'optimal'; got rule={rule!r}.")
     s = _sums(stream, u, geometry)
-    if h is not None and len(s.curvature):
-        needed = float(s.curvature[-1])
-        if needed > h * (1 + 1e-12):
-            warnings.warn(
-                f"LR eq. 2 needs ⟨x, Hx⟩ ≤ {h:g}, but this stream reaches {needed:g}: it does not apply as printed, "
-                f"and λ = γC - hC² with h = {needed:g} stands in its place. Shorten the rows, or give h=None.",
-                stacklevel=2,
-            )
+    if h is not None:
+        why = condition(s, h)
+        if why:
+            warnings.warn(f"{why} {AGAINST_IT}", stacklevel=2)
         s = s._replace(curvature=np.maximum(s.curvature, h))
     if rule == "perceptron":
         return _perceptron("LR eq. 2", rule, s, u, C, geometry)

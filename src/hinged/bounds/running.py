@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,9 +14,11 @@ from hinged.bounds import formulas
 from hinged.bounds.bound import Bound, last
 from hinged.bounds.comparators import Sums, entropy_of, sums_of
 from hinged.bounds.formulas import Terms, gain_per_mistake
+from hinged.bounds.ranking import AGAINST_IT, condition
 from hinged.bounds.solver import hindsight
 from hinged.bounds.streams import Stream, as_stream
 from hinged.estimators.settings import settle
+from hinged.estimators.trials import Trials
 from hinged.loops.ledger import GAIN, SQ_NORM
 from hinged.rules.mira import Mira
 from hinged.rules.optimal import Optimal
@@ -105,6 +108,9 @@ class Trace:
     rule : str
     flags : int8 array
         Of each round, as in `Progress`.
+    condition : str
+        Where the theorem is LR eq. 2 and the stream breaks its condition on the Hessian: a sentence on what stands in
+        its place.
     """
 
     rounds: np.ndarray
@@ -117,9 +123,10 @@ class Trace:
     note: str
     rule: str
     flags: np.ndarray
+    condition: str = ""
 
     def summary(self) -> dict[str, Any]:
-        """The end of it as plain numbers: mistakes, bound, theorem, its parts, certificate, objective, note."""
+        """The end of it as plain numbers: mistakes, bound, theorem, its parts, certificate, objective, and notes."""
         final = self.final
         certificate = float(self.certificate[-1])
         return {
@@ -131,6 +138,7 @@ class Trace:
             "certificate": None if math.isnan(certificate) else certificate,
             "objective": self.objective,
             "note": self.note,
+            "condition": self.condition,
         }
 
     def __repr__(self) -> str:
@@ -142,17 +150,27 @@ class Trace:
         return f"Trace({self.rule}: {int(self.mistakes[-1])} mistakes in {len(self.flags)} rounds, {limit})"
 
 
-def mistake_bound(model: Any, X: Any, y: Any, classes: Any = None, *, u: Any = None) -> Bound:
+def mistake_bound(
+    model: Any, X: Any, y: Any = None, classes: Any = None, *, u: Any = None, h: float | None = 0.5
+) -> Bound:
     """The least bound that is proven of a learner's rule on a stream.
 
     Parameters
     ----------
-    model : Classifier, Ranker, TextClassifier or TextRanker
+    model : Classifier, Ranker, TextClassifier, TextRanker or Trials
         Whose rule, C and way to read rows are meant; it learns nothing.
     X, y : rows and right answers, in order
+        Raw trials as a list of pairs (X_t, y_t), with no y.
     classes : labels known from the start, optional
     u : comparator, optional
         Fixed weights to compare with; without them, several found in hindsight.
+    h : float or None, default 0.5
+        The condition of LR eq. 2, ⟨x, Hx⟩ ≤ h; None to be told nothing where it is broken.
+
+    Warns
+    -----
+    UserWarning
+        Where the bound is LR eq. 2 and the stream breaks its condition: the stream's own h then stands in it.
 
     Raises
     ------
@@ -170,10 +188,11 @@ def mistake_bound(model: Any, X: Any, y: Any, classes: Any = None, *, u: Any = N
     best = _best(stream, case, _comparators(stream, case) if u is None else [u])
     if best.final is None:
         raise ValueError(best.why)
+    _tell(_broken(stream, case, best, h))
     return best.final
 
 
-def trace(model: Any, X: Any, y: Any, classes: Any = None, *, u: Any = None) -> Trace:
+def trace(model: Any, X: Any, y: Any = None, classes: Any = None, *, u: Any = None, h: float | None = 0.5) -> Trace:
     """Let a fresh learner run over a stream, and watch its mistakes, its certificate and its bound.
 
     Every comparator bounds every beginning of the stream, so those found on ever longer beginnings are tried, and the
@@ -181,12 +200,20 @@ def trace(model: Any, X: Any, y: Any, classes: Any = None, *, u: Any = None) -> 
 
     Parameters
     ----------
-    model : Classifier, Ranker, TextClassifier or TextRanker
+    model : Classifier, Ranker, TextClassifier, TextRanker or Trials
         Fresh; ends as after `partial_fit`.
     X, y : rows and right answers, in order
+        Raw trials as a list of pairs (X_t, y_t), with no y.
     classes : labels known from the start, optional
     u : comparator, optional
         Fixed weights to compare with; without them, several found in hindsight.
+    h : float or None, default 0.5
+        The condition of LR eq. 2, ⟨x, Hx⟩ ≤ h; None to be told nothing where it is broken.
+
+    Warns
+    -----
+    UserWarning
+        Where the bound is LR eq. 2 and the stream breaks its condition: the stream's own h then stands in it.
 
     Examples
     --------
@@ -200,17 +227,7 @@ def trace(model: Any, X: Any, y: Any, classes: Any = None, *, u: Any = None) -> 
         )
     case = _case(model, named=False)
     stream = as_stream(X, y, classes, like=model)
-    seen: list[tuple[float, ...]] = []
-    done, every = 0, max(1, len(stream) // 200)
-
-    def note(n: int) -> None:
-        nonlocal done
-        done += n
-        if done % every == 0 or done == len(stream):
-            sums = model._model.ledger.sums
-            seen.append((done, math.nan if model.dual_ is None else model.dual_, sums[GAIN], sums[SQ_NORM]))
-
-    flags, _ = model._learn_batch(X, y, classes, None, 0, note)
+    flags, seen = (_watch_trials if isinstance(model, Trials) else _watch)(model, X, y, classes, len(stream))
     moments, dual, gained, sq_norm = (np.array(column) for column in zip(*seen, strict=True))
     at = moments.astype(np.int64) - 1
     if case.proven:
@@ -231,7 +248,53 @@ def trace(model: Any, X: Any, y: Any, classes: Any = None, *, u: Any = None) -> 
         certified = np.full(len(at), math.nan)
     mistakes = np.cumsum(flags == 1)[at]
     bound = best.mistakes[at]
-    return Trace(at + 1, mistakes, dual, certified, bound, best.final, best.objective, best.why, case.rule, flags)
+    broken = _broken(stream, case, best, h)
+    _tell(broken)
+    return Trace(
+        at + 1, mistakes, dual, certified, bound, best.final, best.objective, best.why, case.rule, flags, broken
+    )
+
+
+def _watch(model: Any, X: Any, y: Any, classes: Any, n: int) -> tuple[np.ndarray, list[tuple[float, ...]]]:
+    """Learn the stream; flags, and at some two hundred moments the rounds done, the dual and what it is made of."""
+    seen: list[tuple[float, ...]] = []
+    done, every = 0, max(1, n // 200)
+
+    def note(more: int) -> None:
+        nonlocal done
+        done += more
+        if done % every == 0 or done == n:
+            sums = model._model.ledger.sums
+            seen.append((done, math.nan if model.dual_ is None else model.dual_, sums[GAIN], sums[SQ_NORM]))
+
+    return model._learn_batch(X, y, classes, None, 0, note)[0], seen
+
+
+def _watch_trials(model: Trials, X: Any, y: Any, classes: Any, n: int) -> tuple[np.ndarray, list[tuple[float, ...]]]:
+    """The same of raw trials, learnt one by one."""
+    seen: list[tuple[float, ...]] = []
+    flags, every = np.zeros(n, np.int8), max(1, n // 200)
+    for t, (X_t, y_t) in enumerate(X if y is None else zip(X, y, strict=True)):
+        before = model.n_mistakes_ if t else 0
+        model.learn_one(X_t, y_t)
+        flags[t] = model.n_mistakes_ - before
+        if (t + 1) % every == 0 or t + 1 == n:
+            assert model._model is not None
+            dual = math.nan if model.dual_ is None else model.dual_
+            seen.append((t + 1, dual, model._model.gain, float(model.coef_ @ model.coef_)))
+    return flags, seen
+
+
+def _broken(stream: Stream, case: Case, best: Best, h: float | None) -> str:
+    """A sentence where the bound is LR eq. 2 and the stream breaks its condition on the Hessian; else nothing."""
+    if h is None or best.final is None or not best.final.theorem.startswith("LR eq. 2"):
+        return ""
+    return condition(sums_of(stream, _nothing(stream, case), case.geometry), h)
+
+
+def _tell(broken: str) -> None:
+    if broken:
+        warnings.warn(f"{broken} {AGAINST_IT}", stacklevel=3)
 
 
 def _case(model: Any, named: bool = True) -> Case:
@@ -239,7 +302,7 @@ def _case(model: Any, named: bool = True) -> Case:
     rule = model.rule
     rule = "mira" if isinstance(rule, Mira) else "optimal" if isinstance(rule, Optimal) else rule
     geometry = model.geometry
-    C = settle(model).rule.C
+    C = (model._settled().step if isinstance(model, Trials) else settle(model).rule).C
     if not isinstance(rule, str):
         if named:
             raise ValueError(f"no theorem covers a rule of your own; got rule={rule!r}.")

@@ -17,6 +17,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from hinged.bounds.label_features import label_features
+from hinged.bounds.trials import are_trials, trial_rounds
 from hinged.estimators import Classifier, Ranker
 from hinged.estimators.holding import Held
 from hinged.estimators.labels import LabelIndex, to_declare
@@ -156,16 +157,17 @@ class Stream:
         return own + self.n_parts
 
 
-def as_stream(X: Any, y: Any, classes: Any = None, *, like: Any = None, margin: float | None = None) -> Stream:
+def as_stream(X: Any, y: Any = None, classes: Any = None, *, like: Any = None, margin: float | None = None) -> Stream:
     """Read rows and right answers as the rounds of a learner that starts from zero.
 
     Parameters
     ----------
     X, y : rows and right answers, in order
         Whatever the learner takes: dense or sparse matrices, data frames, dicts, texts; one label per row, or several.
+        Raw trials are a list of pairs (X_t, y_t) with no y; u is then one vector (features,).
     classes : labels known from the start, optional
         Without them a label's first round has no constraints, as it counts for nothing.
-    like : Classifier, Ranker, TextClassifier or TextRanker, optional
+    like : Classifier, Ranker, TextClassifier, TextRanker or Trials, optional
         Whose settings say how rows are read and weights shared; it is not changed. Without it, a plain `Classifier`, or
         a plain `Ranker` where answers are sets, lists, tuples or a matrix.
     margin : float, optional
@@ -176,7 +178,15 @@ def as_stream(X: Any, y: Any, classes: Any = None, *, like: Any = None, margin: 
     >>> import numpy as np
     >>> as_stream(np.eye(3)[[0, 1, 0, 1]], ["a", "b", "a", "b"])
     Stream(4 rounds, 2 with constraints, 2 labels, 3 features)
+    >>> trials = as_stream([(np.eye(2), [1, -1]), (np.eye(2)[:1], [1])])
+    >>> trials.n_pairs.tolist(), trials.sq_lengths.tolist()
+    ([2, 1], [1.0, 1.0])
     """
+    if are_trials(X, like):
+        own = 1.0 if like is None else like._settled().step.margin
+        return _as_trials(X, y, classes, own if margin is None else positive("margin", margin, "1 is usual"))
+    if y is None:
+        raise ValueError("a stream needs the right answers: give X and y, or a list of trials (X_t, y_t).")
     if like is None:
         like = Ranker() if _are_sets(y) else Classifier()
     if getattr(like, "class_weight", None) is not None:
@@ -217,6 +227,15 @@ def as_stream(X: Any, y: Any, classes: Any = None, *, like: Any = None, margin: 
     if memory.plan.parts:
         phi = label_features(model, batch, right, labels, known, starts)
     return Stream(rows, labels, wanted, columns, phi, len(memory.plan.parts), right, known, starts)
+
+
+def _as_trials(X: Any, y: Any, classes: Any, margin: float) -> Stream:
+    if classes is not None:
+        raise ValueError("the instances of a trial are +1 or -1, which are always known; leave classes out.")
+    labels, phi, right, known, starts = trial_rounds(X, y)
+    nowhere = Columns(NO_ROW_VECTORS, np.zeros(1, np.int64), np.zeros(0, np.int64), 0, False)
+    rows = sparse.csr_array((len(known), phi.shape[1]), dtype=np.float64)
+    return Stream(rows, labels, margin, nowhere, phi, 1, right, known, starts)
 
 
 def _are_sets(y: Any) -> bool:

@@ -13,11 +13,13 @@ from hinged.cli.inputs import Inputs
 from hinged.cli.options import LEARNER, READING, AsJson, Files, learner_settings, takes
 
 if TYPE_CHECKING:
+    from hinged.bounds.watching import Watched
     from hinged.evaluate.assessment import Assessment
 
 __all__ = ["evaluate"]
 
 SHOWN = 20  # labels and confusions in the table
+MOMENTS = 8  # at which the bound is shown
 
 
 @takes(READING, LEARNER)
@@ -36,6 +38,9 @@ def evaluate(
     report: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Write a page with plots that opens offline.")
     ] = None,
+    bound: Annotated[
+        bool, typer.Option("--bound", help="Show the most mistakes that are proven possible, as the stream runs.")
+    ] = False,
     as_json: AsJson = False,
     **options: Any,
 ) -> None:
@@ -54,7 +59,11 @@ def evaluate(
     inputs = Inputs(files, options)
     settings, task = learner_settings(options), options["task"]
     _check_options(inputs, model, holdout, passes, report)
+    if bound and (model is not None or holdout is not None):
+        other = "--holdout" if model is None else "--model"
+        raise typer.BadParameter(f"--bound speaks of a learner judged while it learns from zero; leave {other} out")
     import_lean()
+    watched = None
     with Foot() as foot:
         if model is not None:
             learner, result = _judged(model, inputs, task, settings, foot, report is not None)
@@ -63,7 +72,7 @@ def evaluate(
             learner, result = _held_out(inputs, task, settings, holdout, passes, foot, report is not None)
             how = "kept from learning, then judged"
         else:
-            learner, result = _progressive(inputs, task, settings, foot, report is not None)
+            learner, result, watched = _progressive(inputs, task, settings, foot, report is not None, bound)
             how = "each judged, then learnt"
     inputs.report_skipped()
     inputs.check_any()
@@ -75,11 +84,16 @@ def evaluate(
     if report is not None:
         from hinged.evaluate.assessment_page import write_assessment
 
-        write_assessment(report, result, learner, os.path.basename(inputs.name), how)
+        more = ""
+        if watched is not None:
+            from hinged.bounds.drawing import bound_section
+
+            more = bound_section(watched)
+        write_assessment(report, result, learner, os.path.basename(inputs.name), how, more)
     if as_json:
-        typer.echo(json.dumps(_as_dict(result, how, report), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(_as_dict(result, how, report, watched), indent=2, ensure_ascii=False))
     else:
-        _print(result, how, report)
+        _print(result, how, report, watched)
 
 
 def _check_options(inputs: Inputs, model: Path | None, holdout: float | None, passes: int, report: Path | None) -> None:
@@ -109,14 +123,22 @@ def _judged(
 
 
 def _progressive(
-    inputs: Inputs, task: str | None, settings: dict[str, Any], foot: Any, keep: bool
-) -> tuple[Any, Assessment]:
+    inputs: Inputs, task: str | None, settings: dict[str, Any], foot: Any, keep: bool, bound: bool
+) -> tuple[Any, Assessment, Watched | None]:
     from hinged.evaluate.assess import assess_progressively
     from hinged.evaluate.assessment import Assessment
     from hinged.evaluate.stream import learner_for
 
     learner, chunks = learner_for(inputs.chunks(foot), task, settings)
-    return learner, Assessment(False) if learner is None else assess_progressively(learner, chunks, keep)
+    if learner is None:
+        return None, Assessment(False), None
+    if not bound:
+        return learner, assess_progressively(learner, chunks, keep), None
+    from hinged.bounds.watching import Beginning
+
+    kept = Beginning()
+    result = assess_progressively(learner, kept.of(learner, chunks), keep)
+    return learner, result, kept.trace(learner) if result.examples else None
 
 
 def _held_out(
@@ -144,7 +166,7 @@ def _held_out(
     return learner, result
 
 
-def _as_dict(result: Assessment, how: str, report: Path | None) -> dict[str, Any]:
+def _as_dict(result: Assessment, how: str, report: Path | None, watched: Watched | None) -> dict[str, Any]:
     ranking = result.ranking
     macro, weighted = result.averages().values()
     return {
@@ -166,11 +188,12 @@ def _as_dict(result: Assessment, how: str, report: Path | None) -> dict[str, Any
             {"label": right, "predicted": says, "times": n}
             for (right, says), n in sorted(result.pairs.items(), key=lambda pair: str(pair[0]))
         ],
+        "bound": None if watched is None else watched.as_dict(),
         "report": None if report is None else str(report),
     }
 
 
-def _print(result: Assessment, how: str, report: Path | None) -> None:
+def _print(result: Assessment, how: str, report: Path | None, watched: Watched | None) -> None:
     from hinged.cli.tables import bold, count, dim, percent, rows_of, say, shorten
 
     say(f"{bold(count(result.examples, 'example'))}, {how} {dim(f'({result.seconds:.1f} s)')}")
@@ -198,6 +221,8 @@ def _print(result: Assessment, how: str, report: Path | None) -> None:
             say(line)
         if len(confusions) > SHOWN // 2:
             say(dim(f"… {len(confusions) - SHOWN // 2:,} more kinds of confusion; --json has all"))
+    if watched is not None:
+        _print_bound(watched)
     if report is not None:
         say(f"\nReport  {report}")
 
@@ -239,3 +264,29 @@ def _print_labels(result: Assessment) -> None:
         say(dim(f"… {len(scores) - SHOWN:,} more labels; --json has all"))
     for line in lines[-2:]:
         say(dim(line))
+
+
+def _print_bound(watched: Watched) -> None:
+    from hinged.cli.tables import bold, count, dim, rows_of, say
+
+    say()
+    seen = watched.trace
+    if seen is not None:
+        if seen.final is not None:
+            proven = f"at most {seen.final.mistakes:,.0f} by {seen.final.theorem}"
+            say(f"{bold(count(int(seen.mistakes[-1]), 'mistake'))}, {proven}")
+
+        def cell(value: float | None) -> str:
+            return "–" if value is None else f"{value:,.0f}"
+
+        table = [("examples", "mistakes", "dual", "dual allows", "bound")]
+        for moment in watched.moments(MOMENTS):
+            dual = "–" if moment["certificate"] is None else f"{moment['certificate']:,.2f}"
+            allowed, most = cell(moment["certified"]), cell(moment["bound"])
+            table.append((f"{moment['rounds']:,}", f"{moment['mistakes']:,}", dual, allowed, most))
+        lines = rows_of(table, left=0)
+        say(dim(lines[0]))
+        for line in lines[1:]:
+            say(line)
+    if watched.why:
+        say(watched.why)

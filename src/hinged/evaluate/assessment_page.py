@@ -34,7 +34,7 @@ RANKING = {
 }
 
 
-def write_assessment(path: str | Path, result: Assessment, model: Any, name: str, how: str) -> Path:
+def write_assessment(path: str | Path, result: Assessment, model: Any, name: str, how: str, more: str = "") -> Path:
     """Write a page on an assessment that kept its rounds (`keep=True`).
 
     Parameters
@@ -47,6 +47,8 @@ def write_assessment(path: str | Path, result: Assessment, model: Any, name: str
         What was judged: a file, say.
     how : str
         How: "each judged, then learnt".
+    more : str
+        Further sections, as HTML.
     """
     flags, ranks, sure = (np.concatenate(parts) for parts in (result.flags, result.ranks, result.confidence))
     counted = flags >= 0
@@ -71,6 +73,7 @@ is not counted.</figcaption></figure></section>
 examples.</figcaption></figure></section>
 <section><h2>How far down the right label stands</h2><figure>{among}<figcaption>Share of examples whose right label is
 among the first so many.</figcaption></figure></section>
+{more}
 {_confusion(result)}
 {_confidence(sure[counted], ranks[counted] == 1)}
 <section><h2>Labels in numbers</h2>{_labels(result)}

@@ -1,0 +1,157 @@
+"""The bound beside examples from files: their beginning is kept as they are judged, then run through `trace`."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from hinged.bounds.comparators import entropy_of
+from hinged.bounds.running import Trace, trace
+from hinged.estimators import Classifier, Ranker
+from hinged.evaluate.examples import answers_for, is_ranker, reads_text, rows_for
+from hinged.evaluate.stream import labelled
+from hinged.io.examples.chunk import Chunk
+
+__all__ = ["Beginning", "Watched"]
+
+MOST_VALUES = 4_000_000  # of rows held
+MOST_WORK, MOST_SHARED_WORK = 4e8, 2e7  # values of rows times labels that comparators are found on; with label features
+MOST_WEIGHTS = 5e7  # features times labels, where every one of them has a weight
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A trace of examples from files, or why there is none.
+
+    Attributes
+    ----------
+    trace : Trace or None
+    examples, of : int
+        How many it speaks of, from the first, and how many there were.
+    why : str
+        What to know about it, in sentences: no trace, no bound, not all examples, a condition that does not hold.
+    """
+
+    trace: Trace | None
+    examples: int
+    of: int
+    why: str
+
+    def moments(self, most: int | None = None) -> list[dict[str, Any]]:
+        """Rounds, mistakes, certificate, what it allows, and the bound, at up to `most` moments; None for none."""
+        seen = self.trace
+        if seen is None:
+            return []
+        n = len(seen.rounds)
+        at = range(n) if most is None else np.unique(np.linspace(0, n, min(n, most) + 1).astype(int)[1:] - 1).tolist()
+        columns = {name: getattr(seen, name) for name in ("rounds", "mistakes", "certificate", "certified", "bound")}
+        return [{name: _plain(values[i]) for name, values in columns.items()} for i in at]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers."""
+        summary = {} if self.trace is None else self.trace.summary()
+        kept = {name: summary.get(name) for name in ("mistakes", "bound", "theorem", "certificate", "objective")}
+        return {**kept, "examples": self.examples, "of": self.of, "note": self.why, "moments": self.moments()}
+
+
+class Beginning:
+    """The first examples of a stream, as the learner that is judged by them reads them.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> chunk = Chunk([*"abab"], np.arange(1, 5), "x.svm", columns=(np.arange(5), np.array([0, 1, 0, 1]), np.ones(4)))
+    >>> learner, kept = hinged.Classifier(), Beginning()
+    >>> for one in kept.of(learner, [chunk]):
+    ...     _ = learner.partial_fit(rows_for(learner, one, True), one.answers)
+    >>> kept.trace(learner).trace
+    Trace(pa1: 2 mistakes in 4 rounds, at most 2 by PA theorem 4)
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[Any] = []
+        self.answers: list[Any] = []
+        self.examples = self.values = 0
+        self.full = self.weighted = False
+
+    def of(self, model: Any, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+        """Hand on the chunks; once each is learnt, keep it as long as there is room."""
+        for chunk in chunks:
+            yield chunk
+            answered = labelled(chunk)
+            self.examples += len(answered)
+            if self.full or not len(answered):
+                continue
+            self.weighted |= answered.weights is not None and bool((np.asarray(answered.weights) != 1.0).any())
+            rows = model._parse(rows_for(model, answered, True), grow=False).rows  # every word is known by now
+            self.values += len(rows.data)
+            self.full = self.values >= MOST_VALUES
+            self.rows.append(rows)
+            self.answers += answers_for(model, answered)
+
+    def trace(self, model: Any) -> Watched:
+        """Let a fresh learner like `model` run over what was kept, and watch its bound."""
+        if self.weighted or getattr(model, "class_weight", None) is not None:
+            return self._none("the bounds speak of examples of equal weight, and these have weights.")
+        if not self.answers:
+            return self._none("there are no examples.")
+        k, width = max(1, len(model._known())), max(1, self._width(model))
+        if entropy_of(model.geometry) is not None and k * width > MOST_WEIGHTS:
+            return self._none(
+                f"on the simplex all of {k:,} labels × {width:,} features have a weight, too many to hold."
+            )
+        X = self._matrix(width)
+        work = MOST_WORK if model.features is None else MOST_SHARED_WORK
+        n = max(1, int(np.searchsorted(X.indptr, work / k, side="right")) - 1)
+        X, y = X[:n], self.answers[:n]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what they say is told below, or was told while the examples were learnt
+            try:
+                seen = trace(_like(model), X, y)
+            except ValueError as reason:
+                return self._none(str(reason))
+        notes = [] if seen.final is not None else [f"No bound: {seen.note}"]
+        if len(y) < self.examples:
+            notes.append(
+                f"All this is of the first {len(y):,} of {self.examples:,} examples: more would take too long."
+            )
+        notes += [seen.condition] if seen.condition else []
+        return Watched(seen, len(y), self.examples, " ".join(notes))
+
+    def _none(self, why: str) -> Watched:
+        return Watched(None, 0, self.examples, f"No bound: {why}")
+
+    def _width(self, model: Any) -> int:
+        if reads_text(model):
+            return int(model.text_space_._width())
+        return int(model.n_features_in_)
+
+    def _matrix(self, width: int) -> sparse.csr_array:
+        """What was kept as one matrix, its indices those of the learner."""
+        lengths = np.concatenate([np.diff(rows.indptr) for rows in self.rows])
+        spans = [slice(int(rows.indptr[0]), int(rows.indptr[-1])) for rows in self.rows]
+        indices = np.concatenate([rows.indices[span] for rows, span in zip(self.rows, spans, strict=True)])
+        data = np.concatenate([rows.data[span] for rows, span in zip(self.rows, spans, strict=True)])
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        return sparse.csr_array((data, indices, indptr), shape=(len(lengths), width))
+
+
+def _like(model: Any) -> Any:
+    """A fresh learner of the same settings that reads matrices."""
+    if not reads_text(model):
+        return clone(model)
+    kind = Ranker if is_ranker(model) else Classifier
+    known = inspect.signature(kind).parameters
+    return kind(**{name: value for name, value in model.get_params(deep=False).items() if name in known})
+
+
+def _plain(value: Any) -> float | int | None:
+    return int(value) if isinstance(value, np.integer) else float(value) if math.isfinite(value) else None
