@@ -16,6 +16,7 @@ NAMES = (
     "label_stream",
     "mail_folders",
     "memory",
+    "multilabel",
     "one_by_one",
     "one_vector",
     "ranks",

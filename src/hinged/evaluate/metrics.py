@@ -1,10 +1,11 @@
-"""How good a ranking of labels is, one number per example: the definitions of scikit-learn, ties and all."""
+"""How good a ranking of labels is, in one pass: the definitions of scikit-learn, ties and all."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 __all__ = ["RankingMetrics", "ranking_metrics"]
 
@@ -48,24 +49,39 @@ def ranking_metrics(scores: np.ndarray, right: np.ndarray, known: np.ndarray | N
     >>> [float(values[0]) for values in metrics]
     [1.0, 2.0, 0.5, 0.5]
     """
+    scores, right = np.ascontiguousarray(scores, np.float64), np.ascontiguousarray(right, np.bool_)
     n, k = scores.shape
-    known = np.full(n, k) if known is None else known
-    n_right = right.sum(axis=1)
-    asks = (n_right > 0) & (n_right < known)
-    order = np.argsort(-scores, axis=1, kind="stable")
-    s, r = np.take_along_axis(scores, order, axis=1), np.take_along_axis(right, order, axis=1)
-    # last place of each run of equal scores, from 1, and the right labels down to there
-    ends = np.ones((n, k), bool)
-    ends[:, :-1] = s[:, :-1] != s[:, 1:]
-    places = np.where(ends, np.arange(1, k + 1), k + 1)
-    rank = np.minimum.accumulate(places[:, ::-1], axis=1)[:, ::-1]
-    above = np.take_along_axis(np.cumsum(r, axis=1), rank - 1, axis=1)
-    share = np.where(r, above / rank, 0.0).sum(axis=1) / np.maximum(n_right, 1)
-    wrong_above = np.where(r, rank - above, 0).sum(axis=1)
-    pairs = np.maximum(n_right * (known - n_right), 1)
-    return RankingMetrics(
-        one_error=np.where(n_right > 0, ~r[:, 0], False).astype(np.float64),
-        coverage=np.where(r, rank, 0).max(axis=1, initial=0).astype(np.float64),
-        ranking_loss=np.where(asks, wrong_above / pairs, 0.0),
-        average_precision=np.where(asks, share, 1.0),
-    )
+    out = np.zeros((4, n))
+    _measure(scores, right, np.full(n, k) if known is None else np.asarray(known, np.int64), out)
+    return RankingMetrics(*out)
+
+
+@njit(cache=True, nogil=True)
+def _measure(scores: Any, right: Any, known: Any, out: Any) -> None:
+    """Fill `out` (measures, examples) row by row: one sort each, then one walk down the runs of equal scores."""
+    n, k = scores.shape
+    for i in range(n):
+        n_right = 0
+        for r in range(k):
+            n_right += right[i, r]
+        out[3, i] = 1.0
+        if n_right == 0:
+            continue
+        order = np.argsort(-scores[i], kind="mergesort")
+        out[0, i] = 0.0 if right[i, order[0]] else 1.0
+        first, above, wrong, share = 0, 0, 0, 0.0
+        while above < n_right:
+            end = first + 1  # down to here all score as the label at `first`
+            while end < k and scores[i, order[end]] == scores[i, order[first]]:
+                end += 1
+            hits = 0
+            for j in range(first, end):
+                hits += right[i, order[j]]
+            above += hits
+            share += hits * (above / end)
+            wrong += hits * (end - above)
+            first = end
+        out[1, i] = first
+        if n_right < known[i]:
+            out[2, i] = wrong / (n_right * (known[i] - n_right))
+            out[3, i] = share / n_right
