@@ -1,5 +1,7 @@
 """The joint step under entropy: beside SciPy, beside the step on one pair, and in iterations of interior points."""
 
+from itertools import product
+
 import numpy as np
 from scipy.optimize import minimize
 
@@ -29,7 +31,8 @@ def run(quick: bool) -> Report:
     counted, most = _iterations(n_problems)
     return Report(
         "joint_step",
-        f"{n_rows:,} binary rows of 64 words, 5,000 features, {LABELS} labels; random problems; seed {SEED}",
+        f"{n_rows:,} binary rows of 64 words, and the same with values from 0.2 to 1; 5,000 features, {LABELS} labels; "
+        f"random problems; seed {SEED}",
         f"processor time, one thread, best of {repeats}; SLSQP is given gradients and ftol 1e-10",
         [alone, rounds, counted],
         [
@@ -121,19 +124,19 @@ def _slsqp(curves: Responses, scores: np.ndarray, right: np.ndarray, margin: flo
 def _rounds(n_rows: int, repeats: int) -> tuple[Sheet, list[float]]:
     X, y = topics(n_rows, 5_000, LABELS, 64, own_words=200, seed=SEED)
     X.data[:] = 1.0
+    real = X.astype(np.float64)
+    real.data = np.random.default_rng(SEED).uniform(0.2, 1.0, len(real.data))
     sets = [{int(label), *range(20)} for label in y]
-    sheet = Sheet(f"A round with {LABELS} labels", ["right labels", "C", "margin", "update", "µs", "mistakes"])
+    sheet = Sheet(f"A round with {LABELS} labels", ["rows", "right labels", "C", "margin", "update", "µs", "mistakes"])
     ratios = []
-    for many in (False, True):
-        for C, margin in ((1.0, 0.5), (1.0, 0.1)):
-            timed = race(
-                {rule: _learner(rule, C, margin, X, sets if many else y, many) for rule in ("pa1", "optimal")}, repeats
-            )
-            for rule, one in timed.items():
-                name = {"pa1": "II", "optimal": "III"}[rule]
-                figures = [1e6 * one.seconds / n_rows, one.value.mistakes]
-                sheet.rows.append(["20 or 21" if many else "1", C, margin, name, *figures])
-            ratios.append(timed["optimal"].seconds / timed["pa1"].seconds)
+    for rows, many, (C, margin) in product((X, real), (False, True), ((1.0, 0.5), (1.0, 0.1))):
+        answers = sets if many else y
+        timed = race({rule: _learner(rule, C, margin, rows, answers, many) for rule in ("pa1", "optimal")}, repeats)
+        for rule, one in timed.items():
+            name = {"pa1": "II", "optimal": "III"}[rule]
+            about = ["real" if rows is real else "binary", "20 or 21" if many else "1", C, margin, name]
+            sheet.rows.append([*about, 1e6 * one.seconds / n_rows, one.value.mistakes])
+        ratios.append(timed["optimal"].seconds / timed["pa1"].seconds)
     return sheet, ratios
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from numba import njit
 
 from hinged.loops.ledger import GAP, ITERATIONS
@@ -58,10 +59,25 @@ def draw(
     # arrays apart from their tuples: handing a tuple to a function counts references, label by label
     labels, start, logs, theta, slots = simplex.labels, curves.start, curves.logs, simplex.theta, simplex.slots
     sign = 1.0 if flat and v[0] > 0.0 else -1.0
-    for r in range(wanted.shape[0]):
+    k, n_wanted = wanted.shape[0], 0
+    for r in range(k):
+        n_wanted += wanted[r]
+    together = not flat and 4 * n_wanted > k  # coordinate by coordinate: a label's own column lies far apart
+    inside_of = np.zeros(k if together else 0)
+    if together:
+        for j in range(n):
+            masses, thetas = simplex.mass[slots[f[j]]], theta[slots[f[j]]]
+            for r in range(k):
+                inside_of[r] += masses[r]
+            for r in range(k):
+                logs[r, j] = thetas[r]
+    for r in range(k):
         if not wanted[r]:
             continue
-        inside = sums_v[r] / v[0] if flat else mass_inside(simplex, f, n, r)
+        if flat:
+            inside = sums_v[r] / v[0]
+        else:
+            inside = inside_of[r] if together else mass_inside(simplex, f, n, r)
         rest[r] = labels[TOTAL, r] - inside
         error[r] = labels[ERROR, r] + 4.0 * EPS * labels[TOTAL, r]
         if not error[r] <= PRECISE * rest[r]:
@@ -77,8 +93,9 @@ def draw(
         else:
             log_total = math.log(inside + rest[r])
             start[r] = log_rest - log_total
+            own, shift = logs[r], labels[SHIFT, r]
             for j in range(n):
-                logs[r, j] = theta[slots[f[j]], r] - labels[SHIFT, r] - log_total
+                own[j] = (own[j] if together else theta[slots[f[j]], r]) - shift - log_total
 
 
 @njit(cache=True)

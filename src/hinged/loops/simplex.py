@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from hinged.rules.tilt import FARTHEST, exponentials
+
 __all__ = ["Simplex", "add_masses", "claim", "expand", "mass_inside", "missing", "move", "outside", "sweep"]
 
 TOTAL, ERROR, SHIFT, LOW, HIGH, TOUCHES = range(6)
@@ -177,6 +179,16 @@ def move(simplex: Any, f: Any, v: Any, n: int, flat: bool, g: Any, touched: Any,
     if flat and 4 * touched.shape[0] > k:  # all labels in one go: untouched ones are multiplied by 1
         for j in range(n):
             masses, thetas, value = mass[slots[f[j]]], theta[slots[f[j]]], v[j]
+            for r in range(k):
+                now = masses[r] * factor[r]
+                masses[r] = now
+                inside[r] += now
+                thetas[r] += g[r] * value
+    elif 4 * touched.shape[0] > k and np.abs(g).max() * max(abs(lowest), abs(highest)) <= FARTHEST:
+        none, pull = np.zeros(k), np.where(steady, g, 0.0)
+        for j in range(n):
+            masses, thetas, value = mass[slots[f[j]]], theta[slots[f[j]]], v[j]
+            exponentials(none, pull, value, factor)
             for r in range(k):
                 now = masses[r] * factor[r]
                 masses[r] = now

@@ -18,10 +18,20 @@ import numpy as np
 from numba import njit
 
 from hinged.rules.response import FINE, LOGISTIC, level_of, propose, reach, spread_at
+from hinged.rules.tilt import tilted_level
 
 __all__ = ["by_search"]
 
 RIGHT, WRONG = 1.0, -1.0
+LEVEL, SLOPE, STEP, RATE = (
+    0,
+    1,
+    2,
+    3,
+)  # what is kept of each label: its line, |a|, and how fast |a| moves with the level
+MOST_TANGENTS = 20
+DISTINCT = 1e-6  # a score this near to an end of its range, relative to that, has lost digits
+SETTLED = 1e-9  # a relative move of this size is the last: the next would be of its square
 
 
 @njit(cache=True)
@@ -64,26 +74,94 @@ def by_search(curves: Any, scores: Any, is_relevant: Any, margin: float, C: floa
         if not is_relevant[r] and lowest - scores[r] < margin:
             places[n] = r
             n += 1
-    right, wrong = places[:n_right], places[n_right:n]
-    work = np.zeros((3, n))
-    levels, a = work[0], work[1]
-    for i in range(n):
-        levels[i] = level_of(curves, places[i], 0.0)[0]
-    up, down = work[:, :n_right], work[:, n_right:]
-    least, most = levels[:n_right].min(), levels[n_right:].max()
+    work = np.zeros((4, n))
     gamma = margin / reach(curves)
+    if curves.kind == LOGISTIC:
+        for i in range(n):
+            work[LEVEL, i], work[SLOPE, i] = level_of(curves, places[i], 0.0)
+        total = _settle(curves, places, n_right, work, gamma, C, True)
+    else:
+        total = _by_lines(curves, scores, places[:n], n_right, work, gamma, C)
+        if total < 0.0:
+            total = _settle(curves, places, n_right, work, gamma, C, False)
+    for i in range(n):
+        g[places[i]] = work[STEP, i] if i < n_right else -work[STEP, i]
+    return total
+
+
+@njit(cache=True)
+def _settle(curves: Any, places: Any, n_right: int, work: Any, gamma: float, C: float, straight: bool) -> float:
+    """The answer for curves as they are, or as straight lines of given level and slope; return the total."""
+    n = work.shape[1]
+    right, wrong = places[:n_right], places[n_right:n]
+    up, down = work[:, :n_right], work[:, n_right:]
+    least, most = up[LEVEL].min(), down[LEVEL].max()
     total = math.inf
     if gamma < 1.0:
-        total = _balance(curves, right, wrong, up, down, 0.5 * (least + most), gamma, C)
+        total = _balance(curves, right, wrong, up, down, 0.5 * (least + most), gamma, C, straight)
     if total > C:
         if math.inf == C:
+            work[STEP] = 0.0
             return 0.0
-        _fill(curves, right, up, RIGHT, least, C)
-        _fill(curves, wrong, down, WRONG, most, C)
+        _fill(curves, right, up, RIGHT, least, C, straight)
+        _fill(curves, wrong, down, WRONG, most, C, straight)
         total = C
-    for i in range(n):
-        g[places[i]] = a[i] if i < n_right else -a[i]
     return total
+
+
+@njit(cache=True)
+def _by_lines(curves: Any, scores: Any, places: Any, n_right: int, work: Any, gamma: float, C: float) -> float:
+    """Newton's method on all labels together: each curve's tangent for the curve, until the answer stays.
+
+    One look at each curve that moves per iteration, and some four iterations, because levels are nearly straight.
+    Returns -1, with everything as it was, where that does not settle.
+    """
+    logs, start, v, lowest, highest = curves.logs, curves.start, curves.values, curves.lowest, curves.highest
+    n, scratch = work.shape[1], np.empty(v.shape[0])
+    near, slope = True, 0.0
+    for i in range(n):  # levels follow from scores; slopes only begin as those of the side's first label
+        r = places[i]
+        above, below = scores[r] / curves.radius - lowest, highest - scores[r] / curves.radius
+        apart = min(above, below) > DISTINCT * (highest - lowest)
+        level = math.log(above / below) if apart else 0.0
+        if i in (0, n_right) or not apart:
+            exact, own = tilted_level(logs[r], start[r], v, lowest, highest, 0.0, scratch)
+            level = level if apart else exact  # labels alike to the last bit must stay so: a tie is not to be broken
+            slope = own if i in (0, n_right) else slope
+            near = near and own > 0.0
+        work[LEVEL, i], work[SLOPE, i] = level, slope
+    if not near:
+        for i in range(n):
+            work[LEVEL, i], work[SLOPE, i] = level_of(curves, places[i], 0.0)
+        return -1.0
+    first = work[:2].copy()
+    steps, before = work[STEP], np.zeros(n)
+    for _ in range(MOST_TANGENTS):
+        total = _settle(curves, places, n_right, work, gamma, C, True)
+        largest, moved = 0.0, 0.0
+        for i in range(n):
+            largest, moved = max(largest, steps[i]), max(moved, abs(steps[i] - before[i]))
+        if not largest < math.inf:
+            break
+        if moved <= SETTLED * largest:
+            return total
+        for i in range(n):
+            if steps[i] > 0.0:
+                side, r = RIGHT if i < n_right else WRONG, places[i]
+                level, slope = tilted_level(logs[r], start[r], v, lowest, highest, side * steps[i], scratch)
+                if not slope > 0.0:
+                    largest = math.inf
+                    break
+                work[LEVEL, i], work[SLOPE, i] = level - side * slope * steps[i], slope
+            elif before[i] > 0.0:
+                work[LEVEL, i], work[SLOPE, i] = first[0, i], first[1, i]
+            before[i] = steps[i]
+        if largest == math.inf:
+            break
+    for i in range(n):
+        work[LEVEL, i], work[SLOPE, i] = level_of(curves, places[i], 0.0)
+        work[STEP, i] = 0.0
+    return -1.0
 
 
 @njit(cache=True)
@@ -112,17 +190,14 @@ def _coefficient(curves: Any, r: int, start: float, level: float, side: float, g
 
 
 @njit(cache=True)
-def _bring(curves: Any, places: Any, work: Any, level: float, side: float) -> tuple[float, float]:
-    """Bring one side's labels to a level: the total of |a|, and how fast it changes with the level.
-
-    `work` holds each label's level before the move, |a| and its own rate.
-    """
-    levels, a, rates = work[0], work[1], work[2]
+def _bring(curves: Any, places: Any, work: Any, level: float, side: float, straight: bool) -> tuple[float, float]:
+    """Bring one side's labels to a level: the total of |a|, and how fast it changes with the level."""
+    levels, slopes, a, rates = work[LEVEL], work[SLOPE], work[STEP], work[RATE]
     total, slope = 0.0, 0.0
     for i in range(places.shape[0]):
-        if curves.kind == LOGISTIC:
+        if straight:
             way = side * (level - levels[i])
-            a[i], rates[i] = (way / curves.rate, 1.0 / curves.rate) if way > 0.0 else (0.0, 0.0)
+            a[i], rates[i] = (way / slopes[i], 1.0 / slopes[i]) if way > 0.0 else (0.0, 0.0)
         else:
             a[i], rates[i] = _coefficient(curves, places[i], levels[i], level, side, a[i])
         total += a[i]
@@ -133,22 +208,24 @@ def _bring(curves: Any, places: Any, work: Any, level: float, side: float) -> tu
 @njit(cache=True)
 def _stretch(work: Any, slope: float, more: float) -> None:
     """Add `more` to a side's total, each label by its rate: what is left where a level has no further digits."""
-    a, rates = work[1], work[2]
+    a, rates = work[STEP], work[RATE]
     if 0.0 < slope < math.inf:
         for i in range(a.shape[0]):
             a[i] = max(0.0, a[i] + more * rates[i] / slope)
 
 
 @njit(cache=True)
-def _balance(curves: Any, right: Any, wrong: Any, up: Any, down: Any, middle: float, gamma: float, C: float) -> float:
+def _balance(
+    curves: Any, right: Any, wrong: Any, up: Any, down: Any, middle: float, gamma: float, C: float, straight: bool
+) -> float:
     """Find the middle M at which lifting to t = M + x and pressing to u = M - x take the same total; return it."""
     low, high = -math.inf, math.inf
     older, last = math.inf, math.inf
     lifted, pressed, rise, fall = 0.0, 0.0, 0.0, 0.0
     for _ in range(200):
         x = spread_at(middle, gamma)
-        lifted, rise = _bring(curves, right, up, middle + x, RIGHT)
-        pressed, fall = _bring(curves, wrong, down, middle - x, WRONG)
+        lifted, rise = _bring(curves, right, up, middle + x, RIGHT, straight)
+        pressed, fall = _bring(curves, wrong, down, middle - x, WRONG, straight)
         excess = lifted - pressed
         if excess <= 0.0:
             low = middle
@@ -175,9 +252,9 @@ def _balance(curves: Any, right: Any, wrong: Any, up: Any, down: Any, middle: fl
 
 
 @njit(cache=True)
-def _fill(curves: Any, places: Any, work: Any, side: float, start: float, C: float) -> None:
+def _fill(curves: Any, places: Any, work: Any, side: float, start: float, C: float, straight: bool) -> None:
     """Bring one side to the level at which its total is `C`, beginning at its first label's."""
-    a = work[1]
+    a = work[STEP]
     if places.shape[0] == 1:
         a[0] = C
         return
@@ -185,7 +262,7 @@ def _fill(curves: Any, places: Any, work: Any, side: float, start: float, C: flo
     way, total, slope = 1.0, 0.0, 0.0
     older, last = math.inf, math.inf
     for _ in range(200):
-        total, slope = _bring(curves, places, work, start + side * way, side)
+        total, slope = _bring(curves, places, work, start + side * way, side, straight)
         if total <= C:
             low = way
         if total >= C:
