@@ -106,6 +106,65 @@ def test_options_together_equal_their_twin(seed):
     assert_equal_to_twin(streams, params, bool(rng.random() < 0.5), weights)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_mean_of_all_weights_equals_its_twin(seed, kind):
+    rng = np.random.default_rng([6, seed])
+    params = {"rule": ("pa1", "simproj", "perceptron")[seed], "margin": 0.4, "C": (0.5, 3.0)[seed % 2], "average": True}
+    params |= {name: OPTIONS[name][0] for name in ("bias", "signed", "radius", "scaling") if rng.random() < 0.5}
+    weights = rng.choice([0.0, 0.5, 1.0], size=36) if seed else None
+    streams = (random_stream(kind, s, rounds=36) for s in range(seed, seed + 9))
+    assert_equal_to_twin(streams, params, bool(seed % 2), weights, enough=16)
+
+
+def bias_weights(model):
+    """The weights of the constant feature, by label."""
+    return model._model._weights(0, len(model.classes_))[:, 0]
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("C", [0.2, 5.0, 400.0])  # the last ones move masses by many powers of ten, and out of range
+def test_the_mean_is_that_of_the_weights_after_each_round(C, signed, tmp_path):
+    rng = np.random.default_rng(8)
+    X, y = streams_of_words(3, rounds=80)
+    X = X * rng.choice([0.25, 0.5, 1.0], X.shape)
+    make = {"rule": "pa1", "C": C, "margin": 0.5 if C < 100 else 3.0, "geometry": Entropy(1.0, signed), "bias": 0.5}
+    plain, mean = hinged.Classifier(**make), hinged.Classifier(**make, average=True)
+    total, score, probes = np.zeros((5, 30)), np.zeros((7, 5)), rng.normal(size=(7, 30))
+    for x, label in zip(X, y, strict=True):
+        plain.learn_one(x, label)
+        mean.learn_one(x, label)
+        k = len(plain.classes_)
+        total[:k] += plain.coef_
+        score[:, :k] += probes @ plain.coef_.T + 0.5 * bias_weights(plain)
+    assert (mean.dual_, mean.n_mistakes_) == (plain.dual_, plain.n_mistakes_)
+    np.testing.assert_allclose(mean.coef_, total / 80, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(mean.decision_function(probes), score / 80, rtol=0, atol=1e-10)
+    batch = hinged.Classifier(**make, average=True).partial_fit(X, y)
+    batch.save(tmp_path / "mean.hinged")
+    for other in (batch, hinged.load(tmp_path / "mean.hinged")):
+        assert other.decision_function(probes).tolist() == mean.decision_function(probes).tolist()
+        assert other.coef_.tolist() == mean.coef_.tolist()
+        other.partial_fit(X[:9], y[:9])
+    mean.partial_fit(X[:9], y[:9])
+    assert other.coef_.tolist() == batch.coef_.tolist() == mean.coef_.tolist()
+
+
+def test_mean_weights_follow_their_labels_and_two_labels_have_none_in_common():
+    X, y = streams_of_words(4)
+    model = hinged.Classifier("pa1", margin=0.3, geometry="entropy", average=True).partial_fit(X, y)
+    labels, before = list(model.classes_), model.coef_
+    with pytest.raises(ValueError, match=r"say nothing of those of both together; got average=True\. Remove one"):
+        model.merge_labels(labels[0], labels[1])
+    assert model.coef_.tolist() == before.tolist()
+    model.remove_label(labels[2])
+    np.testing.assert_allclose(model.coef_, np.delete(before, 2, axis=0), rtol=0, atol=1e-13)
+    shares = model.explain(X[0], labels[0], top=None)
+    np.testing.assert_allclose(sum(share for _, share in shares), model.decision_function(X[:1])[0, 0])
+    model.partial_fit(X, y)
+    assert np.isfinite(model.coef_).all()
+
+
 def test_rows_of_one_negative_value_and_rows_that_hold_every_feature_equal_their_twin():
     def stream(seed):
         rng = np.random.default_rng(seed)
@@ -293,7 +352,6 @@ REFUSED = {
     "mira": ({"rule": "mira"}, ValueError, r"takes the rules .*; got rule='mira'"),
     "shared vectors": ({"sharing": "single", "features": "first"}, ValueError, r"sharing='multi'; got .*'single'"),
     "groups": ({"sharing": hinged.sharing.Groups([{"a"}])}, ValueError, r"sharing='multi'; got sharing=Groups"),
-    "an average": ({"average": True}, ValueError, r"no mean of them is kept; got average=True"),
     "single precision": ({"dtype": "float32"}, ValueError, r"computes in float64.*got dtype='float32'"),
     "an unknown solver": ({"rule": hinged.rules.Optimal("guess")}, ValueError, r"solver must be 'search' or 'interior"),
     "points without a cap": (

@@ -143,6 +143,7 @@ class EntropicTwin(Twin):
     def __init__(self, n, labels, rule="pa1", C=1.0, *, radius=1.0, signed=False, **more):
         super().__init__(n, labels, rule, C, **more)
         self.simplices = Simplices(len(self.collection), radius, signed)
+        self.sum_of_weights = np.zeros_like(self.w)
 
     def margins(self, vectors, pairs):
         theta, self.w = self.w, self.simplices.weights(self.w)
@@ -167,9 +168,17 @@ class EntropicTwin(Twin):
         """The certificate, with G in place of half the squared length."""
         return float(self.gain - self.simplices.potential(self.w))
 
+    def learn(self, raw, relevant, weight=1.0):
+        super().learn(raw, relevant, weight)
+        if weight > 0:  # after each round the weights of every label that exists, 0 before it did
+            known = np.isin(self.labels, self.known).repeat(self.width)
+            self.sum_of_weights = self.sum_of_weights + np.where(known, self.simplices.weights(self.w), 0.0)
+
     @property
     def answering_weights(self):
-        """The weights themselves."""
+        """The weights themselves, or their mean over the rounds."""
+        if self.average and self.statistics.rounds:
+            return self.sum_of_weights / self.statistics.rounds
         return self.simplices.weights(self.w)
 
 

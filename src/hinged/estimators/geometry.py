@@ -33,11 +33,6 @@ def check_entropic(who: Any, step: Step, plan: Plan) -> None:
             f"geometry='entropy' gives each label a simplex of its own, sharing='multi'; got sharing={who.sharing!r}. "
             "Shared vectors are Euclidean."
         )
-    if who.average:
-        raise ValueError(
-            "geometry='entropy' moves every weight of a label in each update, so no mean of them is kept; "
-            "got average=True. Leave it out."
-        )
     if who.dtype is not None and np.dtype(who.dtype) != np.float64:
         raise ValueError(
             f"geometry='entropy' computes in float64, whose range exponentials need; got dtype={who.dtype!r}. "

@@ -67,7 +67,12 @@ class Settled(NamedTuple):
     def new_model(self, who: Any, dtype: Any) -> Any:
         """Empty memory for a learner with these settings; both kinds take the same calls."""
         if self.geometry is not None:
-            options = {"idf": who.scaling == "idf", "unit": bool(who.normalize), "bias": float(who.bias)}
+            options = {
+                "idf": who.scaling == "idf",
+                "unit": bool(who.normalize),
+                "bias": float(who.bias),
+                "average": bool(who.average),
+            }
             model = EntropicModel(self.geometry, self.rule, **options)
             model.widen(who.n_features or 0)
             return model

@@ -20,6 +20,7 @@ from hinged.loops.memory import longer
 from hinged.loops.model import part_of
 from hinged.loops.rows import Rows, Scaling, longest_row, read_row
 from hinged.loops.simplex import SHIFT, SWEEP, TOTAL, TOUCHES, Simplex, sweep
+from hinged.loops.simplex_mean import COUNTED, grown, kept_means, mean_weights, new_means, renumbered, restored_means
 from hinged.loops.state import LONGEST_LOG_TABLE
 from hinged.loops.steps import Setting
 from hinged.sharing.plan import Plan
@@ -38,17 +39,26 @@ class EntropicModel:
         The rule.
     idf, unit, bias
         What happens to rows before they are scored.
+    average : bool
+        Whether to answer with the mean of the weights after each round.
     """
 
-    own, functions, mean_over = None, (), 0
+    own, functions = None, ()
     dtype = np.dtype(np.float64)
     label_rows = np.zeros(0, np.int64)  # rows of each label are not counted here
 
     def __init__(
-        self, geometry: Entropy, setting: Setting, *, idf: bool = False, unit: bool = False, bias: float = 0.0
+        self,
+        geometry: Entropy,
+        setting: Setting,
+        *,
+        idf: bool = False,
+        unit: bool = False,
+        bias: float = 0.0,
+        average: bool = False,
     ) -> None:
         self.geometry, self.setting = geometry, setting
-        self.idf, self.unit, self.bias = idf, unit, bias
+        self.idf, self.unit, self.bias, self.average = idf, unit, bias, average
         self.plan: Plan = resolve_sharing("multi", None)
         self.names: dict[Hashable, int] = {}
         self.n_features = 0
@@ -73,7 +83,14 @@ class EntropicModel:
         """Make labels known before any of their rows came."""
         with self.lock:
             self._fit_to(n_labels, 0)
-            self.ledger.counts[LABELS] = n_labels
+            counts = self.ledger.counts
+            self.simplex.means.labels[COUNTED, counts[LABELS] : n_labels] = counts[LEARNT]
+            counts[LABELS] = n_labels
+
+    @property
+    def mean_over(self) -> int:
+        """Rounds the mean weights are taken over; 0 where no average is kept."""
+        return int(self.ledger.counts[LEARNT]) if self.average else 0
 
     def _empty(self, n_features: int, columns: int) -> Simplex:
         """Equal weights on so many features."""
@@ -90,6 +107,7 @@ class EntropicModel:
             n=n,
             radius=float(self.geometry.radius),
             signed=bool(self.geometry.signed),
+            means=new_means(1, columns, self.average),
         )
 
     def _fit_to(self, n_labels: int, n_rows: int) -> None:
@@ -108,6 +126,7 @@ class EntropicModel:
                 theta=np.concatenate([before.theta, np.zeros((rows, more))], axis=1),
                 mass=np.concatenate([before.mass, np.ones((rows, more))], axis=1),
                 labels=np.concatenate([before.labels, _fresh(before.n, more)], axis=1),
+                means=grown(before.means, 0, more),
             )
 
     def _make_room(self, new: int) -> None:
@@ -118,7 +137,8 @@ class EntropicModel:
         theta[: len(before.theta)], mass[: len(before.mass)] = before.theta, before.mass
         owners, marks = np.zeros(rows, np.uint32), np.zeros(rows, np.int64)
         owners[: len(before.owners)] = before.owners
-        self.simplex = before._replace(theta=theta, mass=mass, owners=owners, marks=marks)
+        means = grown(before.means, rows - len(before.theta), 0)
+        self.simplex = before._replace(theta=theta, mass=mass, owners=owners, marks=marks, means=means)
 
     def _sweep(self, n_labels: int) -> None:
         self.rescaled += 1
@@ -186,13 +206,17 @@ class EntropicModel:
 
     # ------------------------------------------------------------------ reading
     def score(self, rows: Rows, labels: Sequence[Hashable], describe: Any = None, current: bool = False) -> np.ndarray:
-        """Scores (rows, labels) by the weights learnt so far."""
+        """Scores (rows, labels) by the weights learnt so far; by their mean where one is kept, unless `current`."""
         out = np.zeros((len(rows.indptr) - 1, len(labels)))
         rows, longest = _double(rows), longest_row(rows)
+        if self.average and not current:  # sums half gathered would make no sense, so readers wait
+            with self.lock:
+                score_entropic(rows, self._scaling(), self.simplex, self.ledger.counts, self.mean_over, longest, out)
+            return out
         while out.size:
             before, simplex = self.rescaled, self.simplex
             if simplex.labels.shape[1] >= out.shape[1]:
-                score_entropic(rows, self._scaling(), simplex, self.ledger.counts, longest, out)
+                score_entropic(rows, self._scaling(), simplex, self.ledger.counts, 0, longest, out)
             if before == self.rescaled and before % 2 == 0:
                 break
         return out
@@ -216,11 +240,15 @@ class EntropicModel:
 
     def _weights(self, first: int, end: int) -> np.ndarray:
         """Weights of some labels on every feature, the bias first."""
-        simplex = self.simplex
+        signs, simplex = 2 if self.geometry.signed else 1, self.simplex
+        if self.mean_over:
+            with self.lock:
+                weights = mean_weights(self.simplex, self.simplex.labels[TOTAL], self.mean_over, slice(first, end))
+            weights[:, : signs if self.bias == 0.0 else 0] = 0.0
+            return weights[:, ::2] - weights[:, 1::2] if simplex.signed else weights
         n = int(simplex.used[0])
         theta = np.zeros((end - first, len(simplex.slots)))
         theta[:, simplex.owners[1 : n + 1]] = simplex.theta[1 : n + 1, first:end].T
-        signs = 2 if simplex.signed else 1
         if self.bias == 0.0:  # not a coordinate then
             theta[:, :signs] = -np.inf
         weights = simplex_weights(theta, simplex.radius)
@@ -247,6 +275,7 @@ class EntropicModel:
         with self.lock:
             before = self.simplex
             columns = max(n_labels, 1)
+            means = renumbered(before.means, before.mass, int(before.used[0]), onto, columns)
             theta = np.zeros((len(before.theta), columns))
             for r, to in enumerate(onto):
                 if to >= 0:
@@ -254,7 +283,8 @@ class EntropicModel:
             labels = _fresh(before.n, columns)
             labels[TOUCHES] = SWEEP
             after = before._replace(theta=theta, mass=np.ones_like(theta), labels=labels, used=before.used.copy())
-            sweep(after, columns)
+            sweep(after._replace(means=new_means(0, 0, False)), columns)
+            after = after._replace(means=means)
             ledger = type(self.ledger)(*(array.copy() for array in self.ledger))
             ledger.counts[LABELS] = n_labels
             twin = object.__new__(type(self))
@@ -289,6 +319,7 @@ class EntropicModel:
             "theta": simplex.theta[:n, :k].copy(),
             "mass": simplex.mass[:n, :k].copy(),
             "sums": simplex.labels[:, :k].copy(),
+            **kept_means(simplex.means, n, k),
         }
 
     def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int) -> None:
@@ -325,12 +356,13 @@ class EntropicModel:
             labels=arrays["sums"].copy(),
             marks=np.zeros(len(owners) + 1, np.int64),
             used=np.array([len(owners), 0]),
+            means=restored_means(arrays, *shape) if self.average else fresh.means,
         )
         self._fit_to(n_labels, 0)
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            options = {"idf": self.idf, "unit": self.unit, "bias": self.bias}
+            options = {"idf": self.idf, "unit": self.unit, "bias": self.bias, "average": self.average}
             settings = (self.geometry, self.setting)
             return {"settings": settings, "options": options, "arrays": self.arrays(), "told": self.told}
 

@@ -27,6 +27,7 @@ from hinged.loops.ledger import (
 )
 from hinged.loops.rows import count_features, read_row
 from hinged.loops.simplex import TOTAL, add_masses, claim, expand, mass_inside, missing, move, outside
+from hinged.loops.simplex_mean import COUNTED, add_mean_scores, settle_row, watch_sum
 from hinged.rules.response import LOGISTIC, TILTED, Responses
 from hinged.tasks.labels import extremes, rank_of_best, runner_up
 
@@ -50,13 +51,23 @@ def _scores(simplex: Any, f: Any, v: Any, n: int, k: int, sums: Any, s: Any) -> 
 
 
 @njit(cache=True, nogil=True)
-def score_entropic(rows: Any, scaling: Any, simplex: Any, counts: Any, longest: int, out: Any) -> None:
-    """Scores of every label for every row, into `out` (rows, labels); nothing is learnt or counted."""
+def score_entropic(rows: Any, scaling: Any, simplex: Any, counts: Any, mean_over: int, longest: int, out: Any) -> None:
+    """Scores of every label for every row, into `out` (rows, labels); nothing is learnt or counted.
+
+    `mean_over` rounds answers with the mean weights, 0 with the current ones.
+    """
     f, v = np.empty(2 * (longest + 1), np.int64), np.empty(2 * (longest + 1))
     sums = np.zeros(out.shape[1])
     for i in range(out.shape[0]):
         n, _q = read_row(rows, i, scaling, counts[LEARNT], f, v)
-        _scores(simplex, f, v, expand(simplex.signed, f, v, n), out.shape[1], sums, out[i])
+        n = expand(simplex.signed, f, v, n)
+        if mean_over > 0:
+            s, totals = out[i], simplex.labels[TOTAL]
+            add_mean_scores(simplex.means, simplex.mass, totals, simplex.slots, f, v, n, mean_over, s)
+            for r in range(out.shape[1]):
+                s[r] *= simplex.radius
+        else:
+            _scores(simplex, f, v, n, out.shape[1], sums, out[i])
 
 
 @njit(cache=True, nogil=True)
@@ -144,6 +155,8 @@ def learn_entropic(
             flag, rank = -1, 0
             if weight > 0.0:
                 counts[LABELS] = k_after
+                if simplex.means.kept:  # weights of a label count from this round on
+                    simplex.means.labels[COUNTED, k:k_after] = counts[LEARNT]
         elif 0 < relevant.shape[0] < k:
             # ---- score
             _scores(simplex, f, v, n, k, sums_v, s)
@@ -198,7 +211,12 @@ def learn_entropic(
                                 if not drawn[r]:
                                     rest[r], error[r] = outside(simplex, f, n, r, mass_inside(simplex, f, n, r))
                         claim(simplex, f, n)
-                        due = move(simplex, f, v, n, flat, g, touched[:n_touched], rest, error)
+                        moved, totals = touched[:n_touched], simplex.labels[TOTAL]
+                        if simplex.means.kept:
+                            settle_row(simplex.means, simplex.mass, totals, simplex.slots, f, n, moved, counts[LEARNT])
+                        due = move(simplex, f, v, n, flat, g, moved, rest, error)
+                        if simplex.means.kept:
+                            watch_sum(simplex.means, simplex.mass, totals, simplex.used[0], moved)
                 drawn[:k] = False
             for a in range(relevant.shape[0]):
                 is_relevant[relevant[a]] = False

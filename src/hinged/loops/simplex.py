@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from hinged.loops.simplex_mean import Means, settle_column
 from hinged.rules.tilt import FARTHEST, exponentials
 
 __all__ = ["Simplex", "add_masses", "claim", "expand", "mass_inside", "missing", "move", "outside", "sweep"]
@@ -43,6 +44,7 @@ class Simplex(NamedTuple):
     n: int  # coordinates in all
     radius: float
     signed: bool
+    means: Means
 
 
 @njit(cache=True)
@@ -87,6 +89,9 @@ def claim(simplex: Any, f: Any, n: int) -> None:
             slot = simplex.used[0] + 1
             simplex.theta[slot, :] = 0.0
             simplex.mass[slot, :] = simplex.mass[0, :]
+            if simplex.means.kept:
+                simplex.means.gathered[slot, :] = simplex.means.gathered[0, :]
+                simplex.means.since[slot, :] = simplex.means.since[0, :]
             simplex.owners[slot] = f[j]
             simplex.used[0] = slot
             simplex.slots[f[j]] = slot
@@ -228,6 +233,8 @@ def sweep(simplex: Any, k: int) -> None:
     for r in range(k):
         if labels[TOUCHES, r] < SWEEP:
             continue
+        if simplex.means.kept:  # by the masses it was gathered with
+            settle_column(simplex.means, mass, simplex.used[0], r)
         low = high = 0.0
         if simplex.used[0] == simplex.n and simplex.n > 0:
             low, high = theta[1, r], theta[1, r]
