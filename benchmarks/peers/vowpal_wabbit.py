@@ -5,6 +5,7 @@ cache alone: a fresh workspace (options parsed, weights allocated) is made befor
 progressive loss of `--oaa` is the share of rounds predicted wrong before they were learnt.
 """
 
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -35,7 +36,7 @@ def write_cache(stream: Stream, n_labels: int, folder: Path) -> Path:
     return cache
 
 
-def predicted_sets(X: Any, Y: NDArray[np.bool_], options: str) -> tuple[NDArray[np.bool_], float]:
+def predicted_sets(X: Any, Y: NDArray[np.bool_], options: str, repeats: int) -> tuple[NDArray[np.bool_], float]:
     """What `--multilabel_oaa` predicts of each row before it learns it, and the processor seconds of its own pass.
 
     Its text has no way to say that no label is right: such a row is predicted and not learnt.
@@ -57,12 +58,15 @@ def predicted_sets(X: Any, Y: NDArray[np.bool_], options: str) -> tuple[NDArray[
         text, cache = Path(folder) / "rows.txt", Path(folder) / "rows.cache"
         text.write_text("".join(lines))
         how = f"--multilabel_oaa {Y.shape[1]} --cache_file {cache} --quiet -b 24 {options}"
-        Workspace(f"{how} -d {text} -k").finish()
-        workspace = Workspace(how)
-        start = time.process_time()
-        pylibvw.vw.run_parser(workspace)
-        seconds = time.process_time() - start
-        workspace.finish()
+        seconds = math.inf
+        for turn in range(repeats):
+            if turn == 0:
+                Workspace(f"{how} -d {text} -k").finish()
+            workspace = Workspace(how)
+            start = time.process_time()
+            pylibvw.vw.run_parser(workspace)
+            seconds = min(seconds, time.process_time() - start)
+            workspace.finish()
     return said, seconds
 
 
