@@ -313,6 +313,7 @@ def small():
         (lambda s: bounds.sp_theorem_1(s, np.eye(2), geometry="entropy"), "predictions depend on C"),
         (lambda s: bounds.lr_equation_2(s, 2 * np.eye(2), geometry="entropy", h=None), "on the simplex.*got sums"),
         (lambda s: bounds.as_stream(np.eye(2), [0, 1], like=hinged.Classifier(class_weight={0: 2})), "class_weight"),
+        (lambda s: bounds.as_stream(np.eye(2), [0, 1], like=hinged.Classifier(cost=1 - np.eye(2))), "pa_theorem_10"),
         (lambda s: bounds.as_stream(np.eye(2), [0, 1], margin=-1.0), "margin must be positive"),
     ],
 )

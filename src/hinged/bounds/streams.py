@@ -191,6 +191,10 @@ def as_stream(X: Any, y: Any = None, classes: Any = None, *, like: Any = None, m
         like = Ranker() if _are_sets(y) else Classifier()
     if getattr(like, "class_weight", None) is not None:
         raise ValueError("the bounds speak of rounds of equal weight; got a learner with class_weight. Set it to None.")
+    if getattr(like, "cost", None) is not None:
+        raise ValueError(
+            "here every pair of labels has the same margin; got a learner with cost=. Use hinged.bounds.pa_theorem_10."
+        )
     model = clone(like)
     own_margin = settle(model).rule.margin
     wanted = own_margin if margin is None else positive("margin", margin, "1 is usual")
