@@ -20,6 +20,7 @@ NAMES = (
     "one_vector",
     "ranks",
     "scaling",
+    "sequences",
     "text_files",
 )
 

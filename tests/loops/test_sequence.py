@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hinged.tasks.sequence import best_by_errors, best_path, best_paths, path_score
+from hinged.tasks.sequence import best_by_errors, best_path, best_paths, largest_loss, path_score, raised_by_cost
 
 WIDTH = 8
 
@@ -51,7 +51,17 @@ def several_best(E, T, k, m):
 def by_errors(E, T, k, right):
     n = len(E)
     tags, came = np.zeros(n, np.int64), np.zeros((n, n + 1, WIDTH), np.int16)
-    errors = best_by_errors(E, T, n, k, right, came, np.zeros((2 * n + 4, WIDTH)), tags)
+    errors = best_by_errors(E, T, n, k, right, n, came, np.zeros((2 * n + 4, WIDTH)), tags)
+    return errors, tuple(tags.tolist())
+
+
+def by_largest_loss(E, T, k, right):
+    n = len(E)
+    tags, raised = np.zeros(n, np.int64), np.zeros((n, WIDTH))
+    raised_by_cost(E, n, k, right, np.zeros((0, 0)), raised)
+    predicted = np.array(one_best(E, T, k)[1])
+    scratch = np.zeros((n, WIDTH), np.int64), np.zeros((n, n + 1, WIDTH), np.int16), np.zeros((2 * n + 4, WIDTH))
+    errors = largest_loss(E, T, n, k, right, predicted, raised, *scratch, tags)
     return errors, tuple(tags.tolist())
 
 
@@ -72,15 +82,17 @@ def test_the_list_holds_the_best_of_all_sequences(seed, n, k, m):
     assert several_best(E, T, k, m) == written_down(E, T, k)[:m]
 
 
-@given(**sizes)
-def test_the_search_by_errors_finds_the_largest_loss(seed, n, k):
+@given(**sizes, lead=st.sampled_from([0.0, 0.5, 1.0, 3.0]))
+def test_the_search_by_errors_finds_the_largest_loss(seed, n, k, lead):
     E, T, right = problem(seed, n, k)
+    E[np.arange(n), right] += lead  # the right sequence loses, wins, or wins by far
 
     def errors(y):
         return sum(a != b for a, b in zip(y, right.tolist(), strict=True))
 
     best = written_down(E, T, k, lambda y: sqrt(errors(y)))[0][1]
     assert by_errors(E, T, k, right) == (errors(best), best)
+    assert by_largest_loss(E, T, k, right) == (errors(best), best)
 
 
 @given(**sizes, m=st.integers(1, 5))

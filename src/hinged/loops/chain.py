@@ -20,6 +20,7 @@ from hinged.tasks.sequence import table_cost
 __all__ = ["Answer", "ChainModel", "part_of"]
 
 VECTOR = 8  # tags are padded to whole vectors of so many
+AT_FIRST = 1 << 26  # bytes of weights to make room for at once: untouched zeros are free
 AT_ONCE = 2000  # sentences of one call, so that it can be interrupted
 NO_TABLE, NOT_GIVEN = np.zeros((0, 0)), np.zeros(0)
 LARGEST_TABLE = 1 << 32  # bytes that the search by errors may take
@@ -57,7 +58,7 @@ class ChainModel:
         self.wish = self._with_least(wish)
         self.view = Chain(
             np.zeros(1, np.int32),
-            np.zeros((1, self.depth, VECTOR), self.dtype),
+            np.zeros((self.depth, 1, VECTOR), self.dtype),
             np.zeros((self.depth, VECTOR, VECTOR)),
             np.ones(1, np.int64),
         )
@@ -91,14 +92,14 @@ class ChainModel:
         width = self.view.W.shape[2]
         if n_tags > width:
             wider = -(-max(n_tags, width + width // 2 if width > VECTOR else 0) // VECTOR) * VECTOR
-            self._lay_out(self.view.W.shape[0], wider)
+            self._lay_out(self.view.W.shape[1], wider)
 
     def _lay_out(self, rows: int, width: int) -> None:
         """Copies of the weights with room for more; readers keep what they hold."""
         old = self.view
-        W, T = np.zeros((rows, self.depth, width), self.dtype), np.zeros((self.depth, width, width))
+        W, T = np.zeros((self.depth, rows, width), self.dtype), np.zeros((self.depth, width, width))
         used, before = int(old.used[0]), old.W.shape[2]
-        W[:used, :, :before] = old.W[:used]
+        W[:, :used, :before] = old.W[:, :used]
         T[:, :before, :before] = old.T
         self.view = old._replace(W=W, T=T)
 
@@ -169,7 +170,8 @@ class ChainModel:
             if cursor[0] == len(order):
                 return
             rows = int(chain.used[0]) + int(cursor[1])
-            self._lay_out(max(rows, 2 * chain.W.shape[0], 256), chain.W.shape[2])
+            room = min(self.n_features + 1, AT_FIRST // (chain.W.shape[2] * self.dtype.itemsize * self.depth))
+            self._lay_out(max(rows, 2 * chain.W.shape[1], room, 256), chain.W.shape[2])
 
     def _learn_singly(
         self,
@@ -258,8 +260,8 @@ class ChainModel:
         chain, rounds = self.view, self.mean_over
         known = np.where(features < len(chain.slots), features, 0)
         slots = np.where(features < len(chain.slots), chain.slots[known], 0)
-        values = chain.W[slots, 0, :k].astype(np.float64)
-        return values - chain.W[slots, 1, :k] / rounds if rounds else values
+        values = chain.W[0, slots, :k].astype(np.float64)
+        return values - chain.W[1, slots, :k] / rounds if rounds else values
 
     def transitions(self, k: int) -> np.ndarray:
         """Weights of transitions, [previous, current]: the mean ones where an average is kept."""
@@ -281,7 +283,7 @@ class ChainModel:
         k, used = int(self.counts[LABELS]), int(self.view.used[0])
         return {
             "slots": self.view.slots[: self.n_features],
-            "weights": self.view.W[:used, :, :k],
+            "weights": self.view.W[:, :used, :k],
             "transitions": self.view.T[:, :k, :k],
             "counts": self.counts,
             "sums": self.sums,
@@ -297,18 +299,18 @@ class ChainModel:
             raise ValueError("its sums are damaged")
         if counts[LABELS] != n_tags or T.shape != (self.depth, n_tags, n_tags) or T.dtype != np.float64:
             raise ValueError("its transitions do not fit its tags")
-        if W.ndim != 3 or W.shape[0] < 1 or W.shape[1:] != (self.depth, n_tags) or W.dtype != self.dtype:
+        if W.ndim != 3 or W.shape[1] < 1 or W.shape[::2] != (self.depth, n_tags) or W.dtype != self.dtype:
             raise ValueError("its weights do not fit its tags")
-        if not np.isfinite(W).all() or not np.isfinite(T).all() or W[0].any():
+        if not np.isfinite(W).all() or not np.isfinite(T).all() or W[:, 0].any():
             raise ValueError("its weights are damaged")
         held = slots[slots > 0] if slots.dtype == np.int32 and slots.ndim == 1 else None
-        if held is None or (slots < 0).any() or len(np.unique(held)) != len(held) or held.max(initial=0) >= len(W):
+        if held is None or (slots < 0).any() or len(np.unique(held)) != len(held) or held.max(initial=0) >= W.shape[1]:
             raise ValueError("its features point outside of it")
         self.counts, self.sums = counts.copy(), sums.copy()
         self._fit_tags(n_tags)
-        self._lay_out(len(W), self.view.W.shape[2])
+        self._lay_out(W.shape[1], self.view.W.shape[2])
         self.view.W[:, :, :n_tags], self.view.T[:, :n_tags, :n_tags] = W, T
-        self.view = self.view._replace(slots=np.zeros(1, np.int32), used=np.array([len(W)], np.int64))
+        self.view = self.view._replace(slots=np.zeros(1, np.int32), used=np.array([W.shape[1]], np.int64))
         self.widen(len(slots))
         self.view.slots[: len(slots)] = slots
 

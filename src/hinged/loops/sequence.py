@@ -17,7 +17,7 @@ from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, LABELS, LEARNT, MISTAKES, NOVEL, PENALTY, ROUNDS, SQ_NORM, UPDATES
 from hinged.rules.codes import OPTIMAL, PA2
 from hinged.rules.listed import multipliers
-from hinged.tasks.sequence import best_by_errors, best_path, best_paths, path_score, table_cost
+from hinged.tasks.sequence import best_path, best_paths, largest_loss, path_score, raised_by_cost, table_cost
 
 __all__ = ["ADDITIVE", "COST", "MAX_LOSS", "PREDICTION", "Chain", "Sentences", "Wish", "answer", "emissions", "learn"]
 
@@ -38,7 +38,7 @@ class Chain(NamedTuple):
     """The weights, and beside each, where an average is kept, the sum it needs (docs/maths.md, "Averaging")."""
 
     slots: np.ndarray  # int32 (features,): row of W of each feature, 0 for none
-    W: np.ndarray  # (rows, 1 or 2, width): row 0 stays zero
+    W: np.ndarray  # (1 or 2, rows, width): row 0 stays zero
     T: np.ndarray  # float64 (1 or 2, tags, width): [previous, current]
     used: np.ndarray  # int64 (1,): rows of W in use, row 0 among them
 
@@ -61,9 +61,15 @@ def emissions(chain: Any, sentences: Any, begin: int, n: int, layer: int, E: Any
 
     A reader may hold a view in which features met since have no row yet: they count for nothing.
     """
-    slots, W, indptr, features, values = chain.slots, chain.W, sentences.indptr, sentences.features, sentences.values
+    slots, W, indptr, features, values = (
+        chain.slots,
+        chain.W[layer],
+        sentences.indptr,
+        sentences.features,
+        sentences.values,
+    )
     ones = values.shape[0] == 0
-    known, rows, width = slots.shape[0], W.shape[0], W.shape[2]
+    known, rows, width = slots.shape[0], W.shape[0], W.shape[1]
     for i in range(n):
         out = E[i]
         out[:] = 0.0
@@ -72,8 +78,12 @@ def emissions(chain: Any, sentences: Any, begin: int, n: int, layer: int, E: Any
             f0, f1, f2, f3 = features[j], features[j + 1], features[j + 2], features[j + 3]
             s0, s1 = slots[f0] if f0 < known else 0, slots[f1] if f1 < known else 0
             s2, s3 = slots[f2] if f2 < known else 0, slots[f3] if f3 < known else 0
-            w0, w1 = W[s0 if s0 < rows else 0, layer], W[s1 if s1 < rows else 0, layer]
-            w2, w3 = W[s2 if s2 < rows else 0, layer], W[s3 if s3 < rows else 0, layer]
+            w0, w1, w2, w3 = (
+                W[s0 if s0 < rows else 0],
+                W[s1 if s1 < rows else 0],
+                W[s2 if s2 < rows else 0],
+                W[s3 if s3 < rows else 0],
+            )
             for c in range(width):
                 out[c] = (((out[c] + w0[c]) + w1[c]) + w2[c]) + w3[c]
             j += 4
@@ -81,7 +91,7 @@ def emissions(chain: Any, sentences: Any, begin: int, n: int, layer: int, E: Any
             f = features[j]
             s = slots[f] if f < known else 0
             if 0 < s < rows:
-                row, value = W[s, layer], 1.0 if ones else np.float64(values[j])
+                row, value = W[s], 1.0 if ones else np.float64(values[j])
                 for c in range(width):
                     out[c] += value * row[c]
             j += 1
@@ -175,7 +185,7 @@ def learn(
         longest, most = max(longest, b - a), max(most, sentences.indptr[b] - sentences.indptr[a])
     width, m = chain.W.shape[2], wish.n_best
     T = chain.T[0]
-    E, raised = np.empty((longest, width)), np.empty((longest if wish.constraint == ADDITIVE else 0, width))
+    E, raised = np.empty((longest, width)), np.empty((longest if wish.constraint != PREDICTION else 0, width))
     came, work = np.zeros((longest, width), np.int64), np.zeros((2, width))
     by_errors = longest if wish.constraint == MAX_LOSS else 0
     came_by_errors = np.zeros((by_errors, by_errors + 1, width), np.int16)
@@ -197,7 +207,7 @@ def learn(
         y = tags[a:b]
         weight = weights[i] if weights.shape[0] > 0 else 1.0
         need = sentences.indptr[b] - sentences.indptr[a]
-        if chain.used[0] + need > chain.W.shape[0]:
+        if chain.used[0] + need > chain.W.shape[1]:
             cursor[1] = need
             return
         least, after = 0, k
@@ -223,11 +233,12 @@ def learn(
             # ---- who the rivals are, and what is asked of each
             n_rivals = 0
             if wish.constraint == MAX_LOSS:
-                if best_by_errors(E, T, n, k, y, came_by_errors, work_by_errors, rivals[0]) > 0:
-                    n_rivals = 1
+                raised_by_cost(E, n, k, y, rho, raised)
+                wrong = largest_loss(E, T, n, k, y, listed[0], raised, came, came_by_errors, work_by_errors, rivals[0])
+                n_rivals = 1 if wrong > 0 else 0
             else:
                 if wish.constraint == ADDITIVE:
-                    _raise(E, n, k, y, rho, raised)
+                    raised_by_cost(E, n, k, y, rho, raised)
                     found = _search(raised, T, n, k, m, came, work, scores, from_tag, from_place, listed, tops)
                 for j in range(found):
                     if not _same(n, listed[j], y):
@@ -292,15 +303,6 @@ def _same(n: int, tags: Any, other: Any) -> bool:
 
 
 @njit(cache=True)
-def _raise(E: Any, n: int, k: int, y: Any, rho: Any, raised: Any) -> None:
-    """Emissions with the cost of each tag added."""
-    for i in range(n):
-        for c in range(k):
-            cost = rho[y[i], c] if rho.shape[0] > 0 else 0.0 if c == y[i] else 1.0
-            raised[i, c] = E[i, c] + cost
-
-
-@njit(cache=True)
 def _directions(
     sentences: Any, a: int, n: int, y: Any, rivals: Any, m: int, marks: Any, touched: Any, D: Any, across: Any
 ) -> int:
@@ -355,7 +357,7 @@ def _move(
     chain: Any, D: Any, across: Any, lam: Any, m: int, touched: Any, n_touched: int, k: int, age: float, move: Any
 ) -> float:
     """Add Σ_j λ_j z_j to the weights, and that times `age` to the sums of the average; return its squared norm."""
-    W, T, width, averaged = chain.W, chain.T, chain.W.shape[2], chain.W.shape[1] == 2
+    W, T, width, averaged = chain.W, chain.T, chain.W.shape[2], chain.W.shape[0] == 2
     square = 0.0
     for place in range(1, n_touched + 1):
         here = 0.0
@@ -374,11 +376,11 @@ def _move(
             slot = chain.used[0]
             chain.slots[touched[place]] = slot
             chain.used[0] += 1
-        row = W[slot, 0]
+        row = W[0, slot]
         for c in range(width):
             row[c] += move[c]
         if averaged:
-            kept = W[slot, 1]
+            kept = W[1, slot]
             for c in range(width):
                 kept[c] += age * move[c]
     for p in range(k):

@@ -15,7 +15,16 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["best_by_errors", "best_path", "best_paths", "count_errors", "path_score", "table_cost"]
+__all__ = [
+    "best_by_errors",
+    "best_path",
+    "best_paths",
+    "count_errors",
+    "largest_loss",
+    "path_score",
+    "raised_by_cost",
+    "table_cost",
+]
 
 
 @njit(cache=True)
@@ -107,19 +116,66 @@ def best_path(E: Any, T: Any, n: int, k: int, came: Any, work: Any, tags: Any) -
 
 
 @njit(cache=True)
-def best_by_errors(E: Any, T: Any, n: int, k: int, right: Any, came: Any, work: Any, tags: Any) -> int:
+def raised_by_cost(E: Any, n: int, k: int, right: Any, rho: Any, raised: Any) -> None:
+    """Fill `raised` with emissions to which the cost of each tag is added; an empty table is the Hamming cost."""
+    for i in range(n):
+        for c in range(k):
+            cost = rho[right[i], c] if rho.shape[0] > 0 else 0.0 if c == right[i] else 1.0
+            raised[i, c] = E[i, c] + cost
+
+
+@njit(cache=True)
+def largest_loss(
+    E: Any,
+    T: Any,
+    n: int,
+    k: int,
+    right: Any,
+    predicted: Any,
+    raised: Any,
+    came: Any,
+    came_by: Any,
+    work: Any,
+    tags: Any,
+) -> int:
     r"""The sequence with the largest score plus :math:`\sqrt e`, e its errors; fill `tags`, return e.
 
-    The root does not fall apart over positions, so the number of errors becomes part of the state: the best path to
-    each tag with each number of errors, then the best of them all. O(n² k²); of equals, the fewest errors.
+    The root does not fall apart over positions, so the number of errors becomes part of the state: O(n E k²) for up to
+    E errors. How many can matter is bounded first: with A the largest score plus e, which is an ordinary search, no
+    sequence of e errors reaches more than A - e + √e.
 
     Parameters
     ----------
-    right : int64 array (tokens,)
-        The right tags.
-    came : int16 or int64 array (tokens, tokens + 1, width), work : float64 array (2 tokens + 4, width)
+    right, predicted : int64 arrays (tokens,)
+        The right tags, and the best ones.
+    raised : float64 array (tokens, width)
+        Emissions with 1 added to each wrong tag.
+    came : int64 array (tokens, width), came_by : int16 array (tokens, tokens + 1, width)
+    work : float64 array (2 tokens + 4, width)
         Scratch.
     """
+    A = best_path(raised, T, n, k, came, work, tags)
+    known = path_score(E, T, n, right)
+    for other in (predicted, tags):
+        known = max(known, path_score(E, T, n, other) + math.sqrt(count_errors(n, right, other)))
+    known -= 1e-9 * (1.0 + abs(known))  # what is found by another sum may differ in the last digits
+    most = 0
+    for e in range(1, n + 1):
+        if A - e + math.sqrt(e) >= known:
+            most = e
+    return best_by_errors(E, T, n, k, right, most, came_by, work, tags)
+
+
+@njit(cache=True)
+def best_by_errors(E: Any, T: Any, n: int, k: int, right: Any, most: int, came: Any, work: Any, tags: Any) -> int:
+    """The largest score plus √e among sequences of up to `most` errors; fill `tags`, return e.
+
+    The best path to each tag with each number of errors, then the best of them all; of equals, the fewest errors.
+    `came` and `work` are scratch, as in `largest_loss`.
+    """
+    if most == 0:
+        tags[:n] = right[:n]
+        return 0
     now, new = work[: n + 1], work[n + 1 : 2 * n + 2]
     best = work[2 * n + 2]
     now[:2] = -math.inf
@@ -127,18 +183,19 @@ def best_by_errors(E: Any, T: Any, n: int, k: int, right: Any, came: Any, work: 
         now[1, c] = E[0, c]
     now[1, right[0]], now[0, right[0]] = -math.inf, E[0, right[0]]
     for i in range(1, n):
-        new[: i + 2] = -math.inf
-        for e in range(i + 1):
+        reached = min(i, most)
+        new[: reached + 2] = -math.inf
+        for e in range(reached + 1):
             _extend(T, now[e], k, best, came[i, e])
+            at = came[i, e, right[i]]  # the right tag adds no error
+            straight = now[e, at] + T[at, right[i]] + E[i, right[i]]
             for c in range(k):
                 new[e + 1, c] = best[c] + E[i, c]
             new[e + 1, right[i]] = -math.inf
-        for e in range(i + 1):  # the right tag adds no error; its predecessors were found above
-            at = came[i, e, right[i]]
-            new[e, right[i]] = now[e, at] + T[at, right[i]] + E[i, right[i]]
+            new[e, right[i]] = straight
         now, new = new, now
     errors, last, top = 0, right[n - 1], now[0, right[n - 1]]
-    for e in range(1, n + 1):
+    for e in range(1, min(n, most) + 1):
         for c in range(k):
             if now[e, c] + math.sqrt(e) > top:
                 errors, last, top = e, c, now[e, c] + math.sqrt(e)
