@@ -86,6 +86,20 @@ def test_costs_equal_their_twin(cost, plain, rule):
     agree(model, SequenceTwin(TAGS, rule, 1.0, plain, n_best=n_best), X, y)
 
 
+def test_a_dict_of_costs_is_the_matrix_of_them_and_grows_with_the_tags():
+    X, y = random_sentences(9, n=18)
+    by_dict = {(a, b): COST[i, j] for i, a in enumerate(TAGS) for j, b in enumerate(TAGS) if i != j}
+    one, other = hinged.SequenceTagger(cost=COST), hinged.SequenceTagger(cost=by_dict)
+    for model in (one, other):
+        progressive(model, X, y, classes=TAGS)
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+    late = hinged.SequenceTagger(cost=by_dict)
+    for sentence, tags in zip(X, y, strict=True):
+        late.learn_one(sentence, tags)
+    assert late.dual_ is not None
+    assert late.n_novel_ > 0
+
+
 def test_a_cost_by_position_can_be_added():
     X, y = random_sentences(6, n=18)
     model = hinged.SequenceTagger("pa2", 0.5, cost=COST, constraint="additive")
@@ -351,8 +365,9 @@ def test_bad_input_gets_a_sentence_and_changes_nothing(X, y, says):
     ({"n_best": 0}, "at least 1"),
     ({"n_best": 3, "constraint": "max-loss"}, "one rival"),
     ({"cost": -np.ones((2, 2))}, "not negative"),
-    ({"cost": np.ones((2, 2))}, "on its diagonal"),
-    ({"cost": np.zeros((1, 1))}, "got 2 tags"),
+    ({"cost": np.ones((2, 2))}, "the right answer costs nothing"),
+    ({"cost": np.zeros((1, 1))}, "there are 2 now"),
+    ({"cost": {"A": 1.0}}, "pairs of labels"),
     ({"cost": np.zeros(3)}, "square"),
     ({"cost": COST, "constraint": "max-loss"}, "number of wrong tags alone"),
     ({"cost": zero_one, "constraint": "additive"}, "by position"),

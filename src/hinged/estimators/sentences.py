@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from hinged.estimators.inputs import as_matrix, check_finite, from_matrix
-from hinged.loops.sequence import Sentences
+from hinged.loops.tokens import Sentences
 
 __all__ = ["Names", "from_matrices", "from_tokens", "is_matrices", "listed", "token_features"]
 

@@ -23,6 +23,7 @@ from hinged.loops.ledger import LABELS, ROUNDS
 from hinged.loops.sequence import ADDITIVE, MAX_LOSS, PREDICTION, Wish
 from hinged.rules.codes import OPTIMAL
 from hinged.rules.table import resolve as resolve_rule
+from hinged.tasks.cost import cost_matrix
 
 __all__ = ["SequenceTagger"]
 
@@ -54,9 +55,10 @@ class SequenceTagger(Tagging, BaseEstimator):
         How far to move: "perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "uniform".
     C : float, default 1.0
         The longest step, positive.
-    cost : None, matrix or callable, default None
-        What predicting one sequence costs where another is right: None the number of wrong tags, a matrix
-        ρ[right, predicted] in the order of `classes_` summed over positions, or a function of two lists of tags.
+    cost : None, matrix, dict or callable, default None
+        What predicting one sequence costs where another is right: None the number of wrong tags; a matrix
+        ρ[right, predicted] in the order of `classes_`, or a dict of such pairs of tags (1 for those not named), summed
+        over positions; or a function of two lists of tags.
     constraint : "prediction", "max-loss" or "additive", default "prediction"
         Which rival: the predicted sequence; the one that misses its margin √ρ by most (exact, number of wrong tags
         only); or the one that maximises score + ρ, whose margin is then ρ itself (not the paper's update).
@@ -176,7 +178,7 @@ class SequenceTagger(Tagging, BaseEstimator):
         with self._writing():
             known = LabelIndex() if self._labels is None else self._labels
             new = [label for label in to_declare(list(labels)) if label not in known.position]
-            self._settle(len(known) + len(new))
+            self._settle([*known.labels, *new])
             known.extend(new)
             self._labels = known
             if self._model is not None:
@@ -203,7 +205,7 @@ class SequenceTagger(Tagging, BaseEstimator):
 
     def _check(self, X: Any, y: Any, sample_weight: Any, lengths: Any) -> Read:
         """Everything that can be refused is refused here; names not met before have their numbers after it."""
-        self._settle(0)
+        self._settle([])
         batch = self._parse(X, lengths, grow=True)
         sizes = np.diff(batch.sentences.ends)
         tags = list(chain.from_iterable(self._tag_lists(y, sizes, lengths)))
@@ -217,17 +219,16 @@ class SequenceTagger(Tagging, BaseEstimator):
         known = LabelIndex() if self._labels is None else self._labels
         each = np.repeat(weights, np.diff(batch.sentences.ends)) if len(weights) else None
         ids, new = known.encode(tags, each)
-        self._settle(len(known) + len(new))
-        self._labels = known
+        after = [*known.labels, *new]
         if self._model is None:
-            self._model = self._new_model(batch.dtype, len(known))
-            self._model.declare(len(known))
-            self._edited = False
-        model = self._keep_up(len(known) + len(new))
+            model = self._new_model(batch.dtype, after)
+            model.declare(len(known))
+            self._model, self._edited = model, False
+        model = self._keep_up(after)
+        self._labels = known
         if self._names is None:
             self.n_features_in_ = max(batch.width, getattr(self, "n_features_in_", 0))
         model.widen(len(self._names) if self._names is not None else self.n_features_in_)
-        after = [*known.labels, *new]
         cost = self._asked(after) if callable(self.cost) else None
         try:
             return model.learn(batch.sentences, ids, order, weights, len(after), cost, delay, advance)
@@ -246,8 +247,8 @@ class SequenceTagger(Tagging, BaseEstimator):
         return cost
 
     # ------------------------------------------------------------------ settings
-    def _settle(self, n_tags: int) -> tuple[Wish, np.ndarray]:
-        """Check every setting; say what was wrong, what was given and what to do. `n_tags` may be 0: not known yet."""
+    def _settle(self, labels: list[Hashable]) -> tuple[Wish, np.ndarray]:
+        """Check every setting, for these tags; say what was wrong, what was given and what to do."""
         step, _own = resolve_rule(self.rule, self.C, 1.0)
         if step.code > OPTIMAL:
             raise ValueError(f"SequenceTagger takes the rules {RULES}; got rule={self.rule!r}.")
@@ -275,36 +276,19 @@ class SequenceTagger(Tagging, BaseEstimator):
         if self.dtype is not None and self.dtype not in ("float32", "float64", np.float32, np.float64, float):
             raise ValueError(f"dtype must be float32 or float64; got dtype={self.dtype!r}.")
         wish = Wish(step.code, step.C, step.uses_weight, CONSTRAINTS[self.constraint], n_best, 0.0)
-        return wish, self._table(n_tags)
+        by_position = self.cost is not None and not callable(self.cost)
+        return wish, cost_matrix(self.cost, labels) if by_position else NO_TABLE
 
-    def _table(self, n_tags: int) -> np.ndarray:
-        """The matrix of costs, empty where there is none."""
-        if self.cost is None or callable(self.cost):
-            return NO_TABLE
-        try:
-            rho = np.array(self.cost, np.float64)
-        except (TypeError, ValueError):
-            raise TypeError(f"cost must be None, a matrix of numbers or a function; got {self.cost!r}.") from None
-        if rho.ndim != 2 or rho.shape[0] != rho.shape[1]:
-            raise ValueError(f"cost must be a square matrix, [right, predicted]; got shape {rho.shape}.")
-        if not np.isfinite(rho).all() or (rho < 0.0).any():
-            raise ValueError("cost must hold finite numbers that are not negative; got others.")
-        if rho.diagonal().any():
-            raise ValueError("cost must be 0 where the prediction is right; got other numbers on its diagonal.")
-        if n_tags > len(rho):
-            raise ValueError(f"cost has {len(rho)} rows, one per tag; got {n_tags} tags. Give a larger matrix.")
-        return np.ascontiguousarray(rho)
-
-    def _new_model(self, dtype: np.dtype, n_tags: int) -> ChainModel:
-        wish, rho = self._settle(n_tags)
+    def _new_model(self, dtype: np.dtype, labels: list[Hashable]) -> ChainModel:
+        wish, rho = self._settle(labels)
         model = ChainModel(self.dtype or dtype, wish, rho, bool(self.average))
         if model.dtype != dtype:
             raise ValueError(f"its weights are {dtype}, its settings say {model.dtype}")
         return model
 
-    def _keep_up(self, n_tags: int) -> ChainModel:
+    def _keep_up(self, labels: list[Hashable]) -> ChainModel:
         """The model, with any change of its rule since the last round; refuse one of what memory is built for."""
-        wish, rho = self._settle(n_tags)
+        wish, rho = self._settle(labels)
         assert self._model is not None
         now = tuple(getattr(self, name) for name in BUILT_FOR)
         if self._learnt_with is None:
@@ -316,9 +300,11 @@ class SequenceTagger(Tagging, BaseEstimator):
                     "Set it back, or call fit to start anew."
                 )
         model = self._model
-        if model.wish._replace(least_norm=0.0) != wish or not np.array_equal(model.rho, rho):
-            model.ask(wish, rho)
+        k = min(len(model.rho), len(rho))  # costs of tags that were new since then come on top
+        same = bool(len(model.rho)) == bool(len(rho)) and np.array_equal(model.rho[:k, :k], rho[:k, :k])
+        if not same or model.wish._replace(least_norm=0.0) != wish:
             self._edited = True  # the certificate spoke of the rule it began with
+        model.ask(wish, rho)
         return model
 
     @contextmanager

@@ -18,7 +18,8 @@ from hinged.estimators.settings import whole
 from hinged.io import to_json, write
 from hinged.loops.chain import ChainModel
 from hinged.loops.ledger import LABELS, MISTAKES, NOVEL, ROUNDS, UPDATES
-from hinged.loops.sequence import COST, Sentences
+from hinged.loops.sequence import COST
+from hinged.loops.tokens import Sentences
 
 __all__ = ["Batch", "Tagging"]
 
@@ -211,7 +212,7 @@ class Tagging:
         """Become the model of that state."""
         if about["dtype"] not in ("float32", "float64"):
             raise ValueError("its numbers are damaged")
-        model = self._new_model(np.dtype(about["dtype"]), len(names["labels"]))
+        model = self._new_model(np.dtype(about["dtype"]), names["labels"])
         model.restore(arrays, len(names["labels"]))
         if "features" in names:
             self._names = Names(names["features"])
@@ -283,7 +284,7 @@ class Tagging:
     def _writing(self) -> Any:
         return self.__dict__.setdefault("_lock", threading.RLock())
 
-    def _new_model(self, dtype: np.dtype, n_tags: int) -> ChainModel:
+    def _new_model(self, dtype: np.dtype, labels: list[Hashable]) -> ChainModel:
         raise NotImplementedError
 
     def _learnt(self, name: str) -> ChainModel:

@@ -14,7 +14,8 @@ import numpy as np
 from hinged.loops.ledger import GAIN, LABELS, LEARNT, MISTAKES, NOVEL, PENALTY, SQ_NORM
 from hinged.loops.memory import longer
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE
-from hinged.loops.sequence import COST, MAX_LOSS, Chain, Sentences, Wish, answer, learn
+from hinged.loops.sequence import COST, MAX_LOSS, Wish, learn
+from hinged.loops.tokens import Chain, Sentences, answer
 from hinged.tasks.sequence import table_cost
 
 __all__ = ["Answer", "ChainModel", "part_of"]

@@ -15,8 +15,9 @@ from hinged.loops.labels import Targets
 from hinged.loops.ledger import LABELS, lead_bin
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import Rows
-from hinged.loops.sequence import MAX_LOSS, PREDICTION, Sentences, Wish
+from hinged.loops.sequence import MAX_LOSS, PREDICTION, Wish
 from hinged.loops.steps import Setting
+from hinged.loops.tokens import Sentences
 from hinged.loops.trials import TrialModel
 from hinged.rules.table import resolve as resolve_rule
 from hinged.sharing.plan import resolve as resolve_sharing
