@@ -11,7 +11,7 @@ from hinged.io.examples import read_sentences
 from hinged.text import window
 
 BLUE, ORANGE, GREEN, PINK = plots.COLOURS[:4]
-PASSES = 10
+PASSES = 6
 LEARNERS = {
     "pa1, max-loss": ({"constraint": "max-loss"}, PINK),
     "simproj, 5 best": ({"rule": "simproj", "n_best": 5}, GREEN),
@@ -30,7 +30,7 @@ def sequences(panels: Callable[..., Any]) -> None:
     """Span F1 on the test sentences after each pass, with and without averages."""
     X, y = chunks("train")
     X_test, y_test = chunks("test")
-    title = "Averages are worth more than any rule"
+    title = "Averages help every rule, and so does looking beyond the prediction"
     note = f"span F1 on the test sentences of CoNLL-2000 after each of {PASSES} passes over {len(y):,} sentences"
     with panels("sequences", 2, (9.4, 4.2), title, note, sharey=True) as axes:
         for ax, average in zip(axes, (False, True), strict=True):
