@@ -55,6 +55,10 @@ def evaluate(
     settings, task = learner_settings(options), options["task"]
     _check_options(inputs, model, holdout, passes, report)
     import_lean()
+    from hinged.cli.tagging import judges_tags, print_judged
+
+    if judges_tags(task, model):
+        return print_judged(inputs, model, settings, holdout, passes, report, as_json)
     with Foot() as foot:
         if model is not None:
             learner, result = _judged(model, inputs, task, settings, foot, report is not None)

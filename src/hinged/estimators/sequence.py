@@ -151,7 +151,7 @@ class SequenceTagger(Tagging, BaseEstimator):
         n = len(read.batch.sentences.ends) - 1
         for _ in range(epochs):
             fresh._learn(read, rng.permutation(n) if self.shuffle else np.arange(n))
-        kept = {*self.get_params(deep=False), "_lock"}
+        kept = {*self.get_params(deep=False), "_lock", "_notes"}
         with self._writing():
             self.__dict__.update({name: value for name, value in vars(fresh).items() if name not in kept})
             for name in (set(LEARNT_NAMES) & set(vars(self))) - set(vars(fresh)):

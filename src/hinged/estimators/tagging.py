@@ -41,6 +41,7 @@ class Tagging:
     _labels: LabelIndex | None = None
     _names: Names | None = None
     _edited = False
+    _notes: dict[str, Any] | None = None  # what a program wants to find again beside the model, as plain JSON
     n_features_in_: int
     dtype: Any
     get_params: Any
@@ -201,6 +202,7 @@ class Tagging:
                 "dtype": model.dtype.name,
                 "edited": self._edited,
                 "columns": getattr(self, "n_features_in_", None),
+                "notes": self._notes,
             }
             about["params"] = {name: to_json(name, value) for name, value in self.get_params(deep=False).items()}
             names: dict[str, list[Hashable]] = {"labels": list(self._labels.labels)}
@@ -221,6 +223,7 @@ class Tagging:
         if about["columns"] is not None:
             self.n_features_in_ = about["columns"]
         self._labels, self._model, self._edited = LabelIndex(names["labels"]), model, bool(about["edited"])
+        self._notes = about.get("notes")
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())  # type: ignore[call-overload]
