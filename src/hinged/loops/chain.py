@@ -16,7 +16,6 @@ from hinged.loops.memory import longer
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE
 from hinged.loops.sequence import COST, MAX_LOSS, Wish, learn
 from hinged.loops.tokens import Chain, Sentences, answer
-from hinged.tasks.sequence import table_cost
 
 __all__ = ["Answer", "ChainModel", "part_of"]
 
@@ -227,8 +226,10 @@ class ChainModel:
         rank = int(np.argmax(same)) + 1 if same.any() else self.wish.n_best + 1
         if rank == 1:
             return 0, 1, 0.0
-        spent = cost(right, listed[0]) if cost is not None else table_cost(self.rho, len(right), right, listed[0])
-        return 1, rank, spent
+        if cost is not None:
+            return 1, rank, cost(right, listed[0])
+        wrong = self.rho[right, listed[0]] if len(self.rho) else right != listed[0]
+        return 1, rank, float(wrong.sum())
 
     def _check_table(self, sentences: Sentences, order: np.ndarray, n_tags: int) -> None:
         if self.wish.constraint == MAX_LOSS:
