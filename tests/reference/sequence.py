@@ -71,9 +71,12 @@ class SequenceTwin:
         Tags known from the start, in order; others become known when they appear.
     rule, C, cost, constraint, n_best
         As `hinged.SequenceTagger`; `cost` is a function of two sequences.
+    by_recursion : bool
+        Predict by `viterbi`, for the prediction alone; sentences may then be long.
     """
 
-    def __init__(self, tags=(), rule="pa1", C=1.0, cost=hamming, constraint="prediction", n_best=1):
+    def __init__(self, tags=(), rule="pa1", C=1.0, cost=hamming, constraint="prediction", n_best=1, by_recursion=False):
+        self.by_recursion = by_recursion
         self.tags, self.rule, self.C, self.cost = list(tags), rule, C, cost
         self.constraint, self.n_best = constraint, n_best
         self.weights, self.sums = defaultdict(float), defaultdict(float)
@@ -90,7 +93,10 @@ class SequenceTwin:
         if new:
             self.tags += new if weight > 0 else []
         else:
-            ranked = self.look(every_sequence(self.weights, sentence, self.tags))
+            if self.by_recursion:
+                ranked = [(0.0, viterbi(self.weights, sentence, self.tags))]
+            else:
+                ranked = self.look(every_sequence(self.weights, sentence, self.tags))
             flag = int(ranked[0][1] != right)
             self.spent += self.cost(right, ranked[0][1]) if flag else 0.0
             if weight > 0:
