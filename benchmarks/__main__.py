@@ -21,6 +21,7 @@ NAMES = (
     "one_vector",
     "ranks",
     "scaling",
+    "sequences",
     "text_files",
 )
 

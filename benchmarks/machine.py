@@ -5,7 +5,7 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
-PACKAGES = ("hinged", "numpy", "scipy", "numba", "scikit-learn", "river", "vowpalwabbit")
+PACKAGES = ("hinged", "numpy", "scipy", "numba", "scikit-learn", "river", "vowpalwabbit", "python-crfsuite")
 
 
 def cpu_model() -> str:

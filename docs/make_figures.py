@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import figures_of_sequences
 import figures_of_tasks
 import numpy as np
 from matplotlib import rc_context
@@ -373,9 +374,14 @@ def tasks() -> None:
     figures_of_tasks.tasks(panels)
 
 
+def sequences() -> None:
+    """Chunks of CoNLL-2000 by rule and pass."""
+    figures_of_sequences.sequences(panels)
+
+
 FIGURES: dict[str, Callable[[], None]] = {
     figure.__name__: figure
-    for figure in (mistakes, scaling, noise, reliability, certificate, bounds, projections, tasks)
+    for figure in (mistakes, scaling, noise, reliability, certificate, bounds, projections, tasks, sequences)
 }
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hinged.estimators.ordinal import OrdinalClassifier
     from hinged.estimators.regressor import Regressor
     from hinged.estimators.river import to_river
+    from hinged.estimators.sequence import SequenceTagger
     from hinged.estimators.text import TextClassifier, TextRanker
     from hinged.estimators.trials import Trials
     from hinged.estimators.uniclass import Uniclass
@@ -25,6 +26,7 @@ __all__ = [
     "OrdinalClassifier",
     "Ranker",
     "Regressor",
+    "SequenceTagger",
     "TextClassifier",
     "TextRanker",
     "Trials",
@@ -51,6 +53,7 @@ _HOMES = {
     "OrdinalClassifier": "hinged.estimators.ordinal",
     "Regressor": "hinged.estimators.regressor",
     "Ranker": "hinged.estimators",
+    "SequenceTagger": "hinged.estimators.sequence",
     "TextClassifier": "hinged.estimators.text",
     "TextRanker": "hinged.estimators.text",
     "Trials": "hinged.estimators.trials",

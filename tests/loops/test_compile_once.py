@@ -44,6 +44,11 @@ def use():
     rows = [{f"w{j}": float(v) for j, v in enumerate(row) if v > 0} for row in X]
     sets = [set(label) for label in y]
     groups = hinged.sharing.Groups([{"a", "b"}, {"c"}])
+    for settings in ({}, {"average": True, "n_best": 2}, {"constraint": "max-loss"}, {"cost": 1 - np.eye(4)}):
+        tagger = hinged.SequenceTagger(**settings)
+        hinged.evaluate.progressive(tagger, [rows[:2], rows[2:7]], [y[:2], y[2:7]], classes=list("abcd"), delay=1)
+        tagger.learn_one([["w0"], ["w1", "w2"]], ["a", "b"], sample_weight=0.5)
+        tagger.predict([rows[:3]]), tagger.rank_one(rows[:3]), tagger.explain(rows[:3], 1), tagger.total_cost_
     for dtype in (np.float32, np.float64):
         Z = X.astype(dtype)
         schemes = [{"rule": rule} for rule in hinged.rules.RULES]

@@ -63,6 +63,10 @@ def evaluate(
         other = "--holdout" if model is None else "--model"
         raise typer.BadParameter(f"--bound speaks of a learner judged while it learns from zero; leave {other} out")
     import_lean()
+    from hinged.cli.tagging import judges_tags, print_judged
+
+    if judges_tags(task, model):
+        return print_judged(inputs, model, settings, holdout, passes, report, as_json)
     watched = None
     with Foot() as foot:
         if model is not None:

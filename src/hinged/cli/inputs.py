@@ -15,7 +15,7 @@ from hinged.cli.options import names_in
 
 if TYPE_CHECKING:
     from hinged.cli.progress import Foot
-    from hinged.io.examples import Chunk
+    from hinged.io.examples import Chunk, Sentence
 
 __all__ = ["Inputs"]
 
@@ -128,6 +128,28 @@ class Inputs:
                     raise ValueError(f"{problem}{aside} --on-error skip leaves such lines out.") from None
                 self.problems += map(str, reader.problems)
             before += size
+
+    def sentences(self, foot: Foot | None = None, tagged: bool = True) -> Iterator[Sentence]:
+        """Every sentence of every file of CoNLL columns or CoNLL-U, in order."""
+        from hinged.io.examples import BadLine, read_sentences
+
+        given = [name for name in ("text", "label") if self.given[name]] + list(self.more)
+        if self.format is not None or given:
+            name = "format" if self.format is not None else given[0].replace("_", "-")
+            raise typer.BadParameter(f"--{name} says nothing of tagged sentences; leave it out")
+        for file in self.files:
+            with read_sentences(file, tagged=tagged, on_error=self.on_error) as reader:
+                try:
+                    for sentence in reader:
+                        self.examples += 1
+                        yield sentence
+                        if foot is not None and self.examples % 64 == 0:
+                            foot.show(os.path.basename(self.name), *reader.progress)
+                except BadLine as problem:
+                    aside = f" {self.aside[:1].upper()}{self.aside[1:]};" if self.aside else ""
+                    raise ValueError(f"{problem}{aside} --on-error skip leaves such sentences out.") from None
+                self.skipped += reader.skipped
+                self.problems += map(str, reader.problems)
 
     def report_skipped(self) -> None:
         """Say on stderr how many malformed lines were left out, and show the first."""

@@ -56,12 +56,14 @@ def learn(
     import_lean()
     from hinged.evaluate.examples import check_agrees
     from hinged.evaluate.stream import Tally, learn_stream, learner_for
+    from hinged.evaluate.tagging import is_tagger, learn_sentences, tagger_for
 
     learner = _existing(model, fresh)
     resumed = learner is not None
     if learner is not None:
         check_agrees(learner, task, settings, str(model))
         inputs.remember(learner)
+    tags = task == "sequence" or is_tagger(learner)
     table, began = Table(as_json), time.perf_counter()
     ends: list[Tally] = []
     with Foot() as foot, Interrupts(STOPPING) as interrupts:
@@ -69,13 +71,13 @@ def learn(
         tally = Tally()
         for _ in range(passes):
             inputs.begin_again()
-            chunks = interrupts.while_going(inputs.chunks(foot))
+            chunks: Any = interrupts.while_going(inputs.sentences(foot) if tags else inputs.chunks(foot))
             if learner is None:
-                learner, chunks = learner_for(chunks, task, settings)
+                learner, chunks = tagger_for(chunks, settings) if tags else learner_for(chunks, task, settings)
                 if learner is None:
                     break
                 inputs.note(learner)
-            for now in learn_stream(learner, chunks, tally, interrupts.going):
+            for now in (learn_sentences if tags else learn_stream)(learner, chunks, tally, interrupts.going):
                 foot.clear()
                 table.show(now)
                 tally = now
@@ -113,7 +115,7 @@ def _existing(path: Path, fresh: bool) -> Any:
         return None
     from hinged.evaluate.examples import load_learner
 
-    return load_learner(path)
+    return load_learner(path, sentences=True)
 
 
 def _refuse(inputs: Inputs, exit_code: int, model: Path) -> None:

@@ -65,10 +65,11 @@ READING: dict[str, Any] = {
 #: Settings of a learner; what is not given is left to its own default.
 LEARNER: dict[str, Any] = {
     "task": _option(
-        Literal["classify", "rank"] | None,
+        Literal["classify", "rank", "sequence"] | None,
         panel=LEARNS,
         metavar="TASK",
-        help="classify (one right label each) or rank (a set of them); by the labels if left out.",
+        help="classify (one right label each), rank (a set of them) or sequence (a tag for each token of CoNLL files); "
+        "by the labels if left out.",
     ),
     "rule": _option(
         Rule | None,

@@ -38,7 +38,8 @@ def predict(
 ) -> None:
     """Predict the label of each example.
 
-    A line each, in their order; the input needs no labels. Tabs separate columns, commas the labels of a ranker.
+    A line each, in their order; the input needs no labels. Tabs separate columns, commas the labels of a ranker. A
+    tagger prints the tokens it reads, each with its tag, and an empty line between sentences.
 
     Example: hinged predict new.jsonl --model mail.hinged --top 3
     """
@@ -49,9 +50,14 @@ def predict(
     import_lean()
     from hinged.evaluate.answers import answer, pieces
     from hinged.evaluate.examples import load_learner, reads_text
+    from hinged.evaluate.tagging import is_tagger
 
-    learner = load_learner(model)
+    learner = load_learner(model, sentences=True)
     inputs.remember(learner)
+    if is_tagger(learner):
+        from hinged.cli.tagging import print_tags
+
+        return print_tags(learner, inputs, top, confidence, as_json)
     with Foot() as foot:
         for whole in inputs.chunks(foot, labels=False, plain=reads_text(learner)):
             for chunk in pieces(learner, whole):

@@ -10,6 +10,7 @@ from hinged.estimators.classifier import Classifier
 from hinged.estimators.ordinal import OrdinalClassifier
 from hinged.estimators.ranker import Ranker
 from hinged.estimators.regressor import Regressor
+from hinged.estimators.sequence import SequenceTagger
 from hinged.estimators.text import TextClassifier, TextRanker
 from hinged.estimators.trials import Trials
 from hinged.estimators.uniclass import Uniclass
@@ -25,6 +26,7 @@ KINDS = {
         OrdinalClassifier,
         Ranker,
         Regressor,
+        SequenceTagger,
         TextClassifier,
         TextRanker,
         Trials,

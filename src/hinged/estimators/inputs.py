@@ -110,8 +110,9 @@ def check_finite(data: np.ndarray, dtype: np.dtype) -> None:
     """Refuse NaN, infinity, and values too large to be squared and summed in that type."""
     if not len(data):
         return
-    if data.flags.c_contiguous and data.dtype.kind == "f" and float(data.dot(data)) < USUAL:
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if data.flags.c_contiguous and data.dtype.kind == "f" and float(data.dot(data)) < USUAL:
+            return
     largest = max(float(data.max()), -float(data.min()))  # NaN comes through both
     if not largest < math.inf:
         where = int(np.flatnonzero(~np.isfinite(data))[0])

@@ -3,6 +3,7 @@
 from hinged.evaluate.plots import plot_mistakes, plot_reliability
 from hinged.evaluate.progressive import Progress, progressive
 from hinged.evaluate.report import Run, summarize, write_report
+from hinged.evaluate.spans import span_f1, spans
 
 __all__ = [
     "Progress",
@@ -10,6 +11,8 @@ __all__ = [
     "plot_mistakes",
     "plot_reliability",
     "progressive",
+    "span_f1",
+    "spans",
     "summarize",
     "write_report",
 ]

@@ -13,10 +13,21 @@ from scipy import sparse
 from hinged.estimators import Classifier, Ranker
 from hinged.estimators.base import LabelEstimator
 from hinged.estimators.files import load
+from hinged.estimators.sequence import SequenceTagger
 from hinged.estimators.text import TextClassifier, TextRanker
 from hinged.io.examples.chunk import Chunk, Strings
 
-__all__ = ["answers_for", "check_agrees", "is_ranker", "load_learner", "new_learner", "reads_text", "rows_for", "taken"]
+__all__ = [
+    "answers_for",
+    "check_agrees",
+    "check_setting",
+    "is_ranker",
+    "load_learner",
+    "new_learner",
+    "reads_text",
+    "rows_for",
+    "taken",
+]
 
 KINDS = {
     ("classify", "text"): TextClassifier,
@@ -49,7 +60,7 @@ def new_learner(chunk: Chunk, task: str | None, settings: Mapping[str, Any]) -> 
     kind = "text" if chunk.columns is None else "columns"
     settings = dict(settings)
     for name in settings:
-        _check_setting(KINDS[task, kind](), name, f"{chunk.source} has")
+        check_setting(KINDS[task, kind](), name, f"{chunk.source} has")
     if "sharing" in settings and "features" not in settings:
         settings["features"] = None if settings["sharing"] == "multi" else "frequency"
     model = KINDS[task, kind](**settings)
@@ -58,10 +69,10 @@ def new_learner(chunk: Chunk, task: str | None, settings: Mapping[str, Any]) -> 
     return model
 
 
-def load_learner(path: str | os.PathLike[str]) -> Any:
-    """The model in a file, if it learns from examples with labels."""
+def load_learner(path: str | os.PathLike[str], sentences: bool = False) -> Any:
+    """The model in a file, if it learns from examples with labels; or from tagged `sentences`, where they may be."""
     model = load(path)
-    if not isinstance(model, LabelEstimator):
+    if not isinstance(model, LabelEstimator | SequenceTagger if sentences else LabelEstimator):
         raise ValueError(
             f"{os.fspath(path)} holds a model of {type(model).__name__.lower()}, which no file of examples can feed; "
             "use it from Python, with hinged.load."
@@ -81,11 +92,11 @@ def is_ranker(model: Any) -> bool:
 
 def check_agrees(model: Any, task: str | None, settings: Mapping[str, Any], name: str) -> None:
     """Refuse a task or settings that differ from those a model was learnt with."""
-    is_task = "rank" if is_ranker(model) else "classify"
+    is_task = "rank" if is_ranker(model) else "sequence" if isinstance(model, SequenceTagger) else "classify"
     if task is not None and task != is_task:
         raise ValueError(f"{name} was learnt to {is_task}, so it cannot go on with task {task}; start a fresh model.")
     for setting, value in settings.items():
-        _check_setting(model, setting, f"{name} reads")
+        check_setting(model, setting, f"{name} reads")
         before = getattr(model, setting)
         if (tuple(before) if isinstance(before, list) else before) != value:
             raise ValueError(
@@ -94,9 +105,11 @@ def check_agrees(model: Any, task: str | None, settings: Mapping[str, Any], name
             )
 
 
-def _check_setting(model: Any, name: str, what: str) -> None:
+def check_setting(model: Any, name: str, what: str) -> None:
     """Refuse a setting of text for columns, and the other way round."""
     if name not in model.get_params(deep=False):
+        if isinstance(model, SequenceTagger):
+            raise ValueError(f"{name} is no setting for the task sequence; leave it out.")
         kind, other = ("text", "numbered columns") if reads_text(model) else ("numbered columns", "text")
         raise ValueError(f"{name} is a setting for {other}, and {what} {kind}; leave it out.")
 

@@ -102,7 +102,7 @@ def progressive(
 
     Parameters
     ----------
-    model : Classifier or Ranker
+    model : any learner of labels, numbers, vectors or sequences
     X, y : rows and right answers, in order
     classes : labels known from the start, optional
         With them every round counts; without, a label's first round does not.

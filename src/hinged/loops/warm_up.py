@@ -8,13 +8,16 @@ from itertools import product
 import numpy as np
 
 from hinged.geometry.entropy import Entropy
+from hinged.loops.chain import ChainModel
 from hinged.loops.entropic import EntropicModel
 from hinged.loops.explain import row_contributions, shared_contributions
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import LABELS, lead_bin
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import Rows
+from hinged.loops.sequence import MAX_LOSS, PREDICTION, Wish
 from hinged.loops.steps import Setting
+from hinged.loops.tokens import Sentences
 from hinged.loops.trials import TrialModel
 from hinged.rules.table import resolve as resolve_rule
 from hinged.sharing.plan import resolve as resolve_sharing
@@ -32,16 +35,19 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> int:
         Told (name, done, total) before each version and once at the end.
     """
     versions = list(product((np.float64, np.float32), (("multi", None), ("hybrid", "frequency"))))
-    total = len(versions) + 1
+    total = len(versions) + 2
     for done, (dtype, (sharing, features)) in enumerate(versions):
         if progress is not None:
             progress(f"{sharing} {np.dtype(dtype).name}", done, total)
         _run_all(dtype, sharing, features)
     lead_bin(0.5)
     if progress is not None:
-        progress("entropy float64", total - 1, total)
+        progress("entropy float64", total - 2, total)
     _run_entropic()
     _run_trials()
+    if progress is not None:
+        progress("sequences float64", total - 1, total)
+    _run_sequences()
     if progress is not None:
         progress("done", total, total)
     return total
@@ -77,6 +83,21 @@ def _run_entropic() -> None:
     model.score(rows, labels)
     model.read(rows)
     model.with_labels(np.array([0, 0], np.int64), 1)
+
+
+def _run_sequences() -> None:
+    """In double precision alone, which is what feature names are read in."""
+    ends, indptr, features = np.array([0, 2]), np.array([0, 1, 2]), np.array([0, 1], np.int32)
+    sentence, tags, order = Sentences(ends, indptr, features, np.zeros(0)), np.array([1, 0]), np.zeros(1, np.int64)
+    step, _ = resolve_rule("pa1", 1.0, 1.0)
+    for constraint, n_best in ((PREDICTION, 2), (MAX_LOSS, 1)):
+        wish = Wish(step.code, step.C, step.uses_weight, constraint, n_best, 0.0)
+        model = ChainModel(np.float64, wish, average=True)
+        model.declare(2)
+        model.widen(2)
+        model.learn(sentence, tags, order, np.zeros(0), 2)
+        model.learn(sentence, tags, order, np.zeros(0), 2, delay=1)
+        model.answer(sentence, 2, n_best)
 
 
 def _run_trials() -> None:

@@ -1,0 +1,199 @@
+"""Sentences as users have them, read quickly: lists of tokens with named features, or rows of a matrix.
+
+A token is a list of feature names (each has the value 1; names that come twice count twice) or a dict. In a dict a
+number or a bool is the feature's value, and a word joins its name: ``{"word": "the"}`` is the feature "word:the", as
+python-crfsuite reads it; nested dicts and lists do likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
+from itertools import chain, repeat
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from hinged.estimators.inputs import as_matrix, check_finite, from_matrix
+from hinged.loops.tokens import Sentences
+
+__all__ = ["Names", "from_matrices", "from_tokens", "is_matrices", "listed", "token_features"]
+
+UNKNOWN = 2**31 - 2  # beyond every feature that can have a weight
+ALL_ONES: dict[np.dtype, np.ndarray] = {
+    np.dtype(np.float64): np.zeros(0),
+    np.dtype(np.float32): np.zeros(0, np.float32),
+}
+PLAIN = {int, float, bool}
+
+
+class Names(dict[Hashable, int]):
+    """Numbers of feature names; asking for a new one gives it the next number.
+
+    Examples
+    --------
+    >>> names = Names(["word:the"])
+    >>> names["word:cat"], names.get("word:dog", -1), len(names)
+    (1, -1, 2)
+    """
+
+    def __init__(self, names: Iterable[Hashable] = ()) -> None:
+        super().__init__((name, i) for i, name in enumerate(names))
+
+    def __missing__(self, name: Hashable) -> int:
+        number = self[name] = len(self)
+        return number
+
+    def cut(self, n: int) -> None:
+        """Forget all but the first `n` names."""
+        while len(self) > n:
+            self.popitem()
+
+    def __reduce__(self) -> Any:
+        return type(self), (list(self),)
+
+
+def listed(X: Any) -> list:
+    """Sentences in a list; refuses what has no order, and a single sentence."""
+    if isinstance(X, str | bytes | Mapping | Set) or not hasattr(X, "__iter__"):
+        raise TypeError(f"X must be a list of sentences, each a list of tokens; got a {type(X).__name__}.")
+    return X if isinstance(X, list) else list(X)
+
+
+def is_matrices(X: list) -> bool:
+    """Whether the sentences are matrices, (tokens, features) each."""
+    return len(X) > 0 and all(sparse.issparse(x) or (isinstance(x, np.ndarray) and x.ndim == 2) for x in X)
+
+
+# ------------------------------------------------------------------ names
+def from_tokens(X: list, names: Names, dtype: np.dtype, grow: bool) -> Sentences:
+    """Sentences of tokens with named features; new names get numbers where they may `grow`, else count for nothing."""
+    if not set(map(type, X)) <= {list, tuple}:
+        X = [_tokens(i, sentence) for i, sentence in enumerate(X)]
+    ends = _offsets(map(len, X), len(X))
+    if len(X) == 0 or (ends[1:] == ends[:-1]).any():
+        raise ValueError(_empty(ends))
+    tokens = list(chain.from_iterable(X))
+    kinds, values = set(map(type, tokens)), None
+    flat: Iterable[Hashable] | None = None
+    if kinds <= {list, tuple}:
+        indptr = _offsets(map(len, tokens), len(tokens))
+        flat = chain.from_iterable(tokens)
+    elif kinds == {dict}:
+        indptr = _offsets(map(len, tokens), len(tokens))
+        given = list(chain.from_iterable(map(dict.values, tokens)))
+        if set(map(type, given)) <= PLAIN:
+            flat, values = chain.from_iterable(tokens), _numbers(given, dtype)
+    if flat is None:
+        pairs = [list(token_features(token)) for token in tokens]
+        indptr = _offsets(map(len, pairs), len(pairs))
+        flat = (name for token in pairs for name, _ in token)
+        values = _numbers([value for token in pairs for _, value in token], dtype)
+    look_up = map(names.__getitem__, flat) if grow else map(names.get, flat, repeat(UNKNOWN))
+    try:
+        features = np.fromiter(look_up, np.int32, int(indptr[-1]))
+    except TypeError:
+        odd = next(name for token in tokens for name in token if not isinstance(name, Hashable))
+        raise TypeError(
+            f"a feature's name must be hashable (a str, a tuple, ...); got a {type(odd).__name__}, {odd!r}. For values "
+            "use a dict of name → value."
+        ) from None
+    if values is None or bool((values == 1.0).all()):
+        values = ALL_ONES[dtype]
+    return Sentences(ends, indptr, features, values)
+
+
+def token_features(token: Any) -> Iterator[tuple[Hashable, float]]:
+    """Names and values of one token's features.
+
+    Examples
+    --------
+    >>> list(token_features({"word": "the", "capital": False, "length": 3, "next": {"word": "cat"}}))
+    [('word:the', 1.0), ('capital', 0.0), ('length', 3.0), ('next:word:cat', 1.0)]
+    """
+    if isinstance(token, Mapping):
+        for name, value in token.items():
+            if isinstance(value, Real | np.number | np.bool_):
+                yield name, _float(name, value)
+            elif isinstance(value, str):
+                yield f"{name}:{value}", 1.0
+            elif isinstance(value, Mapping | list | tuple | Set):
+                for inner, number in token_features(value):
+                    yield f"{name}:{inner}", number
+            else:
+                raise TypeError(
+                    f"a feature's value must be a number, a bool, a word, or a dict or list of them; got {name!r}: "
+                    f"{value!r}."
+                )
+    elif isinstance(token, Set):
+        yield from ((name, 1.0) for name in sorted(token, key=repr))
+    elif isinstance(token, list | tuple):
+        yield from ((name, 1.0) for name in token)
+    else:
+        raise TypeError(
+            f"a token must be a list of feature names or a dict of name → value; got a {type(token).__name__}, "
+            f"{token!r}. hinged.text.window makes features of words."
+        )
+
+
+def _tokens(i: int, sentence: Any) -> list:
+    if isinstance(sentence, str | bytes | Mapping | Set) or not hasattr(sentence, "__iter__"):
+        raise TypeError(
+            f"a sentence must be a list of tokens; sentence {i} is a {type(sentence).__name__}, {sentence!r}."
+        )
+    return list(sentence)
+
+
+def _offsets(lengths: Iterable[int], n: int) -> np.ndarray:
+    ends = np.zeros(n + 1, np.int64)
+    np.cumsum(np.fromiter(lengths, np.int64, n), out=ends[1:])
+    return ends
+
+
+def _empty(ends: np.ndarray) -> str:
+    if len(ends) == 1:
+        return "X must hold at least one sentence; got none."
+    at = int(np.flatnonzero(ends[1:] == ends[:-1])[0])
+    return f"a sentence must have at least one token; sentence {at} (counted from 0) has none. Leave it out."
+
+
+def _numbers(values: list, dtype: np.dtype) -> np.ndarray:
+    try:
+        data = np.array(values, np.float64)
+    except OverflowError:
+        raise ValueError("values must not exceed 1e150; got a larger whole number. Scale the features down.") from None
+    check_finite(data, dtype)
+    return data.astype(dtype, copy=False)
+
+
+def _float(name: Hashable, value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"values must not exceed 1e150; got a larger whole number for {name!r}.") from None
+
+
+# ------------------------------------------------------------------ matrices
+def from_matrices(X: Any, lengths: Any, who: Any, dtype: np.dtype) -> tuple[Sentences, int]:
+    """Sentences of rows: one matrix with the number of tokens of each sentence, or a matrix each; and the width."""
+    if lengths is None:
+        widths = {x.shape[1] for x in X}
+        if len(widths) > 1:
+            raise ValueError(f"the matrices of X must be equally wide; got {sorted(widths)} columns.")
+        sizes = np.array([x.shape[0] for x in X], np.int64)
+        X = sparse.vstack([sparse.csr_array(x) for x in X], format="csr")
+    else:
+        sizes = np.asarray(lengths)
+        if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 0).any():
+            raise ValueError(f"lengths must be whole numbers, the tokens of each sentence; got {lengths!r}.")
+        sizes = sizes.astype(np.int64)
+    matrix = as_matrix(X, who)
+    if int(sizes.sum()) != matrix.shape[0]:
+        raise ValueError(f"lengths must add up to the rows of X; got {int(sizes.sum())} for {matrix.shape[0]} rows.")
+    ends = _offsets(sizes.tolist(), len(sizes))
+    if len(sizes) == 0 or (sizes == 0).any():
+        raise ValueError(_empty(ends))
+    rows = from_matrix(matrix, dtype)
+    values = ALL_ONES[dtype] if bool((rows.data == 1.0).all()) else rows.data
+    return Sentences(ends, rows.indptr, rows.indices, values), matrix.shape[1]

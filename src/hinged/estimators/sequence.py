@@ -1,0 +1,336 @@
+"""Online tagging of sequences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from numbers import Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_random_state
+
+from hinged.estimators.inputs import LARGEST, check_weights
+from hinged.estimators.labels import LabelIndex, check_labels, to_declare
+from hinged.estimators.sentences import Names
+from hinged.estimators.settings import whole
+from hinged.estimators.tagging import Batch, Tagging
+from hinged.loops.chain import NO_TABLE, ChainModel
+from hinged.loops.ledger import LABELS, ROUNDS
+from hinged.loops.sequence import ADDITIVE, MAX_LOSS, PREDICTION, Wish
+from hinged.rules.codes import OPTIMAL
+from hinged.rules.table import resolve as resolve_rule
+from hinged.tasks.cost import cost_matrix
+
+__all__ = ["SequenceTagger"]
+
+CONSTRAINTS = {"prediction": PREDICTION, "max-loss": MAX_LOSS, "additive": ADDITIVE}
+RULES = "perceptron, pa, pa1, pa2, simperc, simproj, conproj, optimal, uniform"
+#: Settings a learner may change between rounds, and those its memory is built for.
+STEPPING, BUILT_FOR = ("rule", "C", "cost", "constraint", "n_best"), ("average", "dtype")
+LEARNT_NAMES = ("_model", "_labels", "_names", "_learnt_with", "n_features_in_")
+
+
+class Read(NamedTuple):
+    """What a call brings, all of it found sound."""
+
+    batch: Batch
+    tags: list[Hashable]  # one per token
+    weights: np.ndarray
+
+
+class SequenceTagger(Tagging, BaseEstimator):
+    """Online learner of one tag per token, where what a token is depends on its neighbours.
+
+    A sequence of tags scores what its tokens' features say of each tag, plus what follows what; the best of all
+    sequences is found exactly. After each sentence the right sequence must beat a rival by the root of the rival's
+    cost.
+
+    Parameters
+    ----------
+    rule : str, default "pa1"
+        How far to move: "perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "uniform".
+    C : float, default 1.0
+        The longest step, positive.
+    cost : None, matrix, dict or callable, default None
+        What predicting one sequence costs where another is right: None the number of wrong tags; a matrix
+        ρ[right, predicted] in the order of `classes_`, or a dict of such pairs of tags (1 for those not named), summed
+        over positions; or a function of two lists of tags.
+    constraint : "prediction", "max-loss" or "additive", default "prediction"
+        Which rival: the predicted sequence; the one that misses its margin √ρ by most (exact, number of wrong tags
+        only); or the one that maximises score + ρ, whose margin is then ρ itself (not the paper's update).
+    n_best : int, default 1
+        How many of the best sequences the rule looks at; the right one among them is left out. More than one is what
+        the simultaneous rules and "optimal" are for; not with "max-loss".
+    average : bool, default False
+        Answer with the mean of the weights after each round.
+    epochs : int, default 1
+        Passes over the sentences in `fit`.
+    shuffle : bool, default False
+        Another order in each epoch of `fit`.
+    random_state : int, RandomState or None, default None
+        For `shuffle`.
+    dtype : float32, float64 or None, default None
+        Of the features' weights; None takes a matrix's own (float32 stays), and float64 for names.
+
+    Attributes
+    ----------
+    classes_ : array (tags,)
+    coef_ : array or sparse array (tags, features)
+    transitions_ : array (tags, tags), [previous, current]
+    feature_names_ : list
+    n_rounds_, n_mistakes_, n_updates_, n_novel_ : int
+        Sentences; those not tagged right throughout; those that took a step; those with a new tag.
+    total_cost_ : float
+    dual_ : float or None
+        The dual certificate.
+
+    References
+    ----------
+    Crammer et al. (2006), sections 8 and 9; Amit et al. (2006), section 7. Derived in docs/maths.md, "Sequences".
+
+    Examples
+    --------
+    >>> import hinged
+    >>> model = hinged.SequenceTagger(epochs=3)
+    >>> X = [[["w=the"], ["w=cat"], ["w=sat"]], [["w=a"], ["w=dog"], ["w=ran", "ends=an"]]]
+    >>> model.fit(X, [["D", "N", "V"], ["D", "N", "V"]]).predict([[["w=a"], ["w=cat"], ["w=sat"]]])
+    [['D', 'N', 'V']]
+    """
+
+    _learnt_with: tuple | None = None
+
+    def __init__(
+        self,
+        rule: Any = "pa1",
+        C: float = 1.0,
+        *,
+        cost: Any = None,
+        constraint: str = "prediction",
+        n_best: int = 1,
+        average: bool = False,
+        epochs: int = 1,
+        shuffle: bool = False,
+        random_state: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        self.rule = rule
+        self.C = C
+        self.cost = cost
+        self.constraint = constraint
+        self.n_best = n_best
+        self.average = average
+        self.epochs = epochs
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.dtype = dtype
+
+    # ------------------------------------------------------------------ learning
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Self:
+        """Forget everything, make the tags of `y` known, and learn the sentences `epochs` times.
+
+        Parameters
+        ----------
+        X : list of sentences
+            A sentence is a list of tokens, a token a list of feature names or a dict of name → value; or a sentence is
+            a matrix (tokens, features).
+        y : list of tag lists
+        sample_weight : array (sentences,), optional
+            Replaces C by weight · C in each round; 0 leaves the model as it is.
+        lengths : array (sentences,), optional
+            Where X is one matrix of all tokens: how many each sentence has. `y` then has a tag per row.
+        """
+        fresh = type(self)(**self.get_params(deep=False))
+        epochs = whole("epochs", self.epochs, 1)
+        rng = check_random_state(self.random_state)
+        read = fresh._check(X, y, sample_weight, lengths)
+        fresh.declare(set(read.tags))
+        n = len(read.batch.sentences.ends) - 1
+        for _ in range(epochs):
+            fresh._learn(read, rng.permutation(n) if self.shuffle else np.arange(n))
+        kept = {*self.get_params(deep=False), "_lock", "_notes"}
+        with self._writing():
+            self.__dict__.update({name: value for name, value in vars(fresh).items() if name not in kept})
+            for name in (set(LEARNT_NAMES) & set(vars(self))) - set(vars(fresh)):
+                delattr(self, name)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, lengths: Any = None) -> Self:
+        """Learn sentences in order, keeping what was learnt; new tags and new features are welcome.
+
+        Parameters
+        ----------
+        X, y, sample_weight, lengths : as in `fit`
+        classes : tags to make known first, optional
+        """
+        self._learn_batch(X, y, classes, sample_weight, lengths=lengths)
+        return self
+
+    def learn_one(self, sentence: Any, tags: Any, sample_weight: float | None = None) -> None:
+        """Learn one sentence."""
+        self._learn_batch([sentence], [tags], None, None if sample_weight is None else [sample_weight])
+
+    def declare(self, labels: Iterable[Hashable]) -> Self:
+        """Make tags known before any of their sentences came; sorted where they can be compared."""
+        with self._writing():
+            known = LabelIndex() if self._labels is None else self._labels
+            new = [label for label in to_declare(list(labels)) if label not in known.position]
+            self._settle([*known.labels, *new])
+            known.extend(new)
+            self._labels = known
+            if self._model is not None:
+                self._model.declare(len(known))
+        return self
+
+    def _learn_batch(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        delay: int = 0,
+        advance: Callable[[int], None] | None = None,
+        lengths: Any = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """`partial_fit`, with each round's flag and the place of the right sequence."""
+        with self._or_undone():
+            read = self._check(X, y, sample_weight, lengths)
+            n = len(read.batch.sentences.ends) - 1
+            if classes is not None:
+                self.declare(classes)
+            return self._learn(read, np.arange(n), min(delay, n), advance)
+
+    def _check(self, X: Any, y: Any, sample_weight: Any, lengths: Any) -> Read:
+        """Everything that can be refused is refused here; names not met before have their numbers after it."""
+        self._settle([])
+        batch = self._parse(X, lengths, grow=True)
+        sizes = np.diff(batch.sentences.ends)
+        tags = list(chain.from_iterable(self._tag_lists(y, sizes, lengths)))
+        check_labels(tags)
+        return Read(batch, tags, check_weights(sample_weight, len(sizes), batch.dtype))
+
+    def _learn(
+        self, read: Read, order: np.ndarray, delay: int = 0, advance: Callable[[int], None] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        batch, tags, weights = read
+        known = LabelIndex() if self._labels is None else self._labels
+        each = np.repeat(weights, np.diff(batch.sentences.ends)) if len(weights) else None
+        ids, new = known.encode(tags, each)
+        after = [*known.labels, *new]
+        if self._model is None:
+            model = self._new_model(batch.dtype, after)
+            model.declare(len(known))
+            self._model, self._edited = model, False
+        model = self._keep_up(after)
+        self._labels = known
+        if self._names is None:
+            self.n_features_in_ = max(batch.width, getattr(self, "n_features_in_", 0))
+        model.widen(len(self._names) if self._names is not None else self.n_features_in_)
+        cost = self._asked(after) if callable(self.cost) else None
+        try:
+            return model.learn(batch.sentences, ids, order, weights, len(after), cost, delay, advance)
+        finally:  # also where the call is interrupted: the tags met so far are known
+            known.extend(new[: max(0, int(model.counts[LABELS]) - len(known))])
+
+    def _asked(self, labels: list[Hashable]) -> Callable[[np.ndarray, np.ndarray], float]:
+        """The user's cost, of numbered tags."""
+
+        def cost(right: np.ndarray, other: np.ndarray) -> float:
+            value = self.cost([labels[t] for t in right.tolist()], [labels[t] for t in other.tolist()])
+            if not isinstance(value, Real | np.number | np.bool_) or not 0.0 <= float(value) < math.inf:
+                raise ValueError(f"cost must return a finite number that is not negative; got {value!r}.")
+            return float(value)
+
+        return cost
+
+    # ------------------------------------------------------------------ settings
+    def _settle(self, labels: list[Hashable]) -> tuple[Wish, np.ndarray]:
+        """Check every setting, for these tags; say what was wrong, what was given and what to do."""
+        step, _own = resolve_rule(self.rule, self.C, 1.0)
+        if step.code > OPTIMAL:
+            raise ValueError(f"SequenceTagger takes the rules {RULES}; got rule={self.rule!r}.")
+        if LARGEST["float64"] < step.C < math.inf:
+            raise ValueError(f"C must not exceed 1e50; got C={self.C!r}. Try 1.0, or inf where no step is too long.")
+        if not isinstance(self.constraint, str) or self.constraint not in CONSTRAINTS:
+            raise ValueError(
+                f"constraint must be 'prediction', 'max-loss' or 'additive'; got constraint={self.constraint!r}."
+            )
+        n_best = whole("n_best", self.n_best, 1)
+        if self.constraint == "max-loss" and n_best > 1:
+            raise ValueError(f"constraint='max-loss' looks at one rival; got n_best={n_best}. Use 'additive', or 1.")
+        if self.constraint == "max-loss" and self.cost is not None:
+            raise ValueError(
+                "constraint='max-loss' is exact for the number of wrong tags alone, cost=None; got a cost. Use "
+                "constraint='prediction' for any cost, 'additive' for a matrix."
+            )
+        if self.constraint == "additive" and callable(self.cost):
+            raise ValueError(
+                "constraint='additive' needs a cost by position, None or a matrix; got a function. Use 'prediction'."
+            )
+        for name in ("average", "shuffle"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ValueError(f"{name} must be True or False; got {name}={getattr(self, name)!r}.")
+        if self.dtype is not None and self.dtype not in ("float32", "float64", np.float32, np.float64, float):
+            raise ValueError(f"dtype must be float32 or float64; got dtype={self.dtype!r}.")
+        wish = Wish(step.code, step.C, step.uses_weight, CONSTRAINTS[self.constraint], n_best, 0.0)
+        by_position = self.cost is not None and not callable(self.cost)
+        return wish, cost_matrix(self.cost, labels) if by_position else NO_TABLE
+
+    def _new_model(self, dtype: np.dtype, labels: list[Hashable]) -> ChainModel:
+        wish, rho = self._settle(labels)
+        model = ChainModel(self.dtype or dtype, wish, rho, bool(self.average))
+        if model.dtype != dtype:
+            raise ValueError(f"its weights are {dtype}, its settings say {model.dtype}")
+        return model
+
+    def _keep_up(self, labels: list[Hashable]) -> ChainModel:
+        """The model, with any change of its rule since the last round; refuse one of what memory is built for."""
+        wish, rho = self._settle(labels)
+        assert self._model is not None
+        now = tuple(getattr(self, name) for name in BUILT_FOR)
+        if self._learnt_with is None:
+            self._learnt_with = now
+        for name, before, value in zip(BUILT_FOR, self._learnt_with, now, strict=True):
+            if before != value:
+                raise ValueError(
+                    f"{name} cannot change once something is learnt; it was {before!r}, now {value!r}. "
+                    "Set it back, or call fit to start anew."
+                )
+        model = self._model
+        k = min(len(model.rho), len(rho))  # costs of tags that were new since then come on top
+        same = bool(len(model.rho)) == bool(len(rho)) and np.array_equal(model.rho[:k, :k], rho[:k, :k])
+        if not same or model.wish._replace(least_norm=0.0) != wish:
+            self._edited = True  # the certificate spoke of the rule it began with
+        model.ask(wish, rho)
+        return model
+
+    @contextmanager
+    def _or_undone(self) -> Iterator[None]:
+        """Hold the lock for a call; where it is refused, the learner is as it was before."""
+        with self._writing():
+            before, model, names, labels = dict(vars(self)), self._model, self._names, self._labels
+            sizes = len(names or ()), len(labels.labels) if labels else 0
+            rounds = 0 if model is None else int(model.counts[ROUNDS])
+            features = 0 if model is None else model.n_features
+            # a function of the user's may fail between rounds: then all of them are taken back
+            twin = model.copy() if model is not None and callable(self.cost) else None
+            try:
+                yield
+            except BaseException as problem:
+                done = self._model is not None and int(self._model.counts[ROUNDS]) > rounds
+                if done and not (callable(self.cost) and isinstance(problem, Exception)):
+                    raise  # interrupted: rounds that were done stay
+                self.__dict__.clear()
+                self.__dict__.update(before)
+                if isinstance(names, Names):
+                    names.cut(sizes[0])
+                if labels is not None:
+                    labels.cut(sizes[1])
+                if twin is not None and done:
+                    self._model = twin
+                elif model is not None:
+                    model.cut(sizes[1], features)
+                raise

@@ -1,0 +1,307 @@
+"""What a sequence learner is asked for, what it answers, and its whole state."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from hinged.estimators.inputs import dtype_of
+from hinged.estimators.labels import LabelIndex
+from hinged.estimators.sentences import Names, from_matrices, from_tokens, is_matrices, listed
+from hinged.estimators.settings import whole
+from hinged.io import to_json, write
+from hinged.loops.chain import ChainModel
+from hinged.loops.ledger import LABELS, MISTAKES, NOVEL, ROUNDS, UPDATES
+from hinged.loops.sequence import COST
+from hinged.loops.tokens import Sentences
+
+__all__ = ["Batch", "Tagging"]
+
+LARGEST_DENSE = 20_000_000
+
+
+class Batch(NamedTuple):
+    """Sentences as the loops read them; the width of their matrix, 0 for names."""
+
+    sentences: Sentences
+    dtype: np.dtype
+    width: int
+
+
+class Tagging:
+    """Reading sentences, answering them, and what exists after learning."""
+
+    _model: ChainModel | None = None
+    _labels: LabelIndex | None = None
+    _names: Names | None = None
+    _edited = False
+    _notes: dict[str, Any] | None = None  # what a program wants to find again beside the model, as plain JSON
+    n_features_in_: int
+    dtype: Any
+    get_params: Any
+
+    # ------------------------------------------------------------------ answers
+    def predict(self, X: Any, lengths: Any = None) -> list[list[Hashable]]:
+        """The best tags of each sentence, a list per sentence."""
+        labels, batch, (_, tags, _, _) = self._answer(X, lengths, 1)
+        named = [labels[t] for t in tags[0].tolist()]
+        return [named[a:b] for a, b in pairwise(batch.sentences.ends.tolist())]
+
+    def predict_one(self, sentence: Any) -> list[Hashable]:
+        """The best tags of one sentence; empty before any tag is known."""
+        return [] if self._model is None else self.predict([sentence])[0]
+
+    def rank(self, X: Any, top: int = 5, lengths: Any = None) -> list[list[tuple[list[Hashable], float]]]:
+        """The best `top` taggings of each sentence with their scores, best first; there may be fewer."""
+        labels, batch, (_, tags, tops, found) = self._answer(X, lengths, whole("top", top, 1))
+        return [
+            [([labels[t] for t in tags[j, a:b].tolist()], float(tops[j, i])) for j in range(int(found[i]))]
+            for i, (a, b) in enumerate(pairwise(batch.sentences.ends.tolist()))
+        ]
+
+    def rank_one(self, sentence: Any, top: int = 5) -> list[tuple[list[Hashable], float]]:
+        """The best `top` taggings of one sentence with their scores; empty before any tag is known."""
+        return [] if self._model is None else self.rank([sentence], top)[0]
+
+    def decision_function(self, X: Any, lengths: Any = None) -> list[np.ndarray]:
+        """What the tokens say of each tag: per sentence an array (tokens, tags), in the order of `classes_`."""
+        _, batch, (emissions, _, _, _) = self._answer(X, lengths, 0)
+        return [emissions[a:b].copy() for a, b in pairwise(batch.sentences.ends.tolist())]
+
+    def score(self, X: Any, y: Any, lengths: Any = None) -> float:
+        """Share of tokens tagged right."""
+        answers = self.predict(X, lengths)
+        given = [tag for tags in self._tag_lists(y, np.array([*map(len, answers)]), lengths) for tag in tags]
+        return sum(a == b for a, b in zip((t for tags in answers for t in tags), given, strict=True)) / len(given)
+
+    def explain(
+        self, sentence: Any, position: int, tag: Hashable = None, top: int | None = 10
+    ) -> list[tuple[Hashable, float]]:
+        """What speaks for a tag at a position: its features, and the tags predicted beside it; largest first.
+
+        Parameters
+        ----------
+        sentence : a list of tokens
+        position : int
+            Which token, from 0; negative from the end.
+        tag : a known tag
+            The predicted one by default.
+        top : how many, None for all
+            All of them sum to the tag's score at that position: emission, transition in and transition out. A
+            transition is named by its two tags, a tuple.
+
+        Examples
+        --------
+        >>> import hinged
+        >>> model = hinged.SequenceTagger().fit([[["the"], ["cat"]], [["a"], ["dog"]]], [["D", "N"], ["D", "N"]])
+        >>> [name for name, _ in model.explain([["the"], ["cat"]], 1)]
+        ['cat', ('D', 'N')]
+        """
+        top = None if top is None else whole("top", top, 1)
+        labels, batch, (_, tags, _, _) = self._answer([sentence], None, 1)
+        n = len(tags[0])
+        if isinstance(position, bool) or not isinstance(position, int | np.integer) or not -n <= position < n:
+            raise ValueError(f"position must be one of the {n} tokens, 0 to {n - 1}; got position={position!r}.")
+        i, model = int(position) % n, self._fitted()
+        at = int(tags[0][i]) if tag is None else LabelIndex(labels).find(tag)
+        first, last = batch.sentences.indptr[i : i + 2].tolist()
+        features = batch.sentences.features[first:last]
+        ones = len(batch.sentences.values) == 0
+        values = np.ones(last - first) if ones else batch.sentences.values[first:last].astype(np.float64)
+        carried = values * model.rows(features, len(labels))[:, at]
+        total: dict[Hashable, float] = {}
+        names = None if self._names is None else list(self._names)
+        for f, value in zip(features.tolist(), carried.tolist(), strict=True):
+            name = f if names is None else names[f] if f < len(names) else None
+            total[name] = total.get(name, 0.0) + value
+        across = model.transitions(len(labels))
+        if i > 0:
+            total[labels[tags[0][i - 1]], labels[at]] = float(across[tags[0][i - 1], at])
+        if i < n - 1:
+            out = labels[at], labels[tags[0][i + 1]]
+            total[out] = total.get(out, 0.0) + float(across[at, tags[0][i + 1]])
+        return sorted((item for item in total.items() if item[1] != 0.0), key=lambda item: -abs(item[1]))[:top]
+
+    # ------------------------------------------------------------------ what was learnt
+    @property
+    def classes_(self) -> np.ndarray:
+        """The known tags: sorted after `fit` or where declared, else in order of appearance."""
+        if self._labels is None:
+            raise AttributeError("classes_ exists after the first tag is known.")
+        return self._labels.array()
+
+    @property
+    def coef_(self) -> Any:
+        """Weights (tags, features) of the features, in the order of `feature_names_`; sparse when large."""
+        model = self._learnt("coef_")
+        k, n = int(model.counts[LABELS]), model.n_features
+        if k * n <= LARGEST_DENSE:
+            return np.ascontiguousarray(model.rows(np.arange(n), k).T)
+        learnt = np.flatnonzero(model.view.slots[:n])
+        kept = sparse.coo_array(model.rows(learnt, k))
+        return sparse.csr_array((kept.data, (kept.col, learnt[kept.row])), shape=(k, n))
+
+    @property
+    def transitions_(self) -> np.ndarray:
+        """Weights of transitions (tags, tags), [previous, current]."""
+        model = self._learnt("transitions_")
+        return model.transitions(int(model.counts[LABELS]))
+
+    @property
+    def feature_names_(self) -> list[Hashable]:
+        """Names of the features, in the order they came; numbers where sentences are matrices."""
+        model = self._learnt("feature_names_")
+        return list(range(model.n_features)) if self._names is None else list(self._names)
+
+    @property
+    def n_rounds_(self) -> int:
+        """Sentences so far."""
+        return int(self._learnt("n_rounds_").counts[ROUNDS])
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Sentences whose predicted tags were not all right."""
+        return int(self._learnt("n_mistakes_").counts[MISTAKES])
+
+    @property
+    def n_updates_(self) -> int:
+        """Sentences that took a step."""
+        return int(self._learnt("n_updates_").counts[UPDATES])
+
+    @property
+    def n_novel_(self) -> int:
+        """Sentences with a tag seen for the first time; they are not counted as mistakes."""
+        return int(self._learnt("n_novel_").counts[NOVEL])
+
+    @property
+    def total_cost_(self) -> float:
+        """Σ ρ(right, predicted) so far; the number of wrong tags where no cost was set."""
+        return float(self._learnt("total_cost_").sums[COST])
+
+    @property
+    def dual_(self) -> float | None:
+        """The dual certificate: no fixed weights have a smaller objective. None once the rule was changed."""
+        model = self._learnt("dual_")
+        return None if self._edited else model.dual
+
+    # ------------------------------------------------------------------ keeping
+    def save(self, path: Any) -> None:
+        """Write the model to one file, whole or not at all; `hinged.load` reads it."""
+        if self._model is None or self._labels is None:
+            raise ValueError("there is nothing to save yet: call fit, partial_fit or learn_one first.")
+        with self._writing():
+            model = self._model
+            about: dict[str, Any] = {
+                "estimator": type(self).__name__,
+                "dtype": model.dtype.name,
+                "edited": self._edited,
+                "columns": getattr(self, "n_features_in_", None),
+                "notes": self._notes,
+            }
+            about["params"] = {name: to_json(name, value) for name, value in self.get_params(deep=False).items()}
+            names: dict[str, list[Hashable]] = {"labels": list(self._labels.labels)}
+            if self._names is not None:
+                names["features"] = list(self._names)
+            write(path, about, model.arrays(), names)
+
+    def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: dict[str, list[Hashable]]) -> None:
+        """Become the model of that state."""
+        if about["dtype"] not in ("float32", "float64"):
+            raise ValueError("its numbers are damaged")
+        model = self._new_model(np.dtype(about["dtype"]), names["labels"])
+        model.restore(arrays, len(names["labels"]))
+        if "features" in names:
+            self._names = Names(names["features"])
+        if model.n_features != (len(names["features"]) if "features" in names else about["columns"]):
+            raise ValueError("its features do not fit their names")
+        if about["columns"] is not None:
+            self.n_features_in_ = about["columns"]
+        self._labels, self._model, self._edited = LabelIndex(names["labels"]), model, bool(about["edited"])
+        self._notes = about.get("notes")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())  # type: ignore[call-overload]
+        state.pop("_lock", None)
+        return state
+
+    # ------------------------------------------------------------------ reading
+    def _parse(self, X: Any, lengths: Any, grow: bool) -> Batch:
+        """Sentences of any kind of input; where they may `grow`, new names are given their numbers."""
+        if lengths is None:
+            X = listed(X)
+        if lengths is None and not is_matrices(X):
+            if hasattr(self, "n_features_in_"):
+                raise ValueError("this model was taught with matrices; got tokens with feature names. Give matrices.")
+            if self._names is None:
+                self._names = Names()
+            dtype = self._dtype(np.dtype(np.float64))
+            return Batch(from_tokens(X, self._names, dtype, grow), dtype, 0)
+        if self._names is not None:
+            raise ValueError("this model was taught with feature names; got a matrix. Give lists of names, or dicts.")
+        dtype = self._dtype(dtype_of(X) if lengths is not None else np.result_type(*map(dtype_of, X)))
+        sentences, width = from_matrices(X, lengths, self, dtype)
+        known = getattr(self, "n_features_in_", None)
+        if known is not None and (width < known or (width > known and not grow)):
+            raise ValueError(f"X has {width} features, but {type(self).__name__} is expecting {known} features.")
+        return Batch(sentences, dtype, width)
+
+    def _dtype(self, found: np.dtype) -> np.dtype:
+        return self._model.dtype if self._model is not None else np.dtype(self.dtype or found)
+
+    def _answer(self, X: Any, lengths: Any, m: int) -> Any:
+        model = self._fitted()
+        assert self._labels is not None
+        labels = self._labels.labels[: int(model.counts[LABELS])]
+        batch = self._parse(X, lengths, grow=False)
+        return labels, batch, model.answer(batch.sentences, len(labels), m)
+
+    @staticmethod
+    def _tag_lists(y: Any, sizes: np.ndarray, lengths: Any) -> list[list[Hashable]]:
+        """The tags of each sentence, as many as it has tokens."""
+        if y is None or isinstance(y, str | bytes | dict | set | frozenset) or not hasattr(y, "__iter__"):
+            raise TypeError(f"y must be a list of tag lists, one per sentence; got {y!r}.")
+        if lengths is not None:  # one tag per row of the matrix
+            flat = y.tolist() if hasattr(y, "tolist") else list(y)
+            if len(flat) != int(sizes.sum()):
+                raise ValueError(f"y must hold one tag per row; got {len(flat)} tags for {int(sizes.sum())} rows.")
+            ends = np.cumsum(sizes)[:-1].tolist()
+            return [flat[a:b] for a, b in pairwise([0, *ends, len(flat)])]
+        if len(y := list(y)) != len(sizes):
+            raise ValueError(f"X and y must have as many sentences; got {len(sizes)} sentences and {len(y)} tag lists.")
+        for i, (tags, n) in enumerate(zip(y, sizes.tolist(), strict=True)):
+            if isinstance(tags, str | bytes | dict | set | frozenset) or not hasattr(tags, "__len__"):
+                raise TypeError(f"the tags of a sentence must be a list; those of sentence {i} are {tags!r}.")
+            if len(tags) != n:
+                raise ValueError(
+                    f"a sentence needs a tag for each token; sentence {i} (counted from 0) has {n} tokens and "
+                    f"{len(tags)} tags."
+                )
+        return [tags.tolist() if hasattr(tags, "tolist") else list(tags) for tags in y]
+
+    def _writing(self) -> Any:
+        return self.__dict__.setdefault("_lock", threading.RLock())
+
+    def _new_model(self, dtype: np.dtype, labels: list[Hashable]) -> ChainModel:
+        raise NotImplementedError
+
+    def _learnt(self, name: str) -> ChainModel:
+        if self._model is None:
+            raise AttributeError(f"{name} exists after learning: call fit, partial_fit or learn_one first.")
+        return self._model
+
+    def _fitted(self) -> ChainModel:
+        if self._model is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: it has learnt nothing. "
+                "Call fit, partial_fit or learn_one first."
+            )
+        return self._model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._model is not None

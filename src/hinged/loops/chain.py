@@ -1,0 +1,341 @@
+"""A sequence learner's memory, and the calls that teach and ask it.
+
+One writer at a time (a lock sees to it); any number of readers beside it, each on the arrays it took hold of.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from hinged.loops.ledger import GAIN, LABELS, LEARNT, MISTAKES, NOVEL, PENALTY, SQ_NORM
+from hinged.loops.memory import longer
+from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE
+from hinged.loops.sequence import COST, MAX_LOSS, Wish, learn
+from hinged.loops.tokens import Chain, Sentences, answer
+
+__all__ = ["Answer", "ChainModel", "part_of"]
+
+VECTOR = 8  # tags are padded to whole vectors of so many
+AT_FIRST = 1 << 26  # bytes of weights to make room for at once: untouched zeros are free
+AT_ONCE = 2000  # sentences of one call, so that it can be interrupted
+NO_TABLE, NOT_GIVEN = np.zeros((0, 0)), np.zeros(0)
+LARGEST_TABLE = 1 << 32  # bytes that the search by errors may take
+Asked = Callable[[np.ndarray, np.ndarray], float]
+
+
+class Answer(NamedTuple):
+    """What sentences were answered with."""
+
+    emissions: np.ndarray  # (tokens, tags)
+    tags: np.ndarray  # (m, tokens), the best sequences
+    scores: np.ndarray  # (m, sentences)
+    found: np.ndarray  # (sentences,): how many sequences there are, m at most
+
+
+class ChainModel:
+    """Weights of features and of transitions, counts and the certificate's terms.
+
+    Parameters
+    ----------
+    dtype : float32 or float64
+        Of the features' weights; those of transitions are float64.
+    wish : Wish
+        The rule and what it looks at.
+    rho : float64 array (tags, tags)
+        Costs by position, empty for the number of errors.
+    average : bool
+        Whether the sums for mean weights are kept.
+    """
+
+    def __init__(self, dtype: Any, wish: Wish, rho: np.ndarray = NO_TABLE, average: bool = False) -> None:
+        self.dtype = np.dtype(dtype)
+        self.rho = rho
+        self.depth = 2 if average else 1
+        self.wish = self._with_least(wish)
+        self.view = Chain(
+            np.zeros(1, np.int32),
+            np.zeros((self.depth, 1, VECTOR), self.dtype),
+            np.zeros((self.depth, VECTOR, VECTOR)),
+            np.ones(1, np.int64),
+        )
+        self.counts, self.sums = np.zeros(6, np.int64), np.zeros(COST + 1)
+        self.marks = np.zeros(1, np.int32)
+        self.n_features = 0
+        self.lock = threading.RLock()
+
+    def _with_least(self, wish: Wish) -> Wish:
+        return wish._replace(least_norm=LEAST_NORM if self.dtype.itemsize == 8 else LEAST_NORM_SINGLE)
+
+    def ask(self, wish: Wish, rho: np.ndarray) -> None:
+        """Change the rule and what it looks at."""
+        self.wish, self.rho = self._with_least(wish), rho
+
+    # ------------------------------------------------------------------ growth
+    def declare(self, n_tags: int) -> None:
+        """Make tags known before any of their sentences came."""
+        with self.lock:
+            self._fit_tags(n_tags)
+            self.counts[LABELS] = n_tags
+
+    def widen(self, n_features: int) -> None:
+        """Admit features up to `n_features`."""
+        if n_features > self.n_features:
+            self.n_features = n_features
+            self.view = self.view._replace(slots=longer(self.view.slots, n_features))
+            self.marks = longer(self.marks, n_features)
+
+    def _fit_tags(self, n_tags: int) -> None:
+        width = self.view.W.shape[2]
+        if n_tags > width:
+            wider = -(-max(n_tags, width + width // 2 if width > VECTOR else 0) // VECTOR) * VECTOR
+            self._lay_out(self.view.W.shape[1], wider)
+
+    def _lay_out(self, rows: int, width: int) -> None:
+        """Copies of the weights with room for more; readers keep what they hold."""
+        old = self.view
+        W, T = np.zeros((self.depth, rows, width), self.dtype), np.zeros((self.depth, width, width))
+        used, before = int(old.used[0]), old.W.shape[2]
+        W[:, :used, :before] = old.W[:, :used]
+        T[:, :before, :before] = old.T
+        self.view = old._replace(W=W, T=T)
+
+    # ------------------------------------------------------------------ learning
+    def learn(
+        self,
+        sentences: Sentences,
+        tags: np.ndarray,
+        order: np.ndarray,
+        weights: np.ndarray,
+        n_tags: int,
+        cost: Asked | None = None,
+        delay: int = 0,
+        advance: Callable[[int], None] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Learn sentences in that order; return each round's flag, and the place of the right sequence in the list.
+
+        `n_tags` is how many there are after these sentences; `cost` is a function of the user's, of the right and
+        another sequence of tags; `advance(n)` is told of rounds done.
+        """
+        n = len(order)
+        flags, ranks = np.zeros(n, np.int8), np.zeros(n, np.int32)
+        with self.lock:
+            self._check_table(sentences, order, n_tags)
+            self._fit_tags(n_tags)
+            if cost is not None or delay > 0:
+                self._learn_singly(sentences, tags, order, weights, n_tags, cost, delay, advance, flags, ranks)
+                return flags, ranks
+            step = AT_ONCE if advance is None else max(1, min(AT_ONCE, n // 200))
+            for first in range(0, n, step):
+                part = slice(first, first + step)
+                self._run(sentences, tags, order[part], weights, n_tags, NOT_GIVEN, flags[part], ranks[part])
+                if advance is not None:
+                    advance(len(order[part]))
+        return flags, ranks
+
+    def _run(
+        self,
+        sentences: Sentences,
+        tags: np.ndarray,
+        order: np.ndarray,
+        weights: np.ndarray,
+        n_tags: int,
+        given: np.ndarray,
+        flags: np.ndarray,
+        ranks: np.ndarray,
+    ) -> None:
+        cursor, counts, sums = np.zeros(2, np.int64), self.counts, self.sums
+        while True:
+            chain, marks = self.view, self.marks
+            learn(
+                sentences,
+                tags,
+                order,
+                weights,
+                self.wish,
+                self.rho,
+                given,
+                chain,
+                counts,
+                sums,
+                marks,
+                n_tags,
+                flags,
+                ranks,
+                cursor,
+            )
+            if cursor[0] == len(order):
+                return
+            rows = int(chain.used[0]) + int(cursor[1])
+            room = min(self.n_features + 1, AT_FIRST // (chain.W.shape[2] * self.dtype.itemsize * self.depth))
+            self._lay_out(max(rows, 2 * chain.W.shape[1], room, 256), chain.W.shape[2])
+
+    def _learn_singly(
+        self,
+        sentences: Sentences,
+        tags: np.ndarray,
+        order: np.ndarray,
+        weights: np.ndarray,
+        n_tags: int,
+        cost: Asked | None,
+        delay: int,
+        advance: Callable[[int], None] | None,
+        flags: np.ndarray,
+        ranks: np.ndarray,
+    ) -> None:
+        """One by one: a function of the user's is asked about each, or answers come late."""
+        counts, sums, ends, n = self.counts, self.sums, sentences.ends, len(order)
+        judged = np.zeros(n)
+        for t in range(n + delay):
+            if delay > 0 and t < n:
+                one, right = part_of(sentences, order[t]), tags[ends[order[t]] : ends[order[t] + 1]]
+                flags[t], ranks[t], judged[t] = self._judge(one, right, cost)
+            i = t - delay
+            if i < 0:
+                continue
+            one, right = part_of(sentences, order[i]), tags[ends[order[i]] : ends[order[i] + 1]]
+            given, weight = NOT_GIVEN, weights[order[i] : order[i] + 1]
+            if cost is not None and not self._is_new(right):
+                given = np.zeros(self.wish.n_best)
+                _, listed, _, found = self.answer(one, int(counts[LABELS]), self.wish.n_best, current=True)
+                for j in range(int(found[0])):
+                    given[j] = 0.0 if (listed[j] == right).all() else cost(right, listed[j])
+            flag, rank, spent = np.zeros(1, np.int8), np.zeros(1, np.int32), sums[COST]
+            self._run(one, right, np.zeros(1, np.int64), weight, n_tags, given, flag, rank)
+            if delay == 0:
+                flags[i], ranks[i] = flag[0], rank[0]
+            else:  # what counts is the prediction, not what the model would say by now
+                counts[MISTAKES] += int(flags[i] == 1) - int(flag[0] == 1)
+                counts[NOVEL] += int(flags[i] == -1) - int(flag[0] == -1)
+                sums[COST] = spent + judged[i]
+            if advance is not None:
+                advance(1)
+
+    def _is_new(self, tags: np.ndarray) -> bool:
+        return bool(tags.min() < 0 or tags.max() >= self.counts[LABELS])
+
+    def _judge(self, one: Sentences, right: np.ndarray, cost: Asked | None) -> tuple[int, int, float]:
+        """Flag, rank and cost of one sentence by the current weights."""
+        if self._is_new(right):
+            return -1, 0, 0.0
+        _, listed, _, found = self.answer(one, int(self.counts[LABELS]), self.wish.n_best, current=True)
+        same = (listed[: int(found[0])] == right).all(axis=1)
+        rank = int(np.argmax(same)) + 1 if same.any() else self.wish.n_best + 1
+        if rank == 1:
+            return 0, 1, 0.0
+        if cost is not None:
+            return 1, rank, cost(right, listed[0])
+        wrong = self.rho[right, listed[0]] if len(self.rho) else right != listed[0]
+        return 1, rank, float(wrong.sum())
+
+    def _check_table(self, sentences: Sentences, order: np.ndarray, n_tags: int) -> None:
+        if self.wish.constraint == MAX_LOSS:
+            longest = int(np.diff(sentences.ends)[order].max(initial=0))
+            if longest * (longest + 1) * max(n_tags, VECTOR) * 2 > LARGEST_TABLE:
+                raise ValueError(
+                    f"constraint='max-loss' searches over tokens² x tags, 4 GiB at most; got a sentence of {longest} "
+                    f"tokens with {n_tags} tags. Split it, or use constraint='additive'."
+                )
+
+    # ------------------------------------------------------------------ answers
+    @property
+    def mean_over(self) -> int:
+        """Rounds the mean weights are taken over; 0 where no average is kept."""
+        return int(self.counts[LEARNT]) if self.depth == 2 else 0
+
+    def answer(self, sentences: Sentences, k: int, m: int, current: bool = False) -> Answer:
+        """Emissions, and the `m` best sequences of each sentence (none for 0), over the first `k` tags.
+
+        By the mean weights where an average is kept, unless `current` asks for the last ones.
+        """
+        chain, n, tokens = self.view, len(sentences.ends) - 1, int(sentences.ends[-1])
+        E, tags = np.empty((tokens, chain.W.shape[2])), np.zeros((m, tokens), np.int64)
+        tops, found = np.zeros((m, n)), np.zeros(n, np.int64)
+        answer(chain, sentences, k, 0 if current else self.mean_over, m, E, tags, tops, found)
+        return Answer(E[:, :k], tags, tops, found)
+
+    def rows(self, features: np.ndarray, k: int) -> np.ndarray:
+        """Weights of features, (features, tags): the mean ones where an average is kept."""
+        chain, rounds = self.view, self.mean_over
+        known = np.where(features < len(chain.slots), features, 0)
+        slots = np.where(features < len(chain.slots), chain.slots[known], 0)
+        values = chain.W[0, slots, :k].astype(np.float64)
+        return values - chain.W[1, slots, :k] / rounds if rounds else values
+
+    def transitions(self, k: int) -> np.ndarray:
+        """Weights of transitions, [previous, current]: the mean ones where an average is kept."""
+        T, rounds = self.view.T, self.mean_over
+        return T[0, :k, :k] - T[1, :k, :k] / rounds if rounds else T[0, :k, :k].copy()
+
+    @property
+    def dual(self) -> float:
+        """The dual certificate, Σ λ m - ½‖ω‖² (less Σ λ²/4C for pa2)."""
+        return float(self.sums[GAIN] - 0.5 * self.sums[SQ_NORM] - self.sums[PENALTY])
+
+    # ------------------------------------------------------------------ keeping
+    def cut(self, n_tags: int, n_features: int) -> None:
+        """Forget tags and features that came after so many; nothing may have been learnt of them."""
+        self.counts[LABELS], self.n_features = n_tags, n_features
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything learnt, as plain arrays, without the room for more."""
+        k, used = int(self.counts[LABELS]), int(self.view.used[0])
+        return {
+            "slots": self.view.slots[: self.n_features],
+            "weights": self.view.W[:, :used, :k],
+            "transitions": self.view.T[:, :k, :k],
+            "counts": self.counts,
+            "sums": self.sums,
+        }
+
+    def restore(self, arrays: dict[str, np.ndarray], n_tags: int) -> None:
+        """Become what `arrays` described, if it makes sense; the arrays are copied."""
+        slots, W, T = arrays["slots"], arrays["weights"], arrays["transitions"]
+        counts, sums = arrays["counts"], arrays["sums"]
+        if counts.shape != self.counts.shape or counts.dtype != np.int64 or (counts < 0).any():
+            raise ValueError("its counts are damaged")
+        if sums.shape != self.sums.shape or sums.dtype != np.float64 or not np.isfinite(sums).all():
+            raise ValueError("its sums are damaged")
+        if counts[LABELS] != n_tags or T.shape != (self.depth, n_tags, n_tags) or T.dtype != np.float64:
+            raise ValueError("its transitions do not fit its tags")
+        if W.ndim != 3 or W.shape[1] < 1 or W.shape[::2] != (self.depth, n_tags) or W.dtype != self.dtype:
+            raise ValueError("its weights do not fit its tags")
+        if not np.isfinite(W).all() or not np.isfinite(T).all() or W[:, 0].any():
+            raise ValueError("its weights are damaged")
+        held = slots[slots > 0] if slots.dtype == np.int32 and slots.ndim == 1 else None
+        if held is None or (slots < 0).any() or len(np.unique(held)) != len(held) or held.max(initial=0) >= W.shape[1]:
+            raise ValueError("its features point outside of it")
+        self.counts, self.sums = counts.copy(), sums.copy()
+        self._fit_tags(n_tags)
+        self._lay_out(W.shape[1], self.view.W.shape[2])
+        self.view.W[:, :, :n_tags], self.view.T[:, :n_tags, :n_tags] = W, T
+        self.view = self.view._replace(slots=np.zeros(1, np.int32), used=np.array([W.shape[1]], np.int64))
+        self.widen(len(slots))
+        self.view.slots[: len(slots)] = slots
+
+    def copy(self) -> Self:
+        """A model of its own that knows the same."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(self.__getstate__())
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            arrays = {name: array.copy() for name, array in self.arrays().items()}
+            return {"settings": (self.dtype, self.wish, self.rho, self.depth == 2), "arrays": arrays}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(*state["settings"])  # type: ignore[misc]
+        self.restore(state["arrays"], int(state["arrays"]["counts"][LABELS]))
+
+
+def part_of(sentences: Sentences, i: int) -> Sentences:
+    """One sentence by itself."""
+    a, b = int(sentences.ends[i]), int(sentences.ends[i + 1])
+    first, last = int(sentences.indptr[a]), int(sentences.indptr[b])
+    values = sentences.values[first:last] if len(sentences.values) else sentences.values
+    indptr = sentences.indptr[a : b + 1] - first
+    return Sentences(np.array([0, b - a], np.int64), indptr, sentences.features[first:last], values)

@@ -1,0 +1,121 @@
+"""Scores of tokens and the answers to sentences, from two kinds of weights.
+
+W[feature, tag] has a contiguous row for each feature that was learnt, so that scoring a token is a sum of rows;
+T[previous, current] is what follows what.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hinged.tasks.sequence import best_path, best_paths
+
+__all__ = ["Chain", "Sentences", "answer", "emissions"]
+
+
+class Sentences(NamedTuple):
+    """Sentences of tokens of features, in two levels of compressed rows."""
+
+    ends: np.ndarray  # int64 (sentences + 1,): where each sentence's tokens begin
+    indptr: np.ndarray  # int64 (tokens + 1,): where each token's features begin
+    features: np.ndarray  # int32
+    values: np.ndarray  # float32 or float64; empty where every value is 1
+
+
+class Chain(NamedTuple):
+    """The weights, and beside each, where an average is kept, the sum it needs (docs/maths.md, "Averaging")."""
+
+    slots: np.ndarray  # int32 (features,): row of W of each feature, 0 for none
+    W: np.ndarray  # (1 or 2, rows, width): row 0 stays zero
+    T: np.ndarray  # float64 (1 or 2, tags, width): [previous, current]
+    used: np.ndarray  # int64 (1,): rows of W in use, row 0 among them
+
+
+@njit(cache=True)
+def emissions(chain: Any, sentences: Any, begin: int, n: int, layer: int, E: Any) -> None:
+    """Fill E with Σ_j v_j W[f_j] for each of `n` tokens, in the order of their features.
+
+    A reader may hold a view in which features met since have no row yet: they count for nothing.
+    """
+    slots, W, indptr, features, values = (
+        chain.slots,
+        chain.W[layer],
+        sentences.indptr,
+        sentences.features,
+        sentences.values,
+    )
+    ones = values.shape[0] == 0
+    known, rows, width = slots.shape[0], W.shape[0], W.shape[1]
+    for i in range(n):
+        out = E[i]
+        out[:] = 0.0
+        j, end = indptr[begin + i], indptr[begin + i + 1]
+        while ones and j + 4 <= end:  # four rows in one pass over the scores
+            f0, f1, f2, f3 = features[j], features[j + 1], features[j + 2], features[j + 3]
+            s0, s1 = slots[f0] if f0 < known else 0, slots[f1] if f1 < known else 0
+            s2, s3 = slots[f2] if f2 < known else 0, slots[f3] if f3 < known else 0
+            w0, w1, w2, w3 = (
+                W[s0 if s0 < rows else 0],
+                W[s1 if s1 < rows else 0],
+                W[s2 if s2 < rows else 0],
+                W[s3 if s3 < rows else 0],
+            )
+            for c in range(width):
+                out[c] = (((out[c] + w0[c]) + w1[c]) + w2[c]) + w3[c]
+            j += 4
+        while j < end:
+            f = features[j]
+            s = slots[f] if f < known else 0
+            if 0 < s < rows:
+                row, value = W[s], 1.0 if ones else np.float64(values[j])
+                for c in range(width):
+                    out[c] += value * row[c]
+            j += 1
+
+
+@njit(cache=True)
+def _mean_emissions(chain: Any, sentences: Any, begin: int, n: int, rounds: int, E: Any, aside: Any) -> None:
+    """Emissions by the mean weights, W - A / rounds; by W itself where `rounds` is 0."""
+    emissions(chain, sentences, begin, n, 0, E)
+    if rounds > 0:
+        emissions(chain, sentences, begin, n, 1, aside)
+        for i in range(n):
+            for c in range(E.shape[1]):
+                E[i, c] -= aside[i, c] / rounds
+
+
+@njit(cache=True, nogil=True)
+def answer(chain: Any, sentences: Any, k: int, rounds: int, m: int, E: Any, tags: Any, tops: Any, found: Any) -> None:
+    """Emissions of all tokens, and the `m` best sequences of each sentence; none where `m` is 0.
+
+    `rounds` is what the mean weights are taken over, 0 for the current ones. E (tokens, width), tags (m, tokens),
+    tops (m, sentences), found (sentences,).
+    """
+    longest, width = _longest(sentences), chain.W.shape[2]
+    aside = np.empty((longest, width))
+    T = chain.T[0].copy()
+    if rounds > 0:
+        T -= chain.T[1] / rounds
+    came, work = np.zeros((longest, width), np.int64), np.zeros((2, width))
+    many = m if m > 1 else 0
+    scores = np.zeros((2, k, many))
+    from_tag, from_place = np.zeros((longest, k, many), np.int64), np.zeros((longest, k, many), np.int64)
+    for t in range(sentences.ends.shape[0] - 1):
+        a, b = sentences.ends[t], sentences.ends[t + 1]
+        _mean_emissions(chain, sentences, a, b - a, rounds, E[a:b], aside)
+        if m == 1:
+            tops[0, t] = best_path(E[a:b], T, b - a, k, came, work, tags[0, a:b])
+            found[t] = 1
+        elif m > 1:
+            found[t] = best_paths(E[a:b], T, b - a, k, m, scores, from_tag, from_place, tags[:, a:b], tops[:, t])
+
+
+@njit(cache=True)
+def _longest(sentences: Any) -> int:
+    longest = 0
+    for t in range(sentences.ends.shape[0] - 1):
+        longest = max(longest, sentences.ends[t + 1] - sentences.ends[t])
+    return longest
