@@ -24,13 +24,26 @@ def help_of(name):
     return get_args(LEARNER[name])[1].help
 
 
-@pytest.mark.parametrize("kind", [hinged.Classifier, hinged.Ranker, hinged.TextClassifier, hinged.TextRanker])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        hinged.BinaryClassifier,
+        hinged.Classifier,
+        hinged.OrdinalClassifier,
+        hinged.Ranker,
+        hinged.Regressor,
+        hinged.TextClassifier,
+        hinged.TextRanker,
+        hinged.Uniclass,
+    ],
+)
 def test_every_setting_is_an_option(kind):
     assert {*kind().get_params()} <= {*LEARNER} | {*ELSEWHERE}
 
 
 def test_every_option_is_a_setting():
-    settings = {*hinged.Classifier().get_params(), *hinged.TextClassifier().get_params()}
+    kinds = (hinged.Classifier, hinged.TextClassifier, hinged.Regressor, hinged.OrdinalClassifier, hinged.Uniclass)
+    settings = {name for kind in kinds for name in kind().get_params()}
     assert {*LEARNER} - {"task"} <= settings
 
 

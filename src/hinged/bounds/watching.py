@@ -16,8 +16,7 @@ from sklearn.base import clone
 from hinged.bounds.comparators import entropy_of
 from hinged.bounds.running import Trace, trace
 from hinged.estimators import Classifier, Ranker
-from hinged.evaluate.examples import answers_for, is_ranker, reads_text, rows_for
-from hinged.evaluate.stream import labelled
+from hinged.evaluate.examples import answers_for, is_ranker, labelled, reads_text, rows_for
 from hinged.io.examples.chunk import Chunk
 
 __all__ = ["Beginning", "Watched"]

@@ -67,6 +67,10 @@ def evaluate(
 
     if judges_tags(task, model):
         return print_judged(inputs, model, settings, holdout, passes, report, as_json)
+    from hinged.cli.vectors import judges_vectors, print_verdict
+
+    if judges_vectors(task, model):
+        return print_verdict(inputs, task, model, settings, holdout, passes, report, as_json)
     watched = None
     with Foot() as foot:
         if model is not None:

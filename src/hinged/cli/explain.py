@@ -74,6 +74,7 @@ def _print(reason: Any, top: int) -> None:
     from hinged.cli.tables import bold, dim, say, shorten, width_of
 
     which = "the best label" if reason.rank == 1 else f"number {reason.rank} of {reason.n_labels}"
+    which = which if reason.n_labels else "predicted"
     rival = ""
     if reason.rival is not None and reason.lead == 0:
         rival = f", level with {shorten(str(reason.rival), 60)}"
@@ -81,8 +82,9 @@ def _print(reason: Any, top: int) -> None:
         where = "ahead of" if reason.rank == 1 else "behind"
         rival = f", {abs(reason.lead):.3g} {where} {shorten(str(reason.rival), 60)}"
     score = f"{reason.score:.3g}".replace("-", "−")
-    say(f"{bold(shorten(str(reason.label), 60))}  {which}: score {score}{rival}")
-    if reason.rank == 1:
+    name = f"{reason.label:.4g}" if isinstance(reason.label, float) else str(reason.label)
+    say(f"{bold(shorten(name, 60))}  {which}: score {score}{rival}")
+    if reason.rank == 1 and reason.confidence is not None:
         say(dim(f"right in about {100 * reason.confidence:.0f} of 100 such cases"))
     shown = reason.features[:top]
     if not shown:

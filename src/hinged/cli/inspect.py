@@ -51,7 +51,7 @@ def _print(facts: dict[str, Any]) -> None:
     line("estimator", f"{facts['estimator']}, {facts['dtype']}")
     settings, defaults = facts["settings"], facts["defaults"]
     others = [name for name, value in settings.items() if name not in ALWAYS and value != defaults.get(name)]
-    line("settings", ", ".join(f"{name}={settings[name]!r}" for name in (*ALWAYS, *others)))
+    line("settings", ", ".join(f"{name}={settings[name]!r}" for name in (*ALWAYS, *others) if name in settings))
     if facts["reads"]:
         line("reads", facts["reads"])
     line("rounds", f"{facts['rounds']:,}, {facts['updates']:,} of them with a step")

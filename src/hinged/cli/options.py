@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 from collections.abc import Callable
 from pathlib import Path
@@ -65,11 +66,12 @@ READING: dict[str, Any] = {
 #: Settings of a learner; what is not given is left to its own default.
 LEARNER: dict[str, Any] = {
     "task": _option(
-        Literal["classify", "rank", "sequence"] | None,
+        Literal["classify", "rank", "binary", "regress", "ordinal", "outliers", "sequence"] | None,
         panel=LEARNS,
         metavar="TASK",
-        help="classify (one right label each), rank (a set of them) or sequence (a tag for each token of CoNLL files); "
-        "by the labels if left out.",
+        help="classify (one right label each), rank (a set of them), binary (two labels), regress (a number), "
+        "ordinal (a rank), outliers (no answers needed) or sequence (a tag for each token of CoNLL files); "
+        "classify or rank, by the labels, if left out.",
     ),
     "rule": _option(
         Rule | None,
@@ -84,6 +86,37 @@ LEARNER: dict[str, Any] = {
         panel=LEARNS,
         metavar="NUMBER",
         help="Longest step, 1 by default: small for noisy labels, inf for the plain step.",
+    ),
+    "epsilon": _option(
+        float | None,
+        panel=LEARNS,
+        metavar="NUMBER",
+        help="Errors up to this size are none (regress); 0.1 by default.",
+    ),
+    "order": _option(
+        list[str] | None,
+        panel=LEARNS,
+        metavar="NAMES",
+        help="The ranks from low to high, with commas between; their natural order if left out.",
+    ),
+    "radius": _option(
+        str | None, panel=LEARNS, metavar="NUMBER", help="Radius of the ball that holds what is no outlier, or learn."
+    ),
+    "max_radius": _option(
+        float | None, panel=LEARNS, metavar="NUMBER", help="The largest it may grow to, with --radius learn."
+    ),
+    "cost": _option(
+        str | None,
+        panel=LEARNS,
+        metavar="HOW",
+        help="What wrong labels cost: tree (steps between labels such as work/tax; tree:. for other separators), or a "
+        "CSV file of right, answered, cost; what it does not name costs 1.",
+    ),
+    "constraint": _option(
+        Literal["prediction", "max-loss", "additive"] | None,
+        panel=LEARNS,
+        metavar="WHICH",
+        help="With costs and for sequences, what a step acts on: prediction, max-loss; additive for sequences alone.",
     ),
     "sharing": _option(
         Literal["multi", "single", "hybrid"] | None,
@@ -193,6 +226,15 @@ def learner_settings(options: dict[str, Any]) -> dict[str, Any]:
     for name in ("words", "chars"):
         if name in given:
             given[name] = _runs(name, given[name])
+    if "cost" in given:
+        given["cost"] = _cost(given["cost"])
+    if "order" in given:
+        given["order"] = names_in(given["order"])
+    if "radius" in given and given["radius"] != "learn":
+        try:
+            given["radius"] = float(given["radius"])
+        except ValueError:
+            raise typer.BadParameter(f"--radius is a number or learn; got {given['radius']!r}") from None
     if given.get("scaling") == "none":
         given["scaling"] = None
     if "class_weight" in given:
@@ -225,3 +267,24 @@ def _weighted(given: str) -> tuple[str, float]:
         return label, float(weight)
     except ValueError:
         raise typer.BadParameter(f"--class-weight takes label=weight, such as spam=2; got {given!r}") from None
+
+
+def _cost(given: str) -> Any:
+    """``tree``, ``tree:.``, or a file of costs."""
+    kind, _, separator = given.partition(":")
+    if kind == "tree":
+        from hinged.tasks.cost import Tree
+
+        return Tree(separator or "/")
+    costs = {}
+    with open(given, encoding="utf-8", newline="") as file:
+        for number, line in enumerate(csv.reader(file), start=1):
+            try:
+                right, answered, cost = line
+                costs[right, answered] = float(cost)
+            except ValueError:
+                if number > 1 and line:  # the first line may name the columns
+                    raise typer.BadParameter(
+                        f"{given}:{number}: expected right, answered, cost; got {','.join(line)!r}"
+                    ) from None
+    return costs

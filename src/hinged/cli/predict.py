@@ -39,7 +39,8 @@ def predict(
     """Predict the label of each example.
 
     A line each, in their order; the input needs no labels. Tabs separate columns, commas the labels of a ranker. A
-    tagger prints the tokens it reads, each with its tag, and an empty line between sentences.
+    model of numbers prints numbers, an outlier detector 1 and -1; a tagger prints the tokens it reads, each with its
+    tag, and an empty line between sentences.
 
     Example: hinged predict new.jsonl --model mail.hinged --top 3
     """
@@ -51,9 +52,14 @@ def predict(
     from hinged.evaluate.answers import answer, pieces
     from hinged.evaluate.examples import load_learner, reads_text
     from hinged.evaluate.tagging import is_tagger
+    from hinged.evaluate.vector_tasks import is_vector
 
     learner = load_learner(model, sentences=True)
     inputs.remember(learner)
+    if is_vector(learner):
+        from hinged.cli.vectors import print_answers
+
+        return print_answers(learner, inputs, top, confidence, as_json)
     if is_tagger(learner):
         from hinged.cli.tagging import print_tags
 

@@ -11,8 +11,7 @@ import numpy as np
 from hinged.estimators.reading import Batch
 from hinged.evaluate.answers import answer, confidences, pieces
 from hinged.evaluate.assessment import Assessment
-from hinged.evaluate.examples import answers_for, is_ranker, rows_for
-from hinged.evaluate.stream import labelled
+from hinged.evaluate.examples import answers_for, is_ranker, labelled, rows_for
 from hinged.io.examples.chunk import Chunk
 from hinged.loops.ledger import THRESHOLD
 from hinged.loops.rows import Rows

@@ -8,6 +8,7 @@ from typing import Any
 
 from hinged.evaluate.examples import load_learner, reads_text
 from hinged.evaluate.stream import n_features
+from hinged.evaluate.vector_tasks import is_vector
 from hinged.io.model_file import FORMAT
 
 __all__ = ["describe"]
@@ -28,7 +29,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     model = load_learner(path)
     memory = model._model
     labels = list(model._known())
-    times: list[Any] = memory.label_rows[: len(labels)].tolist()
+    times: list[Any] = [] if is_vector(model) else memory.label_rows[: len(labels)].tolist()
     if not any(times) or len(times) < len(labels):  # counted for label features only
         times = [None] * len(labels)
     order = sorted(range(len(labels)), key=lambda i: -(times[i] or 0))
@@ -49,7 +50,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "certificate": model.dual_,
         "features": n_features(model),
         "feature_kind": _feature_kind(model),
-        "rows": memory.n_learnt,
+        "rows": memory.n_features if is_vector(model) else memory.n_learnt,
         "labels": [{"label": labels[i], "examples": times[i]} for i in order],
     }
 

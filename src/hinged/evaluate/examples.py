@@ -15,6 +15,8 @@ from hinged.estimators.base import LabelEstimator
 from hinged.estimators.files import load
 from hinged.estimators.sequence import SequenceTagger
 from hinged.estimators.text import TextClassifier, TextRanker
+from hinged.estimators.uniclass import Uniclass
+from hinged.evaluate.vector_tasks import VECTOR_TASKS, is_vector, task_of, vector_answers, vector_rows
 from hinged.io.examples.chunk import Chunk, Strings
 
 __all__ = [
@@ -22,7 +24,9 @@ __all__ = [
     "check_agrees",
     "check_setting",
     "is_ranker",
+    "labelled",
     "load_learner",
+    "needs_answers",
     "new_learner",
     "reads_text",
     "rows_for",
@@ -44,7 +48,7 @@ def new_learner(chunk: Chunk, task: str | None, settings: Mapping[str, Any]) -> 
     ----------
     chunk : Chunk
         The first examples.
-    task : "classify", "rank" or None
+    task : "classify", "rank", "binary", "regress", "ordinal", "outliers" or None
         None ranks where answers are lists of labels.
     settings : mapping
         Settings of the learner, by name; label features go with shared weights unless they are given.
@@ -59,6 +63,10 @@ def new_learner(chunk: Chunk, task: str | None, settings: Mapping[str, Any]) -> 
         task = "rank" if any(isinstance(answer, list) for answer in chunk.answers) else "classify"
     kind = "text" if chunk.columns is None else "columns"
     settings = dict(settings)
+    if task in VECTOR_TASKS:
+        for name in settings:
+            check_setting(VECTOR_TASKS[task](), name, "")
+        return VECTOR_TASKS[task](**settings)
     for name in settings:
         check_setting(KINDS[task, kind](), name, f"{chunk.source} has")
     if "sharing" in settings and "features" not in settings:
@@ -72,7 +80,7 @@ def new_learner(chunk: Chunk, task: str | None, settings: Mapping[str, Any]) -> 
 def load_learner(path: str | os.PathLike[str], sentences: bool = False) -> Any:
     """The model in a file, if it learns from examples with labels; or from tagged `sentences`, where they may be."""
     model = load(path)
-    if not isinstance(model, LabelEstimator | SequenceTagger if sentences else LabelEstimator):
+    if not is_vector(model) and not isinstance(model, LabelEstimator | SequenceTagger if sentences else LabelEstimator):
         raise ValueError(
             f"{os.fspath(path)} holds a model of {type(model).__name__.lower()}, which no file of examples can feed; "
             "use it from Python, with hinged.load."
@@ -90,9 +98,22 @@ def is_ranker(model: Any) -> bool:
     return isinstance(model, Ranker)
 
 
+def needs_answers(model: Any) -> bool:
+    """Whether a model learns from answers, not from rows alone."""
+    return not isinstance(model, Uniclass)
+
+
 def check_agrees(model: Any, task: str | None, settings: Mapping[str, Any], name: str) -> None:
     """Refuse a task or settings that differ from those a model was learnt with."""
-    is_task = "rank" if is_ranker(model) else "sequence" if isinstance(model, SequenceTagger) else "classify"
+    is_task = (
+        task_of(model)
+        if is_vector(model)
+        else "rank"
+        if is_ranker(model)
+        else "sequence"
+        if isinstance(model, SequenceTagger)
+        else "classify"
+    )
     if task is not None and task != is_task:
         raise ValueError(f"{name} was learnt to {is_task}, so it cannot go on with task {task}; start a fresh model.")
     for setting, value in settings.items():
@@ -108,8 +129,9 @@ def check_agrees(model: Any, task: str | None, settings: Mapping[str, Any], name
 def check_setting(model: Any, name: str, what: str) -> None:
     """Refuse a setting of text for columns, and the other way round."""
     if name not in model.get_params(deep=False):
-        if isinstance(model, SequenceTagger):
-            raise ValueError(f"{name} is no setting for the task sequence; leave it out.")
+        if isinstance(model, SequenceTagger) or is_vector(model):
+            task = task_of(model) if is_vector(model) else "sequence"
+            raise ValueError(f"{name} is no setting for the task {task}; leave it out.")
         kind, other = ("text", "numbered columns") if reads_text(model) else ("numbered columns", "text")
         raise ValueError(f"{name} is a setting for {other}, and {what} {kind}; leave it out.")
 
@@ -120,6 +142,8 @@ def rows_for(model: Any, chunk: Chunk, grow: bool) -> Any:
 
     Columns that the model has never met are welcome: they have no weights yet.
     """
+    if is_vector(model):
+        return vector_rows(model, chunk, grow)
     if reads_text(model):
         if chunk.columns is not None:
             raise ValueError(f"this model was taught text or named features; {chunk.source} has numbered columns.")
@@ -135,8 +159,10 @@ def rows_for(model: Any, chunk: Chunk, grow: bool) -> Any:
     return sparse.csr_array((values, indices, indptr), shape=(len(chunk), width))
 
 
-def answers_for(model: Any, chunk: Chunk) -> list[Any]:
+def answers_for(model: Any, chunk: Chunk) -> Any:
     """The answers as a model takes them: one label each, or a list of labels each."""
+    if is_vector(model):
+        return vector_answers(model, chunk)
     if is_ranker(model):
         return [answer if isinstance(answer, list) else [answer] for answer in chunk.answers]
     return [_single(answer, chunk, i) for i, answer in enumerate(chunk.answers)]
@@ -180,6 +206,13 @@ def _kind_of(chunk: Chunk) -> str:
 
 
 # ------------------------------------------------------------------ some of the examples
+def labelled(chunk: Chunk) -> Chunk:
+    """The examples that have an answer."""
+    if None not in chunk.answers:
+        return chunk
+    return taken(chunk, np.array([i for i, answer in enumerate(chunk.answers) if answer is not None], np.int64))
+
+
 def taken(chunk: Chunk, rows: slice | np.ndarray) -> Chunk:
     """Some examples of a chunk: a slice shares its memory, an array of positions copies.
 

@@ -11,6 +11,8 @@ from sklearn.base import clone
 
 from hinged.evaluate.answers import answer
 from hinged.evaluate.examples import reads_text, rows_for
+from hinged.evaluate.vector_tasks import is_vector, vector_rows
+from hinged.evaluate.verdict import said_of
 from hinged.io.examples import Chunk, read
 
 __all__ = ["Reason", "explain_one"]
@@ -25,7 +27,7 @@ class Reason(NamedTuple):
     score, rank, n_labels : its score, its place among so many labels
     rival : the runner-up of the best label; for another label, the best one
     lead : how far ahead of the rival it is, negative where behind
-    confidence : chance that the best label is right
+    confidence : chance that the best label is right; None for models without a ranking
     features : (feature, share) pairs that sum to the score, largest first
     unknown : features of the example that the model has never learnt
     """
@@ -36,7 +38,7 @@ class Reason(NamedTuple):
     n_labels: int
     rival: Hashable | None
     lead: float
-    confidence: float
+    confidence: float | None
     features: list[tuple[Hashable, float]]
     unknown: list[str]
 
@@ -55,6 +57,8 @@ def explain_one(model: Any, text: str, label: Hashable | None = None) -> Reason:
     ('tax', ['and'])
     """
     chunk = _example(model, text)
+    if is_vector(model):
+        return _of_one_vector(model, chunk, label)
     said = answer(model, chunk)
     ranking = said.ranking(0)
     names = [name for name, _ in ranking]
@@ -79,12 +83,24 @@ def explain_one(model: Any, text: str, label: Hashable | None = None) -> Reason:
     )
 
 
+def _of_one_vector(model: Any, chunk: Chunk, label: Hashable | None) -> Reason:
+    """Why a model of one score says what it says: there is nothing else to explain."""
+    if label is not None:
+        raise ValueError(f"this model has one score and no label of its own to explain; got {label!r}. Leave it out.")
+    (said,), scores = said_of(model, chunk)
+    rows = vector_rows(model, chunk, False)
+    features = model.explain(rows[0] if isinstance(rows, list) else rows, top=None)
+    known = set() if model._names is None else set(model._names.listed)
+    unknown = [str(name) for name in (rows[0] if isinstance(rows, list) else ()) if name not in known]
+    return Reason(said, float(scores[0]), 1, 0, None, 0.0, None, features, unknown)
+
+
 def _example(model: Any, text: str) -> Chunk:
     """One example out of what someone typed."""
     text = " ".join(text.split())
     if not text:
         raise ValueError("there is nothing to explain: the text is empty.")
-    if not reads_text(model):
+    if not reads_text(model) and getattr(model, "_names", None) is None:
         return _read(text, "svmlight")
     if text.startswith("|"):
         return _read(text, "vw")

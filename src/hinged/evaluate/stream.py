@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.evaluate.examples import answers_for, new_learner, reads_text, rows_for, taken
+from hinged.evaluate.examples import answers_for, labelled, needs_answers, new_learner, reads_text, rows_for, taken
 from hinged.io.examples.chunk import Chunk
 
-__all__ = ["Tally", "labelled", "learn_stream", "learner_for", "n_features", "spread"]
+__all__ = ["Tally", "learn_stream", "learner_for", "n_features", "spread"]
 
 #: Seconds a piece should take: short enough to stop soon, long enough to lose nothing by it.
 BRIEF, LONG = 0.05, 0.3
@@ -91,7 +91,7 @@ def learn_stream(
     for chunk in chunks:
         tally = tally._replace(skipped=tally.skipped + chunk.skipped)
         asked = len(chunk)
-        chunk = labelled(chunk)
+        chunk = labelled(chunk) if needs_answers(model) else chunk
         tally = tally._replace(unlabelled=tally.unlabelled + asked - len(chunk))
         start = 0
         while start < len(chunk) and going():
@@ -113,7 +113,7 @@ def _learn(model: Any, chunk: Chunk, tally: Tally, began: float) -> Tally:
     before = model.n_updates_ if hasattr(model, "n_updates_") else 0
     # Arrow's own memory is read-only, which would be another type to the compiled loop
     weights = None if chunk.weights is None else np.array(chunk.weights)
-    flags, _ = model._learn_batch(rows_for(model, chunk, True), answers_for(model, chunk), None, weights)
+    flags, *_ = model._learn_batch(rows_for(model, chunk, True), answers_for(model, chunk), None, weights)
     return tally._replace(
         rounds=tally.rounds + len(flags),
         counted=tally.counted + int((flags >= 0).sum()),
@@ -133,17 +133,10 @@ def learner_for(
     rest = iter(chunks)
     for chunk in rest:
         held.append(chunk)
-        answered = labelled(chunk)
+        answered = chunk if task == "outliers" else labelled(chunk)
         if len(answered):
             return new_learner(answered, task, settings), chain(held, rest)
     return None, iter(held)
-
-
-def labelled(chunk: Chunk) -> Chunk:
-    """The examples that have an answer."""
-    if None not in chunk.answers:
-        return chunk
-    return taken(chunk, np.array([i for i, answer in enumerate(chunk.answers) if answer is not None], np.int64))
 
 
 def spread(chunks: Iterable[Chunk], share: float, kept: bool) -> Iterator[Chunk]:
@@ -168,8 +161,8 @@ def spread(chunks: Iterable[Chunk], share: float, kept: bool) -> Iterator[Chunk]
 
 
 def n_features(model: Any) -> int:
-    """How many features a model has met: words, or columns."""
+    """How many features a model has met: words, names or columns."""
     if reads_text(model):
         words = model.text_space_._words
         return 0 if words is None else len(words)
-    return int(getattr(model, "n_features_in_", 0))
+    return len(model._names.listed) if model._names is not None else int(getattr(model, "n_features_in_", 0))

@@ -14,11 +14,13 @@ from hinged.loops.explain import row_contributions, shared_contributions
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import LABELS, lead_bin
 from hinged.loops.model import LabelModel
-from hinged.loops.rows import Rows
+from hinged.loops.rows import Dense, Rows
 from hinged.loops.sequence import MAX_LOSS, PREDICTION, Wish
 from hinged.loops.steps import Setting
 from hinged.loops.tokens import Sentences
 from hinged.loops.trials import TrialModel
+from hinged.loops.uniclass import UniclassModel
+from hinged.loops.vector_model import BINARY, ORDINAL, REGRESSION, VectorModel
 from hinged.rules.table import resolve as resolve_rule
 from hinged.sharing.plan import resolve as resolve_sharing
 from hinged.tasks.trials import directions
@@ -45,6 +47,7 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> int:
         progress("entropy float64", total - 2, total)
     _run_entropic()
     _run_trials()
+    _run_vectors()
     if progress is not None:
         progress("sequences float64", total - 1, total)
     _run_sequences()
@@ -83,6 +86,28 @@ def _run_entropic() -> None:
     model.score(rows, labels)
     model.read(rows)
     model.with_labels(np.array([0, 0], np.int64), 1)
+
+
+def _run_vectors() -> None:
+    rows = Rows(np.array([0, 1, 2, 3], np.int64), np.array([0, 1, 0], np.int32), np.ones(3))
+    step, _ = resolve_rule("pa1", 1.0, 1.0)
+    setting, none = Setting(step.code, step.C, step.margin, step.uses_weight), np.zeros(0)
+    for task in (BINARY, REGRESSION, ORDINAL):
+        model = VectorModel(task, np.float64, setting, average=True)
+        model.widen(2)
+        model = model.with_thresholds(0, 1)
+        targets = np.array([0, 1, 1], np.int64 if task == ORDINAL else np.float64)
+        model.learn(rows, targets, none)
+        model.score(rows)
+        if task != ORDINAL:
+            model.learn(Dense(np.eye(3, 2)), targets, none)
+            model.score(Dense(np.eye(3, 2)))
+    ball = UniclassModel(np.float64, setting, 1.0, True)
+    ball.widen(2)
+    ball.learn(rows, none)
+    ball.learn_dense(np.ones(2))
+    ball.distances(rows)
+    _ = ball.radius
 
 
 def _run_sequences() -> None:
