@@ -83,7 +83,7 @@ class Verdict:
 def judge(model: Any, chunks: Iterable[Chunk], learns: bool) -> Verdict:
     """Judge a model on examples; one that `learns` learns each after it was judged.
 
-    An example whose label is new to a learner is not judged: nobody could have known its name.
+    The first example of all, and of each label, is not judged: a learner that knows nothing says nothing.
     """
     verdict, began = Verdict(task_of(model)), time.perf_counter()
     for whole in chunks:
@@ -98,7 +98,7 @@ def judge(model: Any, chunks: Iterable[Chunk], learns: bool) -> Verdict:
             for i in range(len(chunk)):
                 row = rows[i] if isinstance(rows, list) else rows[[i]]
                 known = isinstance(model, Regressor | Uniclass) or truth[i] in model._known()
-                if known:
+                if known and model._model is not None:
                     verdict.predicted.append(_plain(model.predict_one(row)))
                     verdict.truth.append(truth[i])
                 model.learn_one(row, truth[i])
