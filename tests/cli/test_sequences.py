@@ -99,3 +99,21 @@ def test_what_a_tagger_is_not_for_is_named(call, learnt, arguments, stdin, says)
     assert code in (1, 2)
     assert says in err
     assert is_one_sentence(err)
+
+
+def test_a_tagger_is_explained_word_by_word_and_inspected(call, learnt):
+    model, _ = learnt
+    code, out, err = call("explain", "--model", model, "the/3 cat/3 ran/3")
+    assert (code, err, len(out.splitlines())) == (0, "", 3)
+    assert out.split()[:2] == ["the", "DET"]
+    said = json.loads(call("explain", "--model", model, "--json", "the/3 cat/3 ran/3")[1])
+    assert [one["tag"] for one in said] == ["DET", "NOUN", "VERB"]
+    assert sum(f["share"] for f in said[0]["features"]) > 0
+    for wrong in ("the cat", " "):
+        code, _, err = call("explain", "--model", model, wrong)
+        assert code == 1
+        assert is_one_sentence(err)
+    assert call("explain", "--model", model, "--label", "DET", "the/3")[0] == 2
+    facts = json.loads(call("inspect", model, "--json")[1])
+    assert (facts["estimator"], len(facts["labels"])) == ("SequenceTagger", 4)
+    assert facts["features"] > 20

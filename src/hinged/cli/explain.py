@@ -34,7 +34,8 @@ def explain(
 ) -> None:
     """Show which words speak for a label, and which against it.
 
-    Their shares sum to the label's score.
+    Their shares sum to the label's score. Of a tagger, what speaks for the tag of each word; further columns follow a
+    word after a slash, as in the/DT cat/NN.
 
     Example: hinged explain --model mail.hinged "the invoice is due"
     """
@@ -44,8 +45,14 @@ def explain(
     import_lean()
     from hinged.evaluate.examples import load_learner
     from hinged.evaluate.explain import explain_one
+    from hinged.evaluate.tagging import is_tagger
 
-    reason = explain_one(load_learner(model), given, label)
+    learner = load_learner(model, sentences=True)
+    if is_tagger(learner):
+        from hinged.cli.tagging import print_reasons
+
+        return print_reasons(learner, given, label, top, as_json)
+    reason = explain_one(learner, given, label)
     if as_json:
         about = {
             "label": reason.label,

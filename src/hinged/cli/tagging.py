@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hinged.cli.inputs import Inputs
     from hinged.evaluate.tagging import Judged
 
-__all__ = ["judges_tags", "print_judged", "print_tags"]
+__all__ = ["judges_tags", "print_judged", "print_reasons", "print_tags"]
 
 SHOWN = 20  # tags in the table
 
@@ -40,6 +40,37 @@ def print_tags(learner: Any, inputs: Inputs, top: int | None, confidence: bool, 
                 typer.echo("\n".join(" ".join([*token, *map(str, tags)]) for token, *tags in columns) + "\n")
     inputs.report_skipped()
     inputs.check_any()
+
+
+def print_reasons(learner: Any, text: str, label: str | None, top: int, as_json: bool) -> None:
+    """Print what speaks for the tag of each word: words with spaces between, further columns after a slash."""
+    from hinged.cli.tables import bold, dim, say
+    from hinged.evaluate.tagging import words_of
+    from hinged.io.examples.conll import Sentence
+    from hinged.text import window
+
+    if label is not None:
+        raise typer.BadParameter("--label is for single labels; a tagger explains the tags it gives")
+    tokens = [tuple(word.split("/")) for word in text.split()]
+    if not tokens:
+        raise ValueError("there is nothing to explain: the text is empty.")
+    words = words_of(learner, Sentence(tokens, [], 1), "the text")
+    sentence = window(words)
+    tags = learner.predict([sentence])[0]
+    reasons = [learner.explain(sentence, i, top=top) for i in range(len(words))]
+    if as_json:
+        about = [
+            {"word": word[0], "tag": tag, "features": [{"feature": name, "share": share} for name, share in reason]}
+            for word, tag, reason in zip(words, tags, reasons, strict=True)
+        ]
+        typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
+        return
+    widest = max(len(word[0]) for word in words)
+    for word, tag, reason in zip(words, tags, reasons, strict=True):
+        named = (" → ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name, _ in reason[:4])
+        shares = (f"{share:+.2f}".replace("-", "−") for _, share in reason)
+        spoken = ", ".join(f"{name} {share}" for name, share in zip(named, shares, strict=False))
+        say(f"{word[0]:>{widest}}  {bold(str(tag))}  {dim(spoken)}")
 
 
 def judges_tags(task: str | None, model: Path | None) -> bool:

@@ -6,9 +6,9 @@ import json
 import os
 from typing import Any
 
+from hinged.estimators.base import LabelEstimator
 from hinged.evaluate.examples import load_learner, reads_text
 from hinged.evaluate.stream import n_features
-from hinged.evaluate.vector_tasks import is_vector
 from hinged.io.model_file import FORMAT
 
 __all__ = ["describe"]
@@ -26,10 +26,10 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     >>> facts["estimator"], facts["features"], facts["labels"]
     ('TextClassifier', 3, [{'label': 'home', 'examples': 1}, {'label': 'work', 'examples': 1}])
     """
-    model = load_learner(path)
+    model = load_learner(path, sentences=True)
     memory = model._model
-    labels = list(model._known())
-    times: list[Any] = [] if is_vector(model) else memory.label_rows[: len(labels)].tolist()
+    labels = model._labels.labels if model._labels is not None else []
+    times: list[Any] = [] if not isinstance(model, LabelEstimator) else memory.label_rows[: len(labels)].tolist()
     if not any(times) or len(times) < len(labels):  # counted for label features only
         times = [None] * len(labels)
     order = sorted(range(len(labels)), key=lambda i: -(times[i] or 0))
@@ -50,7 +50,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "certificate": model.dual_,
         "features": n_features(model),
         "feature_kind": _feature_kind(model),
-        "rows": memory.n_features if is_vector(model) else memory.n_learnt,
+        "rows": memory.n_learnt if isinstance(model, LabelEstimator) else n_features(model),
         "labels": [{"label": labels[i], "examples": times[i]} for i in order],
     }
 

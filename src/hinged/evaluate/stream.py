@@ -165,4 +165,5 @@ def n_features(model: Any) -> int:
     if reads_text(model):
         words = model.text_space_._words
         return 0 if words is None else len(words)
-    return len(model._names.listed) if model._names is not None else int(getattr(model, "n_features_in_", 0))
+    names = getattr(model._names, "listed", model._names)  # a tagger's names are a table themselves
+    return int(getattr(model, "n_features_in_", 0)) if names is None else len(names)
