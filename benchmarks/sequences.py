@@ -2,7 +2,8 @@
 
 One setting for running text: the defaults of `SequenceTagger` with averages and an order drawn anew in each pass,
 chosen by cross-validation on the sentences that CoNLL-2000 trains on. One for handwriting, chosen on a third of the
-words of each of three training folds. No test sentence had a say in either.
+words of each of three training folds; words of those folds are test words of the other folds, so there the choice is
+not wholly free of them.
 """
 
 import tempfile

@@ -18,6 +18,7 @@ from hinged.loops.ledger import MISTAKES, NOVEL
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
 from hinged.loops.vector_model import ORDINAL, VectorModel
+from hinged.rules.codes import INTERIOR
 from hinged.rules.table import resolve as resolve_rule
 
 __all__ = ["VectorEstimator", "part"]
@@ -184,6 +185,8 @@ class VectorEstimator(Learns):
         if name not in self._rules:
             raise ValueError(f"rule must be one of {', '.join(self._rules)}; got rule={self.rule!r}.")
         step, _own = resolve_rule(self.rule, self.C, margin)
+        if step.code == INTERIOR:
+            raise ValueError("solver='interior-point' needs labels with vectors of their own; use solver='search'.")
         check_options(self)
         sizes = {"C": step.C, "margin": step.margin, "bias": self.bias}
         check_sizes(sizes, np.dtype(self.dtype or dtype).name)
