@@ -17,7 +17,7 @@ SOURCES := $(shell find src -name '*.py' | LC_ALL=C sort)
 CACHE := $(CURDIR)/.numba-$(shell cat $(SOURCES) | cksum | cut -d' ' -f1)
 export NUMBA_CACHE_DIR := $(CACHE)
 
-.PHONY: help install demo test test-bounds test-uncompiled test-long lint docs bench clean
+.PHONY: help install demo test test-bounds test-uncompiled test-long lint docs bench reproduce clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -72,6 +72,10 @@ bench: install ## time and mistakes beside scikit-learn, River and Vowpal Wabbit
 	$(BIN)/pip install --quiet --editable ".[bench]"
 	$(BIN)/python -m benchmarks
 
+reproduce: install ## the experiments of the papers, run again; a report, JSON, and docs/results.md
+	$(BIN)/hinged reproduce
+	cp hinged-results/results.md docs/results.md
+
 clean: ## remove everything that was made
-	rm -rf $(VENV) .numba-* .pytest_cache .mypy_cache .ruff_cache .hypothesis hinged-demo build dist
+	rm -rf $(VENV) .numba-* .pytest_cache .mypy_cache .ruff_cache .hypothesis hinged-demo hinged-results build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -87,7 +87,7 @@ class Uniclass(OutlierMixin, Learns):
     Examples
     --------
     >>> import hinged
-    >>> model = hinged.Uniclass(radius=1.0).fit([[3.0, 4.0], [3.0, 5.0], [3.0, 4.5]])
+    >>> model = hinged.Uniclass(C=5.0, radius=1.0).fit([[3.0, 4.0], [3.0, 5.0], [3.0, 4.5]])
     >>> model.predict([[3.0, 4.5], [9.0, 9.0]]).tolist()
     [1, -1]
     """

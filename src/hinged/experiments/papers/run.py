@@ -1,0 +1,104 @@
+"""Running studies: some or all of them, with results kept by content so that a second run is instant."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from hinged.experiments.datasets import folder, places
+from hinged.experiments.papers import beyond, enron, noise, synthetic_sharing
+from hinged.experiments.papers.study import Outcome, Study
+
+__all__ = ["STUDIES", "reproduce"]
+
+#: Every study, by name, in the order of a report.
+STUDIES: dict[str, Study] = {
+    study.name: study
+    for study in (
+        enron.STUDY,
+        beyond.STUDY,
+        synthetic_sharing.STUDY,
+        noise.ROBUSTNESS,
+        noise.EFFECT_OF_C,
+        noise.EFFECT_OF_T,
+    )
+}
+
+
+def reproduce(
+    names: Sequence[str] = (),
+    *,
+    fresh: bool = False,
+    begin: Callable[[Study], None] | None = None,
+    advance: Callable[[str], None] | None = None,
+) -> tuple[list[Outcome], dict[str, str]]:
+    """Run studies by name, all of them by default; return what was found, and why others could not be run.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of `STUDIES`.
+    fresh : bool
+        Run again what was kept.
+    begin : callable, optional
+        Told of each study that is run.
+    advance : callable, optional
+        Told of each step of it.
+
+    Examples
+    --------
+    >>> found, missing = reproduce(["pa-t"])
+    >>> found[0].title, missing
+    ('The effect of the number of rounds', {})
+    """
+    unknown = [name for name in names if name not in STUDIES]
+    if unknown:
+        raise ValueError(f"there is no study named {unknown[0]!r}; choose among {', '.join(STUDIES)}.")
+    found, missing = [], {}
+    for name in names or STUDIES:
+        study = STUDIES[name]
+        try:
+            place = _kept(study)
+        except FileNotFoundError as problem:
+            missing[name] = str(problem)
+            continue
+        if place.exists() and not fresh:
+            found.append(Outcome.of_plain(json.loads(place.read_text(encoding="utf-8"))))
+            continue
+        if begin is not None:
+            begin(study)
+        started = time.perf_counter()
+        outcome = study.run(advance or (lambda done: None))
+        outcome.seconds = time.perf_counter() - started
+        _keep(place, outcome)
+        found.append(outcome)
+    return found, missing
+
+
+def _kept(study: Study) -> Path:
+    """Where the outcome of a study lies: a file named after the sources and the data that it depends on."""
+    digest = hashlib.sha256(study.name.encode())
+    root = Path(__file__).parents[2]
+    for source in sorted(root.rglob("*.py")):
+        if source.relative_to(root).parts[0] not in ("cli", "mail", "server"):
+            digest.update(source.read_bytes())
+    for name in study.data:
+        for path in sorted(folder(name).iterdir()):
+            digest.update(f"{path.name} {path.stat().st_size}".encode())
+            digest.update(hashlib.file_digest(path.open("rb"), "sha256").digest())
+    return places()[-1] / "studies" / f"{study.name}-{digest.hexdigest()[:16]}.json"
+
+
+def _keep(place: Path, outcome: Outcome) -> None:
+    """Write an outcome whole or not at all; a folder that may not be written to keeps nothing."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        beside = place.with_name(f".{place.name}.{os.getpid()}")
+        beside.write_text(json.dumps(outcome.plain()), encoding="utf-8")
+        beside.replace(place)
+    except OSError:
+        return

@@ -1,0 +1,99 @@
+"""Studies of the papers: their data are as the papers say, their results are kept, and a report comes out."""
+
+import json
+
+import numpy as np
+import pytest
+
+import hinged
+from hinged.experiments.papers import STUDIES, enron, reproduce
+from hinged.experiments.papers.noise import best_fixed, gaussians
+from hinged.experiments.papers.page import to_markdown, write_studies
+from hinged.experiments.papers.study import Outcome
+from hinged.experiments.papers.synthetic_sharing import synthetic_set
+
+
+@pytest.fixture(autouse=True)
+def kept_here(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_every_instance_of_the_synthetic_sets_has_one_label():
+    X, y = synthetic_set(1, rounds=500)
+    assert set(np.unique(X)) == {-1.0, 1.0}
+    assert (((X[:, :4] > 0) @ [8, 4, 2, 1]) == y).all()
+    X, y = synthetic_set(2, rounds=500)
+    full = (X.reshape(500, 16, 4) > 0).all(axis=2)
+    assert (full.sum(axis=1) == 1).all()
+    assert (full.argmax(axis=1) == y).all()
+    X, y = synthetic_set(3, rounds=2000)
+    assert ((X[:, 60:] > 0).all(axis=1) == (y == 15)).all()
+    assert (((X[:, :4] > 0) @ [8, 4, 2, 1])[y < 15] == y[y < 15]).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_fixed_classifier_is_the_best_of_many(seed):
+    X, y = gaussians(seed, 60, instance_noise=1.0, label_noise=0.1)
+    angles = np.linspace(0, 2 * np.pi, 20_000)
+    tried = (np.sign(X @ np.array([np.cos(angles), np.sin(angles)])) != y[:, np.newaxis]).mean(axis=0).min()
+    assert best_fixed(X, y) == pytest.approx(tried)
+
+
+def test_what_the_papers_found_is_found_again():
+    (outcome,), missing = reproduce(["sharing-synthetic"])
+    assert missing == {}
+    assert [row[5] for row in outcome.tables[0].rows] == ["yes"] * 3
+    assert outcome.tables[0].rows[0][1] <= 128  # the bound on the single vector, as printed
+    (noise,), _ = reproduce(["pa-noise"])
+    for table in noise.tables:
+        *_, (_, best, pa, pa1, pa2, *_) = table.rows
+        assert best < min(pa1, pa2) < max(pa1, pa2) < pa
+
+
+def test_a_second_run_takes_what_was_kept_and_a_fresh_one_does_not(tmp_path):
+    begun = []
+    first, _ = reproduce(["pa-t"], begin=lambda study: begun.append(study.name))
+    again, _ = reproduce(["pa-t"], begin=lambda study: begun.append(study.name))
+    assert begun == ["pa-t"]
+    assert again == first
+    reproduce(["pa-t"], fresh=True, begin=lambda study: begun.append(study.name))
+    assert begun == ["pa-t", "pa-t"]
+    assert Outcome.of_plain(json.loads(json.dumps(first[0].plain()))) == first[0]
+
+
+def test_steps_are_as_many_as_announced():
+    for name in ("pa-t", "pa-c"):
+        steps = []
+        reproduce([name], advance=steps.append)
+        assert len(steps) == STUDIES[name].steps
+
+
+def test_a_report_has_every_table_and_is_one_file(tmp_path):
+    found, _ = reproduce(["pa-t", "pa-c"])
+    page = write_studies(tmp_path / "r.html", found, {"enron": "its data are <missing>"}).read_text()
+    assert page.count("<table>") == sum(len(outcome.tables) for outcome in found)
+    assert page.count("<svg") == sum(len(outcome.curves) for outcome in found)
+    assert "&lt;missing&gt;" in page
+    assert "http" not in page
+    assert to_markdown(found).count("\n## ") == 2
+
+
+def test_data_that_are_missing_are_named_and_the_rest_is_run(monkeypatch, tmp_path):
+    monkeypatch.setenv("HINGED_DATA", str(tmp_path))
+    found, missing = reproduce(["enron", "pa-t"])
+    assert [outcome.name for outcome in found] == ["pa-t"]
+    assert "www.cs.cmu.edu/~enron" in missing["enron"]
+    with pytest.raises(ValueError, match="no study named 'mnist'"):
+        reproduce(["mnist"])
+
+
+@pytest.mark.skipif(
+    not any((p / "enron_folders").is_dir() for p in hinged.datasets.places()), reason="no Enron mail here"
+)
+def test_the_columns_of_the_papers_come_out_near_their_print():
+    user = "sanders-r"
+    at = enron.PRINTED_USERS.index(user)
+    mail = enron.mail_of(user)
+    for column in ("HS multi", "HS single", "LR III, entropy", "SP SimProj"):
+        _, mistakes = enron._chosen(column, mail, closed=True)
+        assert mistakes == pytest.approx(enron.PRINTED[column][at], rel=0.2)
