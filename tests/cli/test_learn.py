@@ -169,6 +169,25 @@ def test_a_malformed_line_is_named_and_nothing_is_written(call, tmp_path):
     assert f"{path}:4:" in err
 
 
+def test_what_was_learnt_from_a_pipe_before_a_malformed_line_is_saved(call, tmp_path):
+    path, model = tmp_path / "a.jsonl", tmp_path / "m.hinged"
+    write_jsonl(path, 6)
+    good = path.read_text()
+    code, _, err = call("learn", "--model", model, stdin=good + "{oops\n" + good)
+    assert code == 1
+    assert is_one_sentence(err.replace(err[: err.index("hinged: ")], ""))
+    assert "stdin:7:" in err
+    assert "saved with 6 examples learnt before it" in err
+    assert hinged.load(model).n_rounds_ == 6
+    code, _, err = call("learn", "--model", model, stdin="{oops\n" + good)  # nothing learnt: the model stays as it was
+    assert code == 1
+    assert "was not written" in err
+    assert hinged.load(model).n_rounds_ == 6
+    code, _, err = call("learn", "--model", model, stdin=good + "{oops\n")
+    assert "saved with 6 examples" in err
+    assert hinged.load(model).n_rounds_ == 12
+
+
 def test_examples_without_a_label_are_left_out_and_counted(call, tmp_path):
     path = tmp_path / "a.jsonl"
     write_jsonl(path, 5)

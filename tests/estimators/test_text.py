@@ -166,3 +166,29 @@ def test_real_mail_is_filed_better_than_by_its_peers():
     progress = hinged.evaluate.progressive(hinged.TextClassifier(), documents, folders)
     assert progress.mistakes / len(mail) < 0.165
     assert progress.top(3) > 0.88
+
+
+@pytest.mark.parametrize("bits", [None, 12])
+def test_words_of_a_call_that_label_features_refuse_are_forgotten(bits):
+    def features(x, label):
+        if "poison" in x:
+            raise RuntimeError("no poison here")
+        return {"b": 1.0}
+
+    model = hinged.TextClassifier("pa1", sharing="single", features=features, bits=bits)
+    model.partial_fit(["tax form", "cake recipe"], ["work", "home"])
+    before = model.text_space_._words.texts()
+    for call in (
+        lambda: model.partial_fit(["new words", "some poison"], ["work", "home"]),
+        lambda: model.learn_one("a little poison", "work"),
+    ):
+        with pytest.raises(RuntimeError, match="no poison"):
+            call()
+        assert model.text_space_._words.texts() == before
+        assert model.n_rounds_ == 2
+    fresh = hinged.TextClassifier("pa1", sharing="single", features=features, bits=bits)
+    with pytest.raises(RuntimeError, match="no poison"):
+        fresh.partial_fit(["tax", "cake", "poison", "poison"], ["work", "home", "work", "home"])
+    assert not fresh.text_space_._words
+    model.learn_one("new words", "home")
+    assert len(model.text_space_._words) == len(before) + 2

@@ -21,6 +21,9 @@ FEATURES = (
 )
 FLAT = b'{"y": 1.5, "a": 2, "b": true}\n{"y": null, "a": "x"}'
 
+CONLL = b"-DOCSTART- -X- O\n\nHe PRP B-NP\nsat VBD B-VP\n\nYes UH\n\n10\xc2\xa0000 CD O\r\n\n\xff X O\nend NN O"
+CONLLU = b"# id = 1\n1-2\tdon't" + b"\t_" * 8 + b"\n1\tdo\tdo\tAUX" + b"\t_" * 6 + b"\n2\tn't\tnot\tPART\t_\n\n# end\n"
+
 TABLE = pa.table({"label": ["a", None, "b"], "text": ["x y", "z", None], "size": [1.0, 2.0, None]})
 MAPS = pa.table({"y": [1, 2], "features": pa.array([[("a", 1.0)], []], pa.map_(pa.string(), pa.float64()))})
 
@@ -48,6 +51,8 @@ FILES = {
     None: [gzip.compress(VW), zstandard.compress(SVMLIGHT), b"\xef\xbb\xbf" + CSV, VW, SVMLIGHT, LINES, TEXTS, TSV],
     "parquet": [_parquet(TABLE), _parquet(MAPS)],
     "arrow": [_arrow(TABLE), _arrow(MAPS)],
+    "conll": [CONLL, b"\xef\xbb\xbf" + CONLL, gzip.compress(CONLL)],
+    "conllu": [CONLLU],
 }
 SEEDS = [bytes([FORMATS.index(format), 7]) + data for format, files in FILES.items() for data in files]
 WORDS = [
@@ -106,6 +111,9 @@ WORDS = [
         b"text",
         b"id",
         b"importance",
+        b"-DOCSTART-",
+        b"\t_\t_",
+        b"\xc2\xa0",
         b"null",
         b"true",
         b'{"a":',

@@ -5,10 +5,10 @@ import re
 
 from tests.reference import examples as twins
 
-from hinged.io.examples import BadLine, read
+from hinged.io.examples import BadLine, read, read_sentences
 
 SIZES = (1, 2, 3, 5, 8, 13, 64, 1 << 20)
-FORMATS = ("vw", "svmlight", "lines", "jsonl", "csv", "tsv", None, "parquet", "arrow")
+FORMATS = ("vw", "svmlight", "lines", "jsonl", "csv", "tsv", None, "parquet", "arrow", "conll", "conllu")
 PACKED = (b"\x1f\x8b", b"\x28\xb5")
 OTHERWISE = re.compile("<file> .*(packed|UTF-16|empty|JSON array)|the format of <file>")
 PLACE = re.compile(r"<file>:\d+: .+; expected .+\.", re.DOTALL)
@@ -17,7 +17,11 @@ PLACE = re.compile(r"<file>:\d+: .+; expected .+\.", re.DOTALL)
 def run(data):
     """Read an input: its first byte chooses the format, its second the size of chunks, the rest is the file."""
     if len(data) >= 2:
-        check(FORMATS[data[0] % len(FORMATS)], SIZES[data[1] % len(SIZES)], data[2:])
+        format = FORMATS[data[0] % len(FORMATS)]
+        if format in ("conll", "conllu"):
+            check_sentences(None if data[1] % 2 else format, data[2:], tagged=data[1] % 4 < 2)
+        else:
+            check(format, SIZES[data[1] % len(SIZES)], data[2:])
 
 
 def check(format, chunk_bytes, content):
@@ -72,3 +76,48 @@ def stop_at_the_first(format, chunk_bytes, content, rows, problems):
     else:
         assert not problems
     assert str(got) == str(rows)
+
+
+def check_sentences(format, content, tagged):
+    """Read tagged sentences, leaving malformed ones out, and count; then again, stopping at the first of them."""
+    try:
+        reader = read_sentences(io.BytesIO(content), format, tagged=tagged, on_error="skip")
+        sentences = list(reader)
+    except ValueError as problem:
+        require(OTHERWISE.search(str(problem)), problem)
+        return
+    assert all(PLACE.fullmatch(str(fault)) for fault in reader.problems)
+    assert bool(reader.problems) == bool(reader.skipped)
+    for one in sentences:
+        assert len(one.tokens) > 0
+        assert len(one.tags) == (len(one.tokens) if tagged or reader.format == "conllu" else 0)
+    if reader.format == "conll" and not content.startswith(PACKED):
+        assert len(sentences) + reader.skipped == sentences_in(content)
+    got, before = [], sentences
+    try:
+        for one in read_sentences(io.BytesIO(content), format, tagged=tagged):
+            got.append(one)
+    except BadLine as problem:
+        require(str(problem) == str(reader.problems[0]), problem)
+        before = [one for one in sentences if one.line < problem.line]
+    assert got == before
+
+
+def sentences_in(content):
+    """How many runs of lines hold a token, well-formed or not."""
+    found, counted = 0, False
+    for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        cells = line.split()
+        if not cells:
+            counted = False
+        elif not counted and (cells[0] != b"-DOCSTART-" or not is_utf8(line)):
+            found, counted = found + 1, True
+    return found
+
+
+def is_utf8(line):
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

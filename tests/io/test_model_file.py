@@ -7,6 +7,7 @@ import pickle
 import stat
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 import hinged
 from hinged.evaluate import progressive
+from hinged.io import write
 from hinged.rules import Mira, Optimal
 from hinged.sharing import Frequency, Groups
 
@@ -631,3 +633,22 @@ def test_numbers_that_point_nowhere_are_refused_before_they_are_followed(what, t
     tensors[name] = change(tensors[name])
     save_file(tensors, path, metadata=metadata)
     one_sentence(path, "hinged")
+
+
+def test_what_a_killed_program_left_beside_a_model_is_removed_at_the_next_save(tmp_path):
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    dead = int(ended.stdout)
+    old = [f".m.hinged.{dead}.0123abcd"]
+    kept = [
+        f".m.hinged.{os.getpid()}.0123abcd",  # its process runs
+        f".n.hinged.{dead}.0123abcd",  # of another model
+        f".m.hinged.{dead}.backup",  # not a name of ours
+        f"m.hinged.{dead}.0123abcd",
+    ]
+    young = f".m.hinged.{dead}.4567cdef"
+    for name in (*old, *kept, young):
+        (tmp_path / name).write_bytes(b"x")
+        if name != young:
+            os.utime(tmp_path / name, (time.time() - 3600,) * 2)
+    write(tmp_path / "m.hinged", {}, {"a": np.zeros(1)}, {})
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted([*kept, young, "m.hinged"])

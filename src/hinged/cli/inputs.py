@@ -17,10 +17,18 @@ if TYPE_CHECKING:
     from hinged.cli.progress import Foot
     from hinged.io.examples import Chunk, Sentence
 
-__all__ = ["Inputs"]
+__all__ = ["Inputs", "Malformed"]
 
 FURTHER = ("weight", "tag", "label_sep", "quote")
 SHOWN = 3  # malformed lines of which the message is shown
+
+
+class Malformed(ValueError):  # noqa: N818
+    """Input stopped at a line that cannot be read: the problem, what became of the work so far, what to do."""
+
+    def __init__(self, problem: str, aside: str, hint: str) -> None:
+        super().__init__(f"{problem}{f' {aside[:1].upper()}{aside[1:]};' if aside else ''} {hint}.")
+        self.problem, self.hint = problem, hint
 
 
 class Inputs:
@@ -124,8 +132,7 @@ class Inputs:
                         if foot is not None:
                             foot.show(os.path.basename(self.name), before + reader.progress[0], total)
                 except BadLine as problem:
-                    aside = f" {self.aside[:1].upper()}{self.aside[1:]};" if self.aside else ""
-                    raise ValueError(f"{problem}{aside} --on-error skip leaves such lines out.") from None
+                    raise Malformed(str(problem), self.aside, "--on-error skip leaves such lines out") from None
                 self.problems += map(str, reader.problems)
             before += size
 
@@ -146,8 +153,7 @@ class Inputs:
                         if foot is not None and self.examples % 64 == 0:
                             foot.show(os.path.basename(self.name), *reader.progress)
                 except BadLine as problem:
-                    aside = f" {self.aside[:1].upper()}{self.aside[1:]};" if self.aside else ""
-                    raise ValueError(f"{problem}{aside} --on-error skip leaves such sentences out.") from None
+                    raise Malformed(str(problem), self.aside, "--on-error skip leaves such sentences out") from None
                 self.skipped += reader.skipped
                 self.problems += map(str, reader.problems)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hinged.cli.inputs import Inputs
+from hinged.cli.inputs import Inputs, Malformed
 from hinged.cli.options import LEARNER, READING, AsJson, Files, Model, learner_settings, takes
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def learn(
 
     Each example is a test before it is a lesson. A row of the table comes at every power of two: mistakes since the
     last row and on average, steps taken, labels and features met so far. Where the model file exists, learning goes on
-    from it. Ctrl-C saves what has been learnt.
+    from it. Ctrl-C saves what has been learnt; so does a malformed line in a pipe, which cannot be read again.
 
     Example: hinged learn mail.jsonl.gz --model mail.hinged
     """
@@ -77,10 +77,14 @@ def learn(
                 if learner is None:
                     break
                 inputs.note(learner)
-            for now in (learn_sentences if tags else learn_stream)(learner, chunks, tally, interrupts.going):
-                foot.clear()
-                table.show(now)
-                tally = now
+            before = getattr(learner, "n_rounds_", 0)
+            try:
+                for now in (learn_sentences if tags else learn_stream)(learner, chunks, tally, interrupts.going):
+                    foot.clear()
+                    table.show(now)
+                    tally = now
+            except Malformed as problem:
+                raise _kept(problem, inputs, learner, before, model) from None
             ends.append(tally)
             if not interrupts.going():
                 break
@@ -116,6 +120,22 @@ def _existing(path: Path, fresh: bool) -> Any:
     from hinged.evaluate.examples import load_learner
 
     return load_learner(path, sentences=True)
+
+
+def _kept(problem: Malformed, inputs: Inputs, learner: Any, before: int, model: Path) -> Malformed:
+    """What to say at a malformed line; what was learnt from a pipe until then is saved, because it cannot come again.
+
+    From files nothing is: the line can be mended and the same command run again, without learning anything twice.
+    """
+    from hinged.cli.tables import count
+
+    learnt = getattr(learner, "n_rounds_", 0) - before
+    if inputs.can_be_read_again() or not learnt:
+        return problem
+    learner.save(model)
+    return Malformed(
+        problem.problem, f"{model} was saved with {count(learnt, 'example')} learnt before it", problem.hint
+    )
 
 
 def _refuse(inputs: Inputs, exit_code: int, model: Path) -> None:

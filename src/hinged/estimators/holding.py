@@ -72,7 +72,7 @@ class Before:
     def __init__(self, who: Holds, whole: bool) -> None:
         self.whole, self.attributes = whole, dict(vars(who))
         labels, model = who._held
-        self.rounds = _rounds(model)
+        self.rounds = rounds_of(model)
         self.n_labels = 0 if labels is None else len(labels)
         self.n_names = 0 if who._names is None else len(who._names.listed)
         self.sizes = (0, 0, 0) if model is None else model.sizes
@@ -85,7 +85,7 @@ class Before:
         model = who._model
         fresh = "_held" not in self.attributes or self.attributes["_held"].model is None
         undo_rounds = self.whole or (fresh and model is not None and model.functions)
-        if _rounds(model) != self.rounds and not undo_rounds:
+        if rounds_of(model) != self.rounds and not undo_rounds:
             return
         now = vars(who)
         now.update(self.attributes)
@@ -100,5 +100,6 @@ class Before:
             model.cut(*self.sizes)
 
 
-def _rounds(model: Any) -> int:
+def rounds_of(model: Any) -> int:
+    """Rounds a model has gone through; 0 where there is none yet."""
     return 0 if model is None else int(model.ledger.counts[ROUNDS])

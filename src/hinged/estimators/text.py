@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from hinged.estimators.classifier import Classifier
+from hinged.estimators.holding import rounds_of
 from hinged.estimators.ranker import Ranker
 from hinged.estimators.reading import Batch
 from hinged.io.examples.chunk import Chunk
@@ -111,14 +113,26 @@ class ReadsText:
         return Batch(rows, dtype, space._width(), None, None)
 
     def _check(self, *args: Any, **more: Any) -> Any:
-        """As elsewhere; words of a call that is refused are forgotten."""
-        words = self.text_space_._words
-        known = 0 if words is None else len(words)
-        try:
+        with self._words_undone():
             return super()._check(*args, **more)  # type: ignore[misc]
+
+    @contextmanager
+    def _or_undone(self, several: bool) -> Iterator[None]:
+        with self._writing(), self._words_undone(), super()._or_undone(several):  # type: ignore[misc, attr-defined]
+            yield
+
+    @contextmanager
+    def _words_undone(self) -> Iterator[None]:
+        """Words of a call that is refused are forgotten."""
+        space, rounds = self.text_space_, rounds_of(self._model)
+        words, known = space._words, 0 if space._words is None else len(space._words)
+        try:
+            yield
         except BaseException:
-            if self.text_space_._words is not None:
-                self.text_space_._words.truncate(known)
+            if rounds_of(self._model) == rounds:
+                space._words = words
+                if words is not None:
+                    words.truncate(known)
             raise
 
     def _take_in(self, batch: Batch) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hinged.io.beside import name_beside, sweep_beside
 from hinged.io.packing import pack, unpack
 
 __all__ = ["read", "write"]
@@ -38,7 +38,8 @@ def write(
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to save {path.name} in; make it first.")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    sweep_beside(path)
+    temporary = name_beside(path)
     try:
         with open(temporary, "xb") as file:
             file.write(content)

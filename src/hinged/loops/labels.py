@@ -118,7 +118,9 @@ def learn(
         all_phi = np.zeros((parts.kinds.shape[0], room, n_labels_after))
         origin = np.zeros((parts.kinds.shape[0], room))
 
-    plain = delay == 0 and parts is None and columns.kind == PER_LABEL and weights.depth == 1 and setting.code < OPTIMAL
+    plain = (
+        delay == 0 and parts is None and columns.kind == PER_LABEL and weights.depth == 1 and setting.code <= OPTIMAL
+    )
     plain = plain and not has_costs
     while cursor[0] < n_rows + delay:
         if plain and 1 < counts[LABELS] <= SEGMENT:

@@ -25,6 +25,7 @@ __all__ = [
     "add_means",
     "add_scores",
     "add_to",
+    "borrowed",
     "claim",
     "gather",
     "has_room",
@@ -70,6 +71,15 @@ else:
     def segment(address: int, n: int, like: Any) -> Any:
         """The `n` values at an address, as an array on the memory itself."""
         return carray(_pointer(address, like), (n,))  # type: ignore[call-arg]
+
+
+@njit(cache=True)
+def borrowed(array: Any) -> Any:
+    """The same array (one axis, C order) without reference counts, for tight loops; its owner must outlive it.
+
+    Numba counts references wherever an array changes hands, also on its way into an inlined function.
+    """
+    return segment(array.ctypes.data, array.shape[0], array)
 
 
 @njit(cache=True, inline="always")

@@ -30,7 +30,8 @@ from hinged.loops.ledger import (
 )
 from hinged.loops.pages import PAGE_BITS, SEGMENT, claim, segment
 from hinged.loops.rows import sum_of_squares
-from hinged.rules.codes import PA2, SIMPERC, SIMPROJ
+from hinged.rules.codes import OPTIMAL, PA2, SIMPERC, SIMPROJ
+from hinged.rules.optimal import by_sorting
 from hinged.rules.passive_aggressive import pa1
 from hinged.rules.worst import worst_step
 
@@ -97,7 +98,7 @@ def fast_forward(
         padded *= 2
     f, v, at = np.empty(longest + 1, np.uint64), np.empty(longest + 1, data.dtype), np.empty(longest + 1, np.int64)
     s, g = np.zeros(SEGMENT, like.dtype), np.zeros(SEGMENT, like.dtype)
-    steps = np.zeros(SEGMENT)
+    steps, scores, work, is_right = np.zeros(SEGMENT), np.zeros(SEGMENT), np.zeros(SEGMENT), np.zeros(SEGMENT, np.bool_)
     n_rows = indptr.shape[0] - 1
     nowhere = home[0]
     zero = like.dtype.type(0)
@@ -214,6 +215,20 @@ def fast_forward(
                 sq_move += sq_move
                 if code == PA2:
                     sums[PENALTY] += total * total / (4.0 * C)
+        elif gap < margin and code == OPTIMAL:
+            for r in range(k):
+                scores[r], steps[r] = s[r], 0.0
+            is_right[y] = True
+            if q > 0.0:
+                total = by_sorting(scores[:k], is_right[:k], q, margin, C, work[:k], steps[:k])
+            else:
+                total = pa1(margin - gap, 0.0, C)
+                steps[y], steps[rival] = total, -total
+            is_right[y] = False
+            for r in range(k):
+                inner += steps[r] * scores[r]
+                g[r] = steps[r]
+                sq_move += q * np.float64(g[r]) ** 2
         elif gap < margin:
             bar = margin if code == SIMPROJ else np.nextafter(0.0, 1.0)  # gap <= 0 is gap < the least positive number
             chosen = 0

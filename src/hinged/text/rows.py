@@ -13,14 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from hinged.loops.pages import borrowed
 from hinged.loops.rows import Rows
+from hinged.text.characters import plain_table
 from hinged.text.tokens import Grams, continue_hash, finish_hash, spans_of_words, write_words
-from hinged.text.words import COLON, WordList, add_word, find_word, has_word_room
+from hinged.text.words import COLON, WordList, add_word, find_in, has_word_room
 
 __all__ = ["BINARY", "COUNTS", "LOG", "Documents", "Space", "rows_of_documents", "rows_of_named"]
 
 BINARY, COUNTS, LOG = 0, 1, 2
-HIGHEST, ONE, COLON_64 = np.uint64(1 << 63), np.uint64(1), np.uint64(COLON)
+HIGHEST, ONE, LOW, COLON_64 = np.uint64(1 << 63), np.uint64(1), np.uint64(0xFFFFFFFF), np.uint64(COLON)
+TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 PRIME = np.uint64(0x100000001B3)
 START = 0xCBF29CE484222325
@@ -51,8 +54,7 @@ class Listed(NamedTuple):
     """A document's distinct features: hashes, where their texts "a:b" lie, sums of values, columns to sort by."""
 
     hashes: np.ndarray  # uint64
-    a: np.ndarray  # int64 (2, features): address and length
-    b: np.ndarray  # int64 (2, features)
+    where: np.ndarray  # int64 (4 features,): address and length of a, then of b
     sums: np.ndarray  # float64
     columns: np.ndarray  # int64 (2, features): column << 32 | place; twice, for sorting from one to the other
     keys: np.ndarray  # uint64 (a power of two,): the hash in a slot
@@ -64,8 +66,7 @@ def _listed(most: int) -> Listed:
     slots = 1 << max(3, (2 * most).bit_length())
     return Listed(
         np.empty(most, np.uint64),
-        np.empty((2, most), np.int64),
-        np.empty((2, most), np.int64),
+        np.empty(4 * most, np.int64),
         np.empty(most),
         np.empty((2, most), np.int64),
         np.empty(slots, np.uint64),
@@ -91,25 +92,28 @@ def _slots_for(n: int) -> Any:
 
 
 @njit(cache=True, inline="always")
-def _note(listed: Any, mask: Any, stamp: int, n: int, h: Any, value: Any, a: Any, a_n: Any, b: Any, b_n: Any) -> Any:
+def _note(
+    keys: Any, marks: Any, hashes: Any, sums: Any, where: Any, mask: Any, stamp: int, n: Any, h: Any, value: Any,
+    a: Any, a_n: Any, b: Any, b_n: Any,
+) -> Any:  # fmt: skip
     """Add one occurrence of a feature to those listed; return how many distinct ones there are."""
-    keys, marks = listed.keys, listed.marks
     slot = h & mask
     while marks[slot] >> 32 == stamp:
         if keys[slot] == h:
-            listed.sums[marks[slot] & 0xFFFFFFFF] += value
+            sums[np.uint64(marks[slot]) & LOW] += value
             return n
         slot = (slot + ONE) & mask
-    keys[slot], marks[slot] = h, stamp << 32 | n
-    listed.hashes[n], listed.sums[n] = h, value
-    listed.a[0, n], listed.a[1, n], listed.b[0, n], listed.b[1, n] = a, a_n, b, b_n
-    return n + 1
+    keys[slot], marks[slot] = h, stamp << 32 | np.int64(n)
+    hashes[n], sums[n] = h, value
+    at = n * FOUR
+    where[at], where[at + ONE], where[at + TWO], where[at + THREE] = a, a_n, b, b_n
+    return n + ONE
 
 
 @njit(cache=True)
 def _sort(listed: Any, n: int) -> Any:
     """The columns, rising: by one byte after the other, the lowest first."""
-    counts, source, target = listed.counts, listed.columns[0], listed.columns[1]
+    counts, source, target = borrowed(listed.counts), borrowed(listed.columns[0]), borrowed(listed.columns[1])
     largest = 0
     for j in range(n):
         largest |= source[j] >> 32
@@ -133,37 +137,43 @@ def _sort(listed: Any, n: int) -> Any:
 
 @njit(cache=True)
 def _write_row(
-    listed: Any, n: int, space: Any, store: Any, limit: int, grow: bool, indices: Any, data: Any, at: int
+    listed: Any, n: Any, space: Any, store: Any, limit: int, grow: bool, indices: Any, data: Any, at: int
 ) -> int:
     """Give the features listed their columns, sort and write them; return where the row ends."""
-    hashes, a, b, columns = listed.hashes, listed.a, listed.b, listed.columns
+    hashes, sums = borrowed(listed.hashes), borrowed(listed.sums)
+    where, columns = borrowed(listed.where), borrowed(listed.columns[0])
+    table, known_hashes = borrowed(store.table), borrowed(store.hashes)
+    ends, arena = borrowed(store.ends), borrowed(store.arena)
+    hashed, signed, mask = space.hashed, space.signed, np.uint64(space.mask)
     unknown, known = 0, limit
-    for j in range(n):
-        h = hashes[j]
-        if space.signed and h >= HIGHEST:
-            listed.sums[j] = -listed.sums[j]
-        if space.hashed:
-            column: Any = np.int64(h & np.uint64(space.mask))
+    for j in range(np.uint64(n)):
+        h, at_j = hashes[j], j * FOUR
+        a, a_n, b, b_n = where[at_j], where[at_j + ONE], where[at_j + TWO], where[at_j + THREE]
+        if signed and h >= HIGHEST:
+            sums[j] = -sums[j]
+        if hashed:
+            column: Any = np.int64(h & mask)
             if grow:
                 key = np.uint64(column) * SPREAD
-                if find_word(store, known, key, 0, 0, 0, 0, False) < 0:
-                    add_word(store, key, a[0, j], a[1, j], b[0, j], b[1, j])
+                if find_in(table, known_hashes, ends, arena, known, key, 0, 0, 0, 0, False) < 0:
+                    add_word(store, key, a, a_n, b, b_n)
                     known += 1
         else:
-            column = find_word(store, known, h, a[0, j], a[1, j], b[0, j], b[1, j], True)
+            column = find_in(table, known_hashes, ends, arena, known, h, a, a_n, b, b_n, True)
             if column < 0 and grow:
-                column = add_word(store, h, a[0, j], a[1, j], b[0, j], b[1, j])
+                column = add_word(store, h, a, a_n, b, b_n)
                 known += 1
             elif column < 0:  # it has no weights, but counts in the row's length: as the next new words would
                 column = limit + unknown
                 unknown += 1
-        columns[0, j] = column << 32 | j
+        columns[j] = column << 32 | np.int64(j)
     rising = _sort(listed, n)
+    indices, data = borrowed(indices), borrowed(data)
     j = 0
     while j < n:
         column, value = rising[j] >> 32, 0.0
         while j < n and rising[j] >> 32 == column:  # hashes may share a column
-            value += listed.sums[rising[j] & 0xFFFFFFFF]
+            value += sums[np.uint64(rising[j]) & LOW]
             j += 1
         if space.values == BINARY:
             value = 1.0 if value > 0.0 else -1.0 if value < 0.0 else 0.0
@@ -176,10 +186,10 @@ def _write_row(
 
 
 @njit(cache=True, inline="always")
-def _lacks_room(store: Any, listed: Any, n: int, i: int, cursor: Any) -> bool:
-    n_bytes = 0
-    for j in range(n):
-        n_bytes += listed.a[1, j] + listed.b[1, j] + 1
+def _lacks_room(store: Any, listed: Any, n: Any, i: int, cursor: Any) -> bool:
+    where, n_bytes = borrowed(listed.where), n
+    for j in range(1, 4 * n, 2):
+        n_bytes += where[j]
     if has_word_room(store, n, n_bytes):
         return False
     cursor[0], cursor[1], cursor[2] = i, n, n_bytes
@@ -191,6 +201,7 @@ def _read_documents(
     addresses: Any,
     lengths: Any,
     tags: Any,
+    plain: Any,
     lower: Any,
     space: Any,
     store: Any,
@@ -207,11 +218,14 @@ def _read_documents(
 ) -> None:
     # tags (fields, 2, 3): hash state, address and length of each field's tag, for words and for runs of characters
     like, grams = written[:0], space.grams
-    plain = grams.shortest_words == 1
-    alone = plain and grams.longest_words == 1 and grams.longest_chars == 0
+    keys, marks, hashes = borrowed(listed.keys), borrowed(listed.marks), borrowed(listed.hashes)
+    sums, where = borrowed(listed.sums), borrowed(listed.where)
+    begins, ends = borrowed(words[0]), borrowed(words[1])
+    single = grams.shortest_words == 1
+    alone = single and grams.longest_words == 1 and grams.longest_chars == 0
     cursor[3] += 1  # documents begun so far: no two share a stamp
     for i in range(cursor[0], addresses.shape[0]):
-        n, base, stamp, most = 0, 0, cursor[3] + i, 0
+        n, base, stamp, most = np.uint64(0), 0, cursor[3] + i, 0
         for field in range(addresses.shape[1]):
             most += _most_features(grams, lengths[i, field])
         mask = _slots_for(most)
@@ -221,26 +235,26 @@ def _read_documents(
                 continue
             out, tag = written[base:], tags[field, 0]
             a, a_n = np.int64(tag[1]), np.int64(tag[2])
-            begins, ends = words[0], words[1]
             n_words = write_words(
-                addresses[i, field], length, lower, space.keep_case, tag[0], out, begins, ends, states
+                addresses[i, field], length, plain, lower, space.keep_case, tag[0], out, begins, ends, states
             )
             here = written.ctypes.data + base
-            if plain:
-                for w in range(n_words):
-                    h = finish_hash(states[w])
-                    n = _note(listed, mask, stamp, n, h, 1.0, a, a_n, here + begins[w], ends[w] - begins[w])
+            if single:
+                for w in range(np.uint64(n_words)):
+                    h, b, b_n = finish_hash(states[w]), here + begins[w], ends[w] - begins[w]
+                    n = _note(keys, marks, hashes, sums, where, mask, stamp, n, h, 1.0, a, a_n, b, b_n)
             if not alone:
                 after_words, after = spans_of_words(grams, out, begins, ends, n_words, spans)
                 for j in range(after):
                     tag = tags[field, 0 if j < after_words else 1]
+                    a, a_n = np.int64(tag[1]), np.int64(tag[2])
                     b, b_n = here + spans[0, j], spans[1, j] - spans[0, j]
                     h = finish_hash(continue_hash(tag[0], b, b_n, like))
-                    n = _note(listed, mask, stamp, n, h, 1.0, np.int64(tag[1]), np.int64(tag[2]), b, b_n)
+                    n = _note(keys, marks, hashes, sums, where, mask, stamp, n, h, 1.0, a, a_n, b, b_n)
             base += 2 * length + 4
-        if grow and _lacks_room(store, listed, n, i, cursor):
+        if grow and _lacks_room(store, listed, np.int64(n), i, cursor):
             return
-        indptr[i + 1] = _write_row(listed, n, space, store, store.used[0], grow, indices, data, indptr[i])
+        indptr[i + 1] = _write_row(listed, np.int64(n), space, store, store.used[0], grow, indices, data, indptr[i])
     cursor[0] = addresses.shape[0]
 
 
@@ -250,21 +264,25 @@ def _read_named(
     data: Any, cursor: Any,
 ) -> None:  # fmt: skip
     like = named.buffer[:0]
+    keys, marks, hashes = borrowed(listed.keys), borrowed(listed.marks), borrowed(listed.hashes)
+    sums, where = borrowed(listed.sums), borrowed(listed.where)
+    spaces, names, values = named.spaces, named.names, named.values
     cursor[3] += 1
     for i in range(cursor[0], named.indptr.shape[0] - 1):
-        n, stamp = 0, cursor[3] + i
+        n, stamp = np.uint64(0), cursor[3] + i
         mask = _slots_for(named.indptr[i + 1] - named.indptr[i])
         for k in range(named.indptr[i], named.indptr[i + 1]):
-            a, a_n = base + named.spaces[0, k], named.spaces[1, k] - named.spaces[0, k]
-            b, b_n = base + named.names[0, k], named.names[1, k] - named.names[0, k]
+            a, a_n = base + spaces[0, k], spaces[1, k] - spaces[0, k]
+            b, b_n = base + names[0, k], names[1, k] - names[0, k]
             state = start
             if a_n > 0:
                 state = (continue_hash(state, a, a_n, like) ^ COLON_64) * PRIME
             h = finish_hash(continue_hash(state, b, b_n, like))
-            n = _note(listed, mask, stamp, n, h, np.float64(named.values[k]), a, a_n, b, b_n)
-        if grow and _lacks_room(store, listed, n, i, cursor):
+            value = np.float64(values[k])
+            n = _note(keys, marks, hashes, sums, where, mask, stamp, n, h, value, a, a_n, b, b_n)
+        if grow and _lacks_room(store, listed, np.int64(n), i, cursor):
             return
-        indptr[i + 1] = _write_row(listed, n, space, store, store.used[0], grow, indices, data, indptr[i])
+        indptr[i + 1] = _write_row(listed, np.int64(n), space, store, store.used[0], grow, indices, data, indptr[i])
     cursor[0] = named.indptr.shape[0] - 1
 
 
@@ -293,6 +311,7 @@ def rows_of_documents(documents: Documents, lower: np.ndarray, space: Space, wor
     n = len(documents.addresses)
     grams = space.grams
     tags, _held = _tags(documents.fields, space.seed)
+    plain = plain_table(space.keep_case)
     most_of = _most_features(grams, documents.lengths)
     most = int(most_of.sum(axis=1).max(initial=0)) + 1
     longest = int((2 * documents.lengths + 4).sum(axis=1).max(initial=0)) + 1
@@ -308,8 +327,8 @@ def rows_of_documents(documents: Documents, lower: np.ndarray, space: Space, wor
     cursor = np.zeros(4, np.int64)
     while cursor[0] < n:
         _read_documents(
-            documents.addresses, documents.lengths, tags, lower, space, words.store, grow, *scratch, indptr, indices,
-            data, cursor,
+            documents.addresses, documents.lengths, tags, plain, lower, space, words.store, grow, *scratch, indptr,
+            indices, data, cursor,
         )  # fmt: skip
         if cursor[0] < n:
             words.make_room(int(cursor[1]), int(cursor[2]))

@@ -20,7 +20,7 @@ __all__ = ["Grams", "continue_hash", "finish_hash", "spans_of_words", "write_wor
 SPACE = np.uint8(32)
 PRIME = np.uint64(0x100000001B3)
 MIX_1, MIX_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
-HALF = np.uint64(33)
+HALF, ONE = np.uint64(33), np.uint64(1)
 
 
 class Grams(NamedTuple):
@@ -50,7 +50,7 @@ def finish_hash(state: Any) -> Any:
 
 
 @njit(cache=True, inline="always")
-def _decode(text: Any, j: int, n: int) -> Any:
+def _decode(text: Any, j: Any, n: int) -> Any:
     """Code point of the character that begins at j, and its length; -1 for a byte that is no UTF-8."""
     b = np.int64(text[j])
     if b < 0x80:
@@ -71,7 +71,7 @@ def _decode(text: Any, j: int, n: int) -> Any:
 
 
 @njit(cache=True, inline="always")
-def _encode(code: Any, out: Any, at: int) -> int:
+def _encode(code: Any, out: Any, at: Any) -> Any:
     """Write a code point as UTF-8; return where the next one goes."""
     if code < 0x80:
         out[at] = code
@@ -89,8 +89,17 @@ def _encode(code: Any, out: Any, at: int) -> int:
 
 @njit(cache=True)
 def write_words(
-    address: int, n: int, lower: Any, keep_case: bool, start: Any, out: Any, begins: Any, ends: Any, states: Any
-) -> int:
+    address: int,
+    n: int,
+    plain: Any,
+    lower: Any,
+    keep_case: bool,
+    start: Any,
+    out: Any,
+    begins: Any,
+    ends: Any,
+    states: Any,
+) -> Any:
     """Write the words of a text to `out` with single spaces around them; return how many there are.
 
     Word w is out[begins[w] : ends[w]], and states[w] its hash from `start` on, not yet finished. `out` must hold
@@ -98,38 +107,40 @@ def write_words(
     """
     text = segment(address, n, out)
     out[0] = SPACE
-    at, begin, words, j, state = 1, 1, 0, 0, start
-    while j < n:
-        b = text[j]
-        if b < 0x80:  # most text is this, most of the time
-            small, length = lower[b], 1
-            if small >= 0:
-                if not keep_case:
-                    b = np.uint8(small)
-                out[at] = b
-                at += 1
-                state = (state ^ np.uint64(b)) * PRIME
-        else:
-            code, length = _decode(text, j, n)
+    # unsigned: no index from the end, so no test for one
+    size, j, at, begin, words, state = np.uint64(n), np.uint64(0), ONE, ONE, np.uint64(0), start
+    while j < size:
+        b = plain[text[j]]
+        if b != 0:  # most text is this, most of the time
+            out[at] = b
+            at += ONE
+            state = (state ^ np.uint64(b)) * PRIME
+            j += ONE
+            continue
+        length = 1
+        if text[j] >= 0x80:
+            code, length = _decode(text, np.int64(j), n)
             small = np.int32(-1 if code < 0 else lower[code] if code < FIRST_BEYOND else code)
             if small >= 0:
-                from_here = at
-                at = _encode(code if keep_case else np.int64(small), out, at)
-                for i in range(from_here, at):
-                    state = (state ^ np.uint64(out[i])) * PRIME
-        j += length
-        if small < 0 and at > begin:
+                after = np.uint64(_encode(code if keep_case else np.int64(small), out, np.int64(at)))
+                while at < after:
+                    state = (state ^ np.uint64(out[at])) * PRIME
+                    at += ONE
+                j += np.uint64(length)
+                continue
+        j += np.uint64(length)
+        if at > begin:
             begins[words], ends[words], states[words] = begin, at, state
             state = start
-            words += 1
+            words += ONE
             out[at] = SPACE
-            at += 1
+            at += ONE
             begin = at
     if at > begin:
         begins[words], ends[words], states[words] = begin, at, state
-        words += 1
+        words += ONE
         out[at] = SPACE
-    return words
+    return np.int64(words)
 
 
 @njit(cache=True)

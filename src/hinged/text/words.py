@@ -9,7 +9,7 @@ from numba import njit
 
 from hinged.loops.pages import segment
 
-__all__ = ["WordList", "WordStore", "add_word", "find_word", "has_word_room"]
+__all__ = ["WordList", "WordStore", "add_word", "find_in", "find_word", "has_word_room"]
 
 COLON = np.uint8(ord(":"))
 HALF, LOW, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
@@ -28,35 +28,46 @@ class WordStore(NamedTuple):
 @njit(cache=True)
 def find_word(store: Any, limit: int, key: Any, a: int, a_n: int, b: int, b_n: int, exact: bool) -> Any:
     """Place of a word below `limit`, or -1; `exact` compares its text, "a:b" or plain "b"."""
-    table, hashes, ends, arena = store.table, store.hashes, store.ends, store.arena
+    return find_in(store.table, store.hashes, store.ends, store.arena, limit, key, a, a_n, b, b_n, exact)
+
+
+@njit(cache=True, inline="always")
+def find_in(
+    table: Any, hashes: Any, ends: Any, arena: Any, limit: int, key: Any, a: int, a_n: int, b: int, b_n: int,
+    exact: bool,
+) -> Any:  # fmt: skip
+    """The same on the arrays of a store, which loops borrow."""
     mask = np.uint64(table.shape[0] - 1)
     slot = key & mask
+    found = np.int64(-1)
     while table[slot] != 0:
         entry = table[slot]
         if (entry ^ key) >> HALF == 0:
-            p = np.int64(entry & LOW) - 1
-            if p < limit:
-                if exact and _is_text(arena, ends[p], ends[p + 1], a, a_n, b, b_n):
-                    return p
-                if not exact and hashes[p] == key:
-                    return p
+            p = entry & LOW  # unsigned, and one too many
+            if p <= np.uint64(limit):
+                if exact and _is_text(arena, ends[p - ONE], ends[p], a, a_n, b, b_n):
+                    found = np.int64(p) - 1
+                    break
+                if not exact and hashes[p - ONE] == key:
+                    found = np.int64(p) - 1
+                    break
         slot = (slot + ONE) & mask
-    return -1
+    return found
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _is_text(arena: Any, begin: int, end: int, a: int, a_n: int, b: int, b_n: int) -> bool:
     front = a_n + 1 if a_n > 0 else 0
-    if end - begin != front + b_n:
-        return False
-    head, tail = segment(a, a_n, arena), segment(b, b_n, arena)
-    for j in range(a_n):
-        if arena[begin + j] != head[j]:
-            return False
-    for j in range(b_n):  # noqa: SIM110
-        if arena[begin + front + j] != tail[j]:
-            return False
-    return True
+    same = end - begin == front + b_n
+    if same:
+        head, tail = segment(a, a_n, arena), segment(b, b_n, arena)
+        for j in range(a_n):
+            same = same and arena[np.uint64(begin + j)] == head[j]
+        j, begin = 0, begin + front
+        while same and j < b_n:
+            same = arena[np.uint64(begin + j)] == tail[j]
+            j += 1
+    return same
 
 
 @njit(cache=True)

@@ -72,3 +72,11 @@ def test_a_sentence_with_a_malformed_line_can_be_left_out():
 def test_options_that_make_no_sense_are_named(options, says):
     with pytest.raises(ValueError, match=says):
         from_bytes(CONLL, **options)
+
+
+def test_only_blanks_and_tabs_separate_columns():
+    data = "\ufeff10\u00a0000 CD\tO\n\u3000 X O\n\n".encode()
+    assert [(one.tokens, one.tags) for one in read_sentences(io.BytesIO(data))] == [
+        ([("10\u00a0000", "CD"), ("\u3000", "X")], ["O", "O"])
+    ]
+    assert list(read_sentences(io.BytesIO(b"\xef\xbb\xbf\na b\n"))) == [([("a",)], ["b"], 2)]

@@ -21,6 +21,9 @@ SAMPLES = [
     (b"label,text\na,b\n", "x.txt", "csv"),
     (b"a,b\n1,2\n", "", "csv"),
     (b"a;b\n1;2\n", "", "csv"),
+    (b"sepal length, sepal width\n5.1, 3.5\n", "", "csv"),
+    (b"first name,family name\nAnn,Lee\n", "", "csv"),
+    (b"what (if any), why?\n" + b"a, b\n" * 4, "", "csv"),
     (b'label,text,cc\n"",,\t\n"",,\t\n', "", "csv"),
     (b"label\ttext\n|\t\n|\t\n", "", "tsv"),
     (b'"id","Label"\n1,2\n', "x.txt", "csv"),
@@ -45,7 +48,19 @@ def test_the_format_is_found(head, name, format):
     assert detect(head, name) == format
 
 
-@pytest.mark.parametrize("head", [b"hello\n", b"\x00\x01\x02", b"a sentence, and more.\n", b"", b"x.parquet"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"hello\n",
+        b"\x00\x01\x02",
+        b"a sentence, and more.\n",
+        b"Yes, please\nNo, thanks\n",
+        b"we met on Monday, as planned\nthe report is late, again\nsee you, Ann\n",
+        b"the tax form is due soon,please send it\nthe cake is in the oven,do not open it\n",
+        b"",
+        b"x.parquet",
+    ],
+)
 def test_what_cannot_be_told_gets_the_list(head):
     with pytest.raises(ValueError, match="--format") as caught:
         detect(head, "data.parquet" if head == b"x.parquet" else "data")

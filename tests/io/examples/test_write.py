@@ -6,6 +6,8 @@ import json
 import os
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 from hypothesis import given
@@ -211,3 +213,17 @@ def test_any_texts_come_back(format, rows, chunk_bytes):
     assert [(label, content.get("text", ""), content.get("cc", "")) for _, label, _, _, content in after] == [
         (label or None, text, cc) for label, text, cc in rows
     ]
+
+
+@pytest.mark.parametrize("format", ["parquet", "arrow"])
+def test_a_column_of_weights_is_there_only_where_weights_are(format):
+    def names_of(data):
+        out = io.BytesIO()
+        write(read(io.BytesIO(data), chunk_bytes=20), out, format)
+        out.seek(0)
+        return (pq.read_schema(out) if format == "parquet" else pa.ipc.open_stream(out).schema).names
+
+    assert names_of(b"1 |f a:1\n2 |f b:1\n") == ["label", "id", "features"]
+    assert names_of(b"1 2.0 |f a:1\n2 |f b:1\n") == ["label", "importance", "id", "features"]
+    with pytest.raises(ValueError, match="importance weights come first after examples without were written"):
+        names_of(b"1 |f a:1\n" * 20 + b"2 2.0 |f b:1\n")

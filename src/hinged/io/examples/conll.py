@@ -17,6 +17,7 @@ __all__ = ["CONLLU_COLUMNS", "Sentence", "SentenceReader", "read_sentences"]
 
 CONLLU_COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 REMEMBERED = 10
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Sentence(NamedTuple):
@@ -124,6 +125,8 @@ class SentenceReader(Iterator[Sentence]):
         try:
             line, number = b"", 0
             for number, line in enumerate(self._stream.as_raw(), start=1):
+                if number == 1:
+                    line = line.removeprefix(BYTE_ORDER_MARK)
                 if not line.strip():
                     if tokens and not bad:
                         yield Sentence(tokens, tags, first)
@@ -155,11 +158,10 @@ class SentenceReader(Iterator[Sentence]):
             text = line.decode("utf-8")
         except UnicodeDecodeError:
             raise BadLine(self.source, number, f"{excerpt(line.rstrip())} is not UTF-8", "UTF-8") from None
-        text = text.removeprefix("\ufeff").rstrip("\r\n") if number == 1 else text.rstrip("\r\n")
         if self.format == "conllu":
             if text.startswith("#"):
                 return None
-            cells = text.split("\t")
+            cells = text.rstrip("\r\n").split("\t")
             if len(cells) != 10:
                 raise BadLine(self.source, number, f"the line has {len(cells)} columns", "10, separated by tabs")
             if not cells[0].isdigit():
@@ -167,7 +169,9 @@ class SentenceReader(Iterator[Sentence]):
                     raise BadLine(self.source, number, f"the first column is {cells[0]!r}", "the token's number")
                 return None
             return (cells[1],), [cells[self._tag_column]]
-        cells = text.split()
+        cells = [
+            cell.decode("utf-8") for cell in line.split()
+        ]  # at blanks and tabs: other spaces may be part of a word
         if cells[0] == "-DOCSTART-":
             return None
         self._columns = self._columns or len(cells)
@@ -182,7 +186,7 @@ class SentenceReader(Iterator[Sentence]):
 
 
 def _detected(head: bytes) -> str:
-    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
+    for line in head.removeprefix(BYTE_ORDER_MARK).splitlines():
         if line.strip() and not line.startswith(b"#"):
             return "conllu" if line.count(b"\t") == 9 and line[:1].isdigit() else "conll"
     return "conllu" if head.lstrip().startswith(b"#") else "conll"

@@ -13,6 +13,8 @@ __all__ = ["detect"]
 
 CERTAIN = ("jsonl", "svmlight")  # whatever the name says
 LINES = 20  # of the beginning are looked at
+WORDS = 4  # at most in a column's name; a sentence has more
+SEVERAL, SHORT = 5, 40  # so many rows alike, of cells so short, are a table whatever the first row looks like
 NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 SVMLIGHT = re.compile(
     rb"\s*(?:%(n)s(?:,%(n)s)*(?=\s|#|$))?(?:\s*qid:\S+)?(?:\s*\b\d+:%(n)s(?=\s|#|$))*\s*(?:#.*)?" % {b"n": NUMBER}
@@ -128,7 +130,17 @@ def _is_csv(lines: list[bytes]) -> bool:
     header = [cell.encode("utf-8", "replace") for cell in rows[0]]
     if len(header) < 2 or b"\t" in lines[0] or not _is_header(header):
         return False
-    return len(rows) > 1 and all(len(row) == len(header) for row in rows)
+    if len(rows) < 2 or any(len(row) != len(header) for row in rows):
+        return False
+    return _are_names(rows) or (len(rows) >= SEVERAL and all(len(cell) <= SHORT for row in rows for cell in row))
+
+
+def _are_names(rows: list[list[str]]) -> bool:
+    """Whether the first row names columns: few words each, and no blank after a comma unless numbers follow below."""
+    spaced = any(cell.startswith(" ") for cell in rows[0])
+    numbers = any(looks_like_number(cell.strip()) for row in rows[1:] for cell in row if cell.strip())
+    names = all(NAME.fullmatch(name) and len(name.split()) <= WORDS and name[-1:] != "." for name in rows[0])
+    return names and (numbers or not spaced)
 
 
 def _is_header(cells: list[bytes]) -> bool:

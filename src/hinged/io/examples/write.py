@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
-import secrets
 import sys
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from hinged.io.beside import name_beside, sweep_beside
 from hinged.io.examples.chunk import Chunk
 from hinged.io.examples.formats import FORMATS, check_format, format_of_name
 
@@ -81,7 +81,8 @@ def _opened(target: Any) -> Iterator[BinaryIO]:
             raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in; make it first.")
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder; name a file to write.")
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+        sweep_beside(path)
+        temporary = name_beside(path)
         try:
             with open(temporary, "xb") as file, _packing(file, path.suffix.lower()) as inner:
                 yield inner

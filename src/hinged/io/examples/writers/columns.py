@@ -12,7 +12,7 @@ __all__ = ["arrow", "parquet"]
 
 
 def parquet(chunks: Iterable[Chunk], file: BinaryIO) -> None:
-    """Columns label, importance, id, and one per field, or features as a list of (space, name, value)."""
+    """Columns label, id, importance where there are weights, one per field, or features as (space, name, value)."""
     import pyarrow.parquet as pq
 
     writer: Any = None
@@ -48,11 +48,14 @@ def _batches(chunks: Iterable[Chunk]) -> Iterable[Any]:
         if schema is None:
             several = any(isinstance(answer, list) for answer in chunk.answers)
             fields: list[tuple[str, Any]] = [("label", pa.list_(pa.string()) if several else pa.string())]
-            fields += [("importance", pa.float64()), ("id", pa.string())]
+            fields += [("importance", pa.float64())] if chunk.weights is not None else []
+            fields += [("id", pa.string())]
             fields += [(name, pa.large_string()) for name in chunk.texts] or [("features", pa.list_(feature))]
             schema = pa.schema(fields)
         if late := [name for name in chunk.texts if name not in schema.names]:
             raise ValueError(f"the field {late[0]!r} comes first after others were written; name all with text=.")
+        if chunk.weights is not None and "importance" not in schema.names:
+            raise ValueError("importance weights come first after examples without were written; write jsonl instead.")
         columns: dict[str, Any] = {"label": [_label(answer, schema.field("label").type) for answer in chunk.answers]}
         columns["importance"] = None if chunk.weights is None else chunk.weights.tolist()
         columns["id"] = chunk.tags
