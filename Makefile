@@ -47,7 +47,7 @@ test: install lint ## the whole suite: compiled, bounds-checked, uncompiled, gol
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-bounds test-uncompiled
 ifdef HINGED_CHECKS
-	@for group in core ranking tasks; do \
+	@for group in core ranking tasks kernels; do \
 		$(BIN)/python $(HINGED_CHECKS)/vectors.py $$group > $(CACHE)/$$group.txt || { grep -v '^ok' $(CACHE)/$$group.txt; exit 1; }; \
 		echo "$$group: $$(tail -n 1 $(CACHE)/$$group.txt)"; \
 	done

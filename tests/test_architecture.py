@@ -16,6 +16,7 @@ ROOT = Path(hinged.__file__).parent
 #: From the bottom up. A module imports from folders below its own, and from its own folder.
 LEVELS = (
     ("rules", "tasks", "sharing", "geometry"),
+    ("mercer",),
     ("loops", "io"),
     ("text",),
     ("estimators",),

@@ -51,7 +51,19 @@ def test_every_export_is_in_the_reference(name):
 
 @pytest.mark.parametrize(
     "module",
-    ["bounds", "costs", "datasets", "evaluate", "experiments", "features", "geometry", "rules", "sharing", "text"],
+    [
+        "bounds",
+        "costs",
+        "datasets",
+        "evaluate",
+        "experiments",
+        "features",
+        "geometry",
+        "mercer",
+        "rules",
+        "sharing",
+        "text",
+    ],
 )
 def test_every_export_of_a_module_is_in_the_reference(module):
     missing = [name for name in getattr(hinged, module).__all__ if not named_in("docs/api.md", name)]

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hinged import bounds, costs, datasets, evaluate, experiments, features, geometry, rules, sharing, text
+    from hinged import bounds, costs, datasets, evaluate, experiments, features, geometry, mercer, rules, sharing, text
     from hinged.estimators import Classifier, Ranker
     from hinged.estimators.binary import BinaryClassifier
     from hinged.estimators.files import load
@@ -40,6 +40,7 @@ __all__ = [
     "features",
     "geometry",
     "load",
+    "mercer",
     "rules",
     "sharing",
     "text",

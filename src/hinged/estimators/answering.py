@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from hinged.estimators.calibration import confidence_by_bin
+from hinged.estimators.kernel_model import KernelModel
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.reading import ReadsRows
 from hinged.estimators.settings import whole
@@ -55,6 +56,8 @@ class Answers(ReadsRows):
     def explain(self, x: Any, label: Hashable, top: int | None = 10) -> list[tuple[Hashable, float]]:
         """The features of a row that carry a label's score, signed, largest first; all of them sum to the score.
 
+        With a kernel, the past rounds that carry it, by their number from 0: the most influential examples.
+
         Parameters
         ----------
         x : dict, 1-D array or sparse row
@@ -74,6 +77,8 @@ class Answers(ReadsRows):
         index, model = self._fitted()
         at, labels = index.find(label), index.labels
         rows = self._parse(self._one_row(x), grow=False).rows
+        if isinstance(model, KernelModel):
+            return list(model.influences(rows, at)[:top])
         if isinstance(model, EntropicModel):
             ids, values = model.contributions(rows, at)
             carrying = [(self._feature_name(f), value) for f, value in zip(ids.tolist(), values.tolist(), strict=True)]

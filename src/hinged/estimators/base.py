@@ -11,7 +11,7 @@ import numpy as np
 from hinged.estimators.answering import Answers
 from hinged.estimators.edits import LabelEdits
 from hinged.estimators.geometry import check_space, tell
-from hinged.estimators.holding import Held
+from hinged.estimators.holding import Held, must_be_undone
 from hinged.estimators.label_weights import LabelWeights
 from hinged.estimators.labels import LabelIndex, to_declare
 from hinged.estimators.learning import Learns
@@ -36,6 +36,8 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
     _flat: Any
     _known_answer: Any
     _up_front: Any
+    kernel: Any = None
+    device: str = "cpu"
 
     def __init__(
         self,
@@ -48,6 +50,7 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         margin: float = 1.0,
         cost: Any = None,
         constraint: str = "max-loss",
+        kernel: Any = None,
         scaling: str | None = None,
         normalize: bool = False,
         average: bool = False,
@@ -57,6 +60,7 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         epochs: int = 1,
         shuffle: bool = False,
         random_state: Any = None,
+        device: str = "cpu",
         dtype: Any = None,
     ) -> None:
         self.rule = rule
@@ -67,6 +71,7 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         self.margin = margin
         self.cost = cost
         self.constraint = constraint
+        self.kernel = kernel
         self.scaling = scaling
         self.normalize = normalize
         self.average = average
@@ -76,6 +81,7 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         self.epochs = epochs
         self.shuffle = shuffle
         self.random_state = random_state
+        self.device = device
         self.dtype = dtype
 
     # ------------------------------------------------------------------ learning
@@ -84,7 +90,7 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         if sample_weight is None and type(x) is dict and self._names is not None and self.class_weight is None:
             with self._writing():
                 ids = self._known_answer(y)
-                if ids is not None and not self._model.functions:  # the common case of a stream
+                if ids is not None and not must_be_undone(self._model):  # the common case of a stream
                     batch = self._parse_dicts((x,), grow=True)
                     self._keep_up()
                     self._take_in(batch)

@@ -17,7 +17,7 @@ from hinged.loops.vector_model import BINARY
 __all__ = ["BinaryClassifier"]
 
 STEPPING = ("rule", "C", "margin")
-BUILT_FOR = ("scaling", "normalize", "average", "bias", "dtype")
+BUILT_FOR = ("kernel", "scaling", "normalize", "average", "bias", "dtype")
 
 
 class BinaryClassifier(ClassifierMixin, LabelledVector):
@@ -31,6 +31,8 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
         Longest step, positive. Small for noisy labels; inf for the plain step.
     margin : float, default 1.0
         How far on its own side of 0 a score must lie.
+    kernel : hinged.mercer kernel or function, optional
+        What takes the place of inner products; docs/kernels.md.
     scaling : None or "idf", default None
         "idf" multiplies every value by how rare its feature has been so far.
     normalize : bool, default False
@@ -49,6 +51,8 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
         Another order in each epoch of `fit`.
     random_state : int, RandomState or None
         For `shuffle`.
+    device : "cpu", "cuda" or "auto", default "cpu"
+        Where a kernel is computed.
     dtype : float32, float64 or None
         Type of the weights; None takes the first input's.
 
@@ -89,6 +93,7 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
         C: float = 1.0,
         *,
         margin: float = 1.0,
+        kernel: Any = None,
         scaling: str | None = None,
         normalize: bool = False,
         average: bool = False,
@@ -98,11 +103,13 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
         epochs: int = 1,
         shuffle: bool = False,
         random_state: Any = None,
+        device: str = "cpu",
         dtype: Any = None,
     ) -> None:
         self.rule = rule
         self.C = C
         self.margin = margin
+        self.kernel = kernel
         self.scaling = scaling
         self.normalize = normalize
         self.average = average
@@ -112,6 +119,7 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
         self.epochs = epochs
         self.shuffle = shuffle
         self.random_state = random_state
+        self.device = device
         self.dtype = dtype
 
     def _admit(self, new: list[Hashable]) -> None:

@@ -42,6 +42,9 @@ class Classifier(ClassifierMixin, LabelEstimator):
         pairs (others cost 1), or a function of both. A pair's margin is then √ρ in place of `margin`.
     constraint : "max-loss" or "prediction", default "max-loss"
         With costs, which pair the rules on one pair take: the one with the largest loss, or that of the prediction.
+    kernel : hinged.mercer kernel or function, optional
+        What takes the place of inner products: `Polynomial(a, d)`, `Gaussian(gamma)`, `Centred(gamma)` for shared
+        vectors, or a function of two matrices; docs/kernels.md.
     scaling : None or "idf", default None
         "idf" multiplies every value by how rare its feature has been so far.
     normalize : bool, default False
@@ -61,6 +64,8 @@ class Classifier(ClassifierMixin, LabelEstimator):
         Another order in each epoch of `fit`.
     random_state : int, RandomState or None
         For `shuffle`.
+    device : "cpu", "cuda" or "auto", default "cpu"
+        Where a kernel is computed.
     dtype : float32, float64 or None
         Type of the weights; None takes the first input's (float32 stays, all else becomes float64).
 
@@ -72,6 +77,8 @@ class Classifier(ClassifierMixin, LabelEstimator):
         Weights of each label, for "multi" and "hybrid".
     shared_coef_ : array (features,)
         The shared vector of "single" and "hybrid".
+    support_, dual_coef_ : arrays
+        With a kernel: the rounds that made a step, and their coefficients (rounds, labels).
     n_rounds_, n_mistakes_, n_updates_, n_novel_ : int
         Rounds, mistakes, rounds with a step, rounds with a label seen for the first time.
     total_cost_ : float

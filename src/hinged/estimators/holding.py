@@ -11,7 +11,7 @@ from hinged.estimators.dicts import FeatureNames
 from hinged.estimators.labels import LabelIndex
 from hinged.loops.ledger import ROUNDS
 
-__all__ = ["Held", "Holds"]
+__all__ = ["Held", "Holds", "must_be_undone"]
 
 ONE_AT_A_TIME = threading.Lock()
 
@@ -54,11 +54,11 @@ class Holds:
     def _or_undone(self, several: bool) -> Iterator[None]:
         """Hold the lock for a call on one or several rows; where it fails, the model is as it was before.
 
-        Rounds that were done when a call is interrupted stay, with their labels; only where label features of the
-        user's own failed between them everything goes back, because then somebody refused the call.
+        Rounds that were done when a call is interrupted stay, with their labels; only where label features or a
+        kernel may have failed between them everything goes back, because then somebody refused the call.
         """
         with self._writing():
-            before = Before(self, several and bool(self._model is not None and self._model.functions))
+            before = Before(self, several and must_be_undone(self._model))
             try:
                 yield
             except BaseException:
@@ -84,7 +84,7 @@ class Before:
     def bring_back(self, who: Holds) -> None:
         model = who._model
         fresh = "_held" not in self.attributes or self.attributes["_held"].model is None
-        undo_rounds = self.whole or (fresh and model is not None and model.functions)
+        undo_rounds = self.whole or (fresh and must_be_undone(model))
         if rounds_of(model) != self.rounds and not undo_rounds:
             return
         now = vars(who)
@@ -98,6 +98,11 @@ class Before:
             who._names.cut(self.n_names)
         if model is not None:
             model.cut(*self.sizes)
+
+
+def must_be_undone(model: Any) -> bool:
+    """Whether functions of the user's run between the rounds of a call, so that one that fails is undone whole."""
+    return model is not None and (bool(model.functions) or getattr(model, "all_or_nothing", False))
 
 
 def rounds_of(model: Any) -> int:

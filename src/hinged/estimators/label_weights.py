@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from hinged.estimators.learnt import Learnt
+from hinged.estimators.past_rounds import PastRounds, no_weights
 from hinged.loops.entropic import EntropicModel
 from hinged.loops.labels import VECTORS, WEIGHTS
 from hinged.loops.ledger import GAP, ITERATIONS, LABELS
@@ -18,13 +19,14 @@ __all__ = ["LabelWeights"]
 LARGEST_DENSE = 20_000_000
 
 
-class LabelWeights(Learnt):
+class LabelWeights(PastRounds, Learnt):
     """Weights by label, shared weights, and the solver's notes."""
 
     @property
     def coef_(self) -> Any:
         """Weights (labels, features) of the labels' own vectors (of the sets', for `Groups`); sparse when large."""
         model: Any = self._learnt("coef_")
+        no_weights("coef_", model)
         n = model.plan.n_columns(int(model.ledger.counts[LABELS]))
         if isinstance(model, EntropicModel):
             return model.coef(n)
@@ -45,6 +47,7 @@ class LabelWeights(Learnt):
         numbers, else in order of appearance.
         """
         model = self._learnt("shared_coef_")
+        no_weights("shared_coef_", model)
         n = len(model.plan.parts)
         if n == 0:
             raise AttributeError("shared_coef_ exists for sharing='single' and 'hybrid', and groups with features.")

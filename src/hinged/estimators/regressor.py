@@ -20,7 +20,7 @@ from hinged.loops.vector_model import REGRESSION
 __all__ = ["Regressor"]
 
 STEPPING = ("rule", "C", "epsilon")
-BUILT_FOR = ("scaling", "normalize", "average", "bias", "dtype")
+BUILT_FOR = ("kernel", "scaling", "normalize", "average", "bias", "dtype")
 
 
 class Regressor(RegressorMixin, VectorEstimator):
@@ -34,6 +34,8 @@ class Regressor(RegressorMixin, VectorEstimator):
         Longest step, positive. Small for noisy targets; inf for the plain step.
     epsilon : float, default 0.1
         Errors up to this size are no loss; in the targets' unit, not negative.
+    kernel : hinged.mercer kernel or function, optional
+        What takes the place of inner products; docs/kernels.md.
     scaling : None or "idf", default None
         "idf" multiplies every value by how rare its feature has been so far.
     normalize : bool, default False
@@ -50,6 +52,8 @@ class Regressor(RegressorMixin, VectorEstimator):
         Another order in each epoch of `fit`.
     random_state : int, RandomState or None
         For `shuffle`.
+    device : "cpu", "cuda" or "auto", default "cpu"
+        Where a kernel is computed.
     dtype : float32, float64 or None
         Type of the weights; None takes the first input's.
 
@@ -87,6 +91,7 @@ class Regressor(RegressorMixin, VectorEstimator):
         C: float = 1.0,
         epsilon: float = 0.1,
         *,
+        kernel: Any = None,
         scaling: str | None = None,
         normalize: bool = False,
         average: bool = False,
@@ -95,11 +100,13 @@ class Regressor(RegressorMixin, VectorEstimator):
         epochs: int = 1,
         shuffle: bool = False,
         random_state: Any = None,
+        device: str = "cpu",
         dtype: Any = None,
     ) -> None:
         self.rule = rule
         self.C = C
         self.epsilon = epsilon
+        self.kernel = kernel
         self.scaling = scaling
         self.normalize = normalize
         self.average = average
@@ -108,6 +115,7 @@ class Regressor(RegressorMixin, VectorEstimator):
         self.epochs = epochs
         self.shuffle = shuffle
         self.random_state = random_state
+        self.device = device
         self.dtype = dtype
 
     def predict(self, X: Any) -> np.ndarray:

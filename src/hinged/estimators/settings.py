@@ -10,11 +10,14 @@ import numpy as np
 
 from hinged.estimators.geometry import check_entropic
 from hinged.estimators.inputs import LARGEST
+from hinged.estimators.kernel_model import KernelLabelModel
+from hinged.estimators.kernels import check_device, check_kernel_settings
 from hinged.geometry.entropy import Entropy
 from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.loops.entropic import EntropicModel
 from hinged.loops.model import LabelModel
 from hinged.loops.steps import Setting
+from hinged.mercer.blocked import Machine
 from hinged.rules.codes import INTERIOR, MIRA, OPTIMAL
 from hinged.rules.mira import Mira
 from hinged.rules.table import Step
@@ -31,7 +34,7 @@ LARGEST_JOINT = 2000
 
 #: Settings a learner may change between rounds, and those its memory is built for.
 STEPPING = ("rule", "C", "margin", "cost", "constraint")
-BUILT_FOR = ("sharing", "features", "geometry", "scaling", "normalize", "average", "bias", "dtype")
+BUILT_FOR = ("sharing", "features", "geometry", "kernel", "scaling", "normalize", "average", "bias", "dtype")
 
 
 #: What to try instead of a number that is too large.
@@ -58,6 +61,7 @@ class Settled(NamedTuple):
     certified: bool
     most_labels: float
     geometry: Entropy | None
+    kernel: Any = None
 
     def change(self, model: Any) -> None:
         """Let a model go on by this rule."""
@@ -65,7 +69,10 @@ class Settled(NamedTuple):
         model.own = self.own
 
     def new_model(self, who: Any, dtype: Any) -> Any:
-        """Empty memory for a learner with these settings; both kinds take the same calls."""
+        """Empty memory for a learner with these settings; all kinds take the same calls."""
+        if self.kernel is not None:
+            machine = Machine(self.kernel, who.sharing, who.dtype or dtype)
+            return KernelLabelModel(machine, self.rule, self.own, unit=bool(who.normalize))
         if self.geometry is not None:
             options = {
                 "idf": who.scaling == "idf",
@@ -99,6 +106,10 @@ def settle(who: Any, dtype: Any = np.float64) -> Settled:
             f"a rule of your own must be compiled: decorate it with numba.njit; got {own!r}. "
             "docs/adding_a_rule.md shows one."
         )
+    kernel = getattr(who, "kernel", None)
+    if kernel is not None:
+        return _with_kernel(who, kernel, step, own, dtype)
+    check_device(who)
     plan = resolve_sharing(who.sharing, who.features)
     geometry = resolve_geometry(who.geometry)
     if geometry is not None:
@@ -118,6 +129,17 @@ def settle(who: Any, dtype: Any = np.float64) -> Settled:
     joint = step.code in (OPTIMAL, MIRA) and (len(plan.parts) > 0 or not plan.per_label)
     rule = Setting(step.code, step.C, step.margin, step.uses_weight)
     return Settled(rule, own, plan, step.certified, LARGEST_JOINT if joint else math.inf, geometry)
+
+
+def _with_kernel(who: Any, kernel: Any, step: Step, own: Any, dtype: Any) -> Settled:
+    """The settings of a learner whose memory is past rows."""
+    check_kernel_settings(who, step)
+    check_options(who)
+    plan = resolve_sharing("multi", None)
+    _check_sizes(who, step, plan, np.dtype(who.dtype or dtype).name)
+    joint = step.code in (OPTIMAL, MIRA) and who.sharing != "multi"
+    rule = Setting(step.code, step.C, step.margin, step.uses_weight)
+    return Settled(rule, own, plan, step.certified, LARGEST_JOINT if joint else math.inf, None, kernel)
 
 
 def check_cost(who: Any, entropic: bool) -> None:

@@ -8,16 +8,20 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from hinged.estimators.holding import Held
+from hinged.estimators.holding import Held, must_be_undone
 from hinged.estimators.inputs import dense_rows, dense_values
+from hinged.estimators.kernel_model import KernelModel, KernelVectorModel
+from hinged.estimators.kernels import check_device, check_kernel_settings
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.learning import Learns
+from hinged.estimators.past_rounds import PastRounds, no_weights
 from hinged.estimators.reading import Batch
 from hinged.estimators.settings import check_options, check_sizes, whole
 from hinged.loops.ledger import MISTAKES, NOVEL
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
-from hinged.loops.vector_model import ORDINAL, VectorModel
+from hinged.loops.vector_model import ORDINAL, REGRESSION, VectorModel
+from hinged.mercer.blocked import Machine
 from hinged.rules.codes import INTERIOR
 from hinged.rules.table import resolve as resolve_rule
 
@@ -35,13 +39,21 @@ class VectorSettled(NamedTuple):
     rule: Setting
     certified: bool
     epsilon: float
+    kernel: Any = None
 
-    def change(self, model: VectorModel) -> None:
+    def change(self, model: Any) -> None:
         """Let a model go on by this rule."""
-        model.setting, model.epsilon = self.rule, self.epsilon
+        model.setting, model.epsilon = self.rule, self._within()
 
-    def new_model(self, who: Any, dtype: Any) -> VectorModel:
-        """An empty model for a learner with these settings."""
+    def _within(self) -> Any:
+        """How close a number must come; None where a kernel learns labels."""
+        return None if self.kernel is not None and self.task != REGRESSION else self.epsilon
+
+    def new_model(self, who: Any, dtype: Any) -> Any:
+        """An empty model for a learner with these settings; both kinds take the same calls."""
+        if self.kernel is not None:
+            machine = Machine(self.kernel, "multi", who.dtype or dtype, 1)
+            return KernelVectorModel(machine, self.rule, self._within(), unit=bool(who.normalize))
         return VectorModel(
             self.task,
             who.dtype or dtype,
@@ -54,11 +66,13 @@ class VectorSettled(NamedTuple):
         )
 
 
-class VectorEstimator(Learns):
+class VectorEstimator(PastRounds, Learns):
     """Online learner of one weight vector; its heirs say what the score means."""
 
     _task: ClassVar[str]
     _rules: ClassVar[tuple[str, ...]]
+    kernel: Any = None
+    device: str = "cpu"
     rule: Any
     C: float
     scaling: str | None
@@ -69,9 +83,14 @@ class VectorEstimator(Learns):
 
     # ------------------------------------------------------------------ answers
     def explain(self, x: Any, top: int | None = 10) -> list[tuple[Hashable, float]]:
-        """The features of a row that carry its score ⟨w, x⟩, signed, largest first; all of them sum to the score."""
+        """The features of a row that carry its score ⟨w, x⟩, signed, largest first; all of them sum to the score.
+
+        With a kernel, the past rounds that carry it, by their number from 0.
+        """
         top = None if top is None else whole("top", top, 1)
         model = self._fitted()
+        if isinstance(model, KernelModel):
+            return list(model.influences(self._parse(self._one_row(x), grow=False).rows, 0)[:top])
         f, v = model.read(self._parse(self._one_row(x), grow=False).rows)
         w = model.weights
         carried = [
@@ -84,18 +103,22 @@ class VectorEstimator(Learns):
     @property
     def coef_(self) -> np.ndarray:
         """The weights (features,); their mean over the rounds where one is kept."""
-        return self._learnt("coef_").weights[1:].copy()
+        model = self._learnt("coef_")
+        no_weights("coef_", model)
+        return model.weights[1:].copy()
 
     @property
     def intercept_(self) -> float:
         """What the bias adds to every score."""
         model = self._learnt("intercept_")
+        no_weights("intercept_", model)
         return float(model.weights[0]) * model.bias
 
     # ------------------------------------------------------------------ learning
     def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> None:
         """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
-        if sample_weight is None and self._model is not None and self.class_weight is None:
+        quick = sample_weight is None and self._model is not None and self.class_weight is None
+        if quick and not must_be_undone(self._model):
             named = type(x) is dict and self._names is not None
             if named or (type(x) is np.ndarray and x.ndim == 1 and self._is_usual(x[np.newaxis])):
                 with self._writing():
@@ -187,16 +210,20 @@ class VectorEstimator(Learns):
         step, _own = resolve_rule(self.rule, self.C, margin)
         if step.code == INTERIOR:
             raise ValueError("solver='interior-point' needs labels with vectors of their own; use solver='search'.")
+        if self.kernel is not None:
+            check_kernel_settings(self, step)
+        check_device(self)
         check_options(self)
         sizes = {"C": step.C, "margin": step.margin, "bias": self.bias}
         check_sizes(sizes, np.dtype(self.dtype or dtype).name)
         rule = Setting(step.code, step.C, step.margin, step.uses_weight)
-        return VectorSettled(self._task, rule, step.certified, self._epsilon(np.dtype(self.dtype or dtype).name))
+        epsilon = self._epsilon(np.dtype(self.dtype or dtype).name)
+        return VectorSettled(self._task, rule, step.certified, epsilon, self.kernel)
 
     def _epsilon(self, dtype: str) -> float:
         return 0.0
 
-    def _fitted(self) -> VectorModel:
+    def _fitted(self) -> Any:
         if self._model is None:
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet: it has learnt nothing. "

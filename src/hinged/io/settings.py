@@ -11,13 +11,15 @@ import numpy as np
 
 from hinged.geometry import Entropy
 from hinged.io.packing import _plain, _value
+from hinged.mercer import Centred, Gaussian, Linear, Polynomial
 from hinged.rules import Mira, Optimal
 from hinged.sharing import Distance, First, Frequency, Groups, Tfidf
 from hinged.tasks.cost import Tree
 
 __all__ = ["from_json", "to_json"]
 
-OBJECTS = {kind.__name__: kind for kind in (Mira, Optimal, Entropy, First, Frequency, Distance, Tfidf, Tree)}
+KINDS = (Mira, Optimal, Entropy, First, Frequency, Distance, Tfidf, Tree, Centred, Gaussian, Linear, Polynomial)
+OBJECTS = {kind.__name__: kind for kind in KINDS}
 
 
 def to_json(name: str, value: Any) -> Any:

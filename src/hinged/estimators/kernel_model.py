@@ -1,0 +1,343 @@
+"""Learners whose memory is past rows: the same calls as `LabelModel` and `VectorModel`, with a Mercer kernel below."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from hinged.loops.labels import Targets
+from hinged.loops.ledger import (
+    GAIN,
+    LABELS,
+    LEARNT,
+    MISTAKES,
+    NOVEL,
+    PENALTY,
+    RANKED,
+    ROUNDS,
+    SQ_NORM,
+    THRESHOLD,
+    UPDATES,
+    new_ledger,
+    new_notes,
+    note_lead,
+)
+from hinged.loops.model import part_of
+from hinged.loops.rows import Dense, Rows
+from hinged.loops.steps import Setting
+from hinged.mercer.blocked import BLOCK, Machine
+from hinged.mercer.rounds import Constraints, LabelRounds, Rounds
+from hinged.mercer.steps import RULES, Rule
+
+__all__ = ["KernelLabelModel", "KernelModel", "KernelVectorModel"]
+
+LEAST = {"float64": 1e-290, "float32": 1e-36}
+#: Values of dense rows that are made at once.
+AT_ONCE = 1 << 24
+
+
+class KernelModel:
+    """Past rows with their coefficients, and counts; its heirs say what a round is.
+
+    Parameters
+    ----------
+    machine : Machine
+        Empty, or what was learnt so far.
+    setting, own
+        The rule.
+    unit : bool
+        Whether rows are divided by their norm.
+    """
+
+    functions = ()  # no label features of the user's own
+    all_or_nothing = True  # a kernel may fail on any row, so calls are undone whole
+    bias = 0.0
+
+    def __init__(self, machine: Machine, setting: Setting, own: Any = None, *, unit: bool = False) -> None:
+        self.machine, self.setting, self.own, self.unit = machine, setting, own, unit
+        self.dtype = machine.dtype
+        self.ledger, self.notes = new_ledger(), new_notes()
+        self.n_features = 0
+        self.lock = threading.RLock()
+
+    @property
+    def rule(self) -> Rule:
+        """The rule as the rounds read it."""
+        s = self.setting
+        name = RULES[s.code] if self.own is None else "own"
+        return Rule(name, s.C, s.margin, s.uses_weight, self.own, LEAST[self.dtype.name])
+
+    # ------------------------------------------------------------------ rows
+    def widen(self, n_features: int) -> None:
+        """Admit columns up to `n_features`."""
+        if n_features > self.n_features:
+            with self.lock:
+                outputs = 1 if self.machine.own is None else self.machine.own.n_outputs
+                self.machine.fit_to(n_features, outputs)
+                self.n_features = n_features
+
+    def dense(self, rows: Rows | Dense) -> tuple[np.ndarray, np.ndarray]:
+        """Rows as a matrix, and the squared norm of what they hold beyond the known columns."""
+        n, d = len(rows.indptr) - 1, self.n_features
+        if isinstance(rows, Dense):
+            values = rows.values[:, :d]
+            X = np.zeros((n, d), self.dtype)
+            X[:, : values.shape[1]] = values
+            beyond = np.zeros(n)
+        else:
+            X, bounds = np.zeros((n, d), self.dtype), np.asarray(rows.indptr)
+            at = np.repeat(np.arange(n), np.diff(bounds))
+            columns, values = rows.indices[bounds[0] : bounds[-1]], rows.data[bounds[0] : bounds[-1]]
+            known = columns < d
+            X[at[known], columns[known]] = values[known]
+            beyond = np.bincount(at[~known], values[~known].astype(np.float64) ** 2, n).astype(np.float64)
+        if self.unit:
+            norms = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64) + beyond)
+            norms[norms == 0.0] = 1.0
+            X, beyond = (X / norms[:, None]).astype(self.dtype), beyond / norms**2
+        return X, beyond
+
+    def _portions(self, n: int, advance: Any) -> int:
+        """Rows to make dense at once: whole blocks."""
+        most = max(BLOCK, AT_ONCE // max(1, self.n_features) // BLOCK * BLOCK)
+        return most if advance is None else min(most, max(BLOCK, n // 200 // BLOCK * BLOCK))
+
+    def enter(self, rounds: Rounds) -> None:
+        """Count what some rounds amounted to."""
+        counts, sums = self.ledger.counts, self.ledger.sums
+        counts[ROUNDS] += len(rounds.flags)
+        counts[LEARNT] += rounds.learnt
+        counts[MISTAKES] += int((rounds.flags == 1).sum())
+        counts[NOVEL] += int((rounds.flags == -1).sum())
+        counts[UPDATES] += rounds.updates
+        sums[GAIN] += rounds.gain
+        sums[SQ_NORM] += rounds.sq_norm
+        sums[PENALTY] += rounds.penalty
+
+    # ------------------------------------------------------------------ asking
+    @property
+    def dual(self) -> float:
+        """The dual certificate, Σ λ m - ½‖ω‖² (less Σ λ²/4C for pa2)."""
+        sums = self.ledger.sums
+        return float(sums[GAIN] - 0.5 * sums[SQ_NORM] - sums[PENALTY])
+
+    def influences(self, rows: Rows | Dense, output: int) -> list[tuple[int, float]]:
+        """The past rounds that carry a score, signed, largest first."""
+        X, beyond = self.dense(rows)
+        shares = self.machine.shares(X[0], output, float(beyond[0])).items()
+        return sorted((share for share in shares if share[1] != 0.0), key=lambda share: -abs(share[1]))
+
+    # ------------------------------------------------------------------ keeping
+    def copy(self) -> Self:
+        """A model of its own that knows the same; past rows are shared, for nobody changes them."""
+        twin = object.__new__(type(self))
+        ledger = type(self.ledger)(*(array.copy() for array in self.ledger))
+        vars(twin).update(vars(self), machine=self.machine.copy(), ledger=ledger, notes=self.notes.copy())
+        return twin
+
+    def _expansions(self) -> dict[str, Any]:
+        named = {"own": self.machine.own, "shared": self.machine.shared}
+        return {name: expansion for name, expansion in named.items() if expansion is not None}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything learnt, as plain arrays."""
+        found = {f"ledger.{name}": array for name, array in self.ledger._asdict().items()}
+        found |= {"notes": self.notes, "n_features": np.array([self.n_features])}
+        for name, expansion in self._expansions().items():
+            filled = expansion.filled
+            found |= {f"{name}.rows": filled.rows, f"{name}.coef": filled.coef, f"{name}.rounds": filled.rounds}
+        if self.machine.means is not None:
+            found |= {"means.sums": self.machine.means.sums, "means.counts": self.machine.means.counts}
+        return found
+
+    def restore(self, arrays: dict[str, np.ndarray], names: Any, n_labels: int) -> None:
+        """Become what `arrays` described, if it makes sense; the arrays are copied."""
+        for name, array in (*self.ledger._asdict().items(), ("notes", self.notes)):
+            kept = arrays[name if name == "notes" else f"ledger.{name}"]
+            if kept.shape != array.shape or kept.dtype != array.dtype or not np.isfinite(kept).all():
+                raise ValueError(f"its {name} are damaged")
+            array[...] = kept
+        kept = arrays["n_features"]
+        if kept.shape != (1,) or kept.dtype != np.int64 or kept[0] < 0 or (self.ledger.counts < 0).any():
+            raise ValueError("its counts are damaged")
+        self.widen(int(kept[0]))
+        self.machine.fit_to(self.n_features, self._outputs(n_labels))
+        for name, expansion in self._expansions().items():
+            rows, coef, rounds = (arrays[f"{name}.{part}"] for part in ("rows", "coef", "rounds"))
+            sound = rows.ndim == coef.ndim == 2 and rounds.shape == (len(rows),) == (len(coef),)
+            sound = sound and rows.shape[1] <= self.n_features and coef.shape[1] <= expansion.n_outputs
+            sound = sound and rows.dtype == coef.dtype == self.dtype and rounds.dtype == np.int64
+            if not sound or not (np.isfinite(rows).all() and np.isfinite(coef).all()):
+                raise ValueError(f"its {name} rows are damaged")
+            padded = np.zeros((len(rows), self.n_features), self.dtype)
+            padded[:, : rows.shape[1]] = rows
+            by = np.zeros((len(rows), expansion.n_outputs), self.dtype)
+            by[:, : coef.shape[1]] = coef
+            expansion.append(padded, by, rounds)
+        means = self.machine.means
+        if means is not None:
+            sums, counts = arrays["means.sums"], arrays["means.counts"]
+            sound = sums.ndim == 2 and counts.shape == (len(sums),) and sums.dtype == np.float64
+            sound = sound and counts.dtype == np.int64 and len(sums) <= len(means.counts)
+            if not sound or sums.shape[1] > self.n_features or not np.isfinite(sums).all() or (counts < 0).any():
+                raise ValueError("its means are damaged")
+            means.sums[: len(sums), : sums.shape[1]], means.counts[: len(sums)] = sums, counts
+            means.compare()
+
+    def _outputs(self, n_labels: int) -> int:
+        return n_labels
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            return {name: value for name, value in vars(self).items() if name != "lock"} | {
+                "machine": self.machine.copy()
+            }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, lock=threading.RLock())
+
+
+class KernelLabelModel(KernelModel):
+    """A learner on labels with a kernel."""
+
+    names: dict[Hashable, int]
+    label_rows = np.zeros(0, np.int64)  # rows of each label are not counted here
+    mean_over = 0  # no mean weights are kept
+
+    def __init__(self, machine: Machine, setting: Setting, own: Any = None, *, unit: bool = False) -> None:
+        super().__init__(machine, setting, own, unit=unit)
+        self.names = {}
+
+    def declare(self, n_labels: int) -> None:
+        """Make labels known before any of their rows came."""
+        with self.lock:
+            self.machine.fit_to(self.n_features, n_labels)
+            self.ledger.counts[LABELS] = n_labels
+
+    def learn(
+        self,
+        rows: Rows,
+        targets: Targets,
+        labels: Sequence[Hashable],
+        delay: int = 0,
+        describe: Any = None,
+        advance: Callable[[int], None] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Learn rows in order; return each round's flag and the rank of its best right label."""
+        n = len(rows.indptr) - 1
+        flags, ranks = np.zeros(n, np.int8), np.ones(n, np.int32)
+        with self.lock:
+            step = 1 if delay > 0 else self._portions(n, advance)
+            for first in range(-delay, n, step):
+                judged = first + delay
+                if delay > 0 and judged < n:  # what counts is the prediction, by the model of its moment
+                    flags[judged], ranks[judged] = self._judge(*part_of(rows, targets, slice(judged, judged + 1)))
+                if first < 0:
+                    continue
+                part = slice(first, min(n, first + step))
+                rounds = self._run(*part_of(rows, targets, part), len(labels))
+                if delay == 0:
+                    flags[part], ranks[part] = rounds.flags, rounds.ranks
+                else:
+                    rounds.flags[:] = flags[part]
+                self.enter(rounds)
+                if advance is not None:
+                    advance(part.stop - first)
+        return flags, ranks
+
+    def _rounds(self, targets: Targets) -> LabelRounds:
+        first = targets.indptr[0]
+        ids = targets.labels[first : targets.indptr[-1]]
+        return LabelRounds(self.rule, targets.indptr - first, ids, targets.weights, int(self.ledger.counts[LABELS]))
+
+    def _run(self, rows: Rows, targets: Targets, n_labels: int) -> LabelRounds:
+        X, _ = self.dense(rows)
+        rounds = self._rounds(targets)
+        self.machine.learn(X, rounds.decide, n_labels, int(self.ledger.counts[ROUNDS]), rounds.entering)
+        counts, sums = self.ledger.counts, self.ledger.sums
+        counts[LABELS] = max(counts[LABELS], rounds.n_known)
+        for middle in rounds.middles:
+            sums[RANKED] += 1.0
+            sums[THRESHOLD] += (middle - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
+        for lead, hit in rounds.leads:
+            note_lead(self.ledger.leads, lead, hit)
+        return rounds
+
+    def _judge(self, rows: Rows, targets: Targets) -> tuple[int, int]:
+        """Flag and rank of one row, learning nothing."""
+        rounds = self._rounds(targets._replace(weights=np.zeros(1)))
+        k = rounds.n_known
+        X, beyond = self.dense(rows)
+        rounds.decide(0, self.machine.scores(X, k, beyond)[0], 0.0)
+        return int(rounds.flags[0]), int(rounds.ranks[0])
+
+    def score(self, rows: Rows, labels: Sequence[Hashable], describe: Any = None, current: bool = False) -> np.ndarray:
+        """Scores (rows, labels) by what is learnt so far."""
+        n, machine = len(rows.indptr) - 1, self.machine
+        out, step = np.zeros((n, len(labels))), self._portions(n, None)
+        for first in range(0, n, step):
+            some = Rows(rows.indptr[first : first + step + 1], rows.indices, rows.data)
+            X, beyond = self.dense(some)
+            out[first : first + step] = machine.scores(X, len(labels), beyond)
+        return out
+
+    # ------------------------------------------------------------------ labels
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Labels, features and no names of label features, as far as they are known."""
+        return int(self.ledger.counts[LABELS]), self.n_features, 0
+
+    def cut(self, n_labels: int, n_features: int, n_names: int) -> None:
+        """Forget labels that came after; nothing may have been learnt of them."""
+        self.ledger.counts[LABELS] = n_labels
+
+    def with_labels(self, onto: np.ndarray, n_labels: int) -> Self:
+        """A model in which the coefficients of label r are added to those of label onto[r], -1 for nobody's."""
+        with self.lock:
+            twin = self.copy()
+            twin.lock = threading.RLock()
+            twin.machine.merge(onto, n_labels)
+            twin.ledger.counts[LABELS] = n_labels
+            return twin
+
+
+class KernelVectorModel(KernelModel):
+    """A learner of two labels or of numbers with a kernel; `epsilon` is None for labels."""
+
+    def __init__(self, machine: Machine, setting: Setting, epsilon: float | None, *, unit: bool = False) -> None:
+        super().__init__(machine, setting, unit=unit)
+        self.epsilon = epsilon
+
+    def learn(
+        self, rows: Rows | Dense, targets: np.ndarray, weights: np.ndarray, judged: bool = True
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Learn rows in order; return each round's flag and loss. Rows not `judged` are only counted."""
+        with self.lock:
+            if not judged:
+                rounds = Constraints(self.rule, targets, weights, self.epsilon)
+                rounds.learnt = int(np.count_nonzero(weights)) if len(weights) else len(targets)
+            else:
+                X, _ = self.dense(rows)
+                rounds = Constraints(self.rule, targets, weights, self.epsilon)
+                self.machine.learn(X, rounds.decide, 1, int(self.ledger.counts[ROUNDS]))
+            self.enter(rounds)
+        return rounds.flags, rounds.losses
+
+    def score(self, rows: Rows | Dense, current: bool = False) -> np.ndarray:
+        """f(x) of each row."""
+        X, beyond = self.dense(rows)
+        return self.machine.scores(X, 1, beyond)[:, 0]
+
+    @property
+    def sizes(self) -> tuple[int]:
+        """Features that are known."""
+        return (self.n_features,)
+
+    def cut(self, n_features: int) -> None:
+        """Nothing is kept of features that no row had."""
+
+    def _outputs(self, n_labels: int) -> int:
+        return 1

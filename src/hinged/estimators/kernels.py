@@ -1,0 +1,55 @@
+"""What a Mercer kernel asks of an estimator's settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hinged.mercer.functions import Centred, check_kernel
+from hinged.rules.codes import INTERIOR
+from hinged.rules.table import Step
+
+__all__ = ["check_device", "check_kernel_settings"]
+
+#: Settings that have no meaning with a kernel: what they must be, and what to do instead.
+LEFT_OUT = {
+    "geometry": ("euclidean", "weights on a simplex have no kernel"),
+    "features": (None, "label features of a kernel are those of hinged.mercer.Centred"),
+    "cost": (None, "costs are for linear weights"),
+    "scaling": (None, "past rows would have to be scaled anew in every round; scale the rows first"),
+    "average": (False, "the mean of weights would need every past round"),
+    "bias": (0.0, "a constant is part of the kernel: hinged.mercer.Polynomial(a, d) has one"),
+}
+
+
+def check_device(who: Any) -> None:
+    """Refuse a device that is unknown, or not there."""
+    device = getattr(who, "device", "cpu")
+    if device not in ("cpu", "cuda", "auto"):
+        raise ValueError(f"device must be 'cpu', 'cuda' or 'auto'; got device={device!r}.")
+    if device == "cuda":
+        raise ValueError("device='cuda' is not built yet; got device='cuda'. Use 'cpu', or 'auto'.")
+
+
+def check_kernel_settings(who: Any, step: Step) -> None:
+    """Refuse, by name, what has no meaning with a kernel."""
+    check_kernel(who.kernel)
+    check_device(who)
+    for name, (only, why) in LEFT_OUT.items():
+        value = getattr(who, name, only)
+        if value is not only and value != only:
+            raise ValueError(f"{name} cannot be used with a kernel; got {name}={value!r}: {why}.")
+    if step.code == INTERIOR:
+        raise ValueError("solver='interior-point' is for linear weights; with a kernel use solver='search'.")
+    sharing = getattr(who, "sharing", "multi")
+    if not isinstance(sharing, str) or sharing not in ("multi", "single", "hybrid"):
+        raise ValueError(f"with a kernel, sharing must be 'multi', 'single' or 'hybrid'; got sharing={sharing!r}.")
+    if sharing != "multi" and not isinstance(who.kernel, Centred):
+        raise ValueError(
+            f"sharing={sharing!r} needs a kernel that tells labels apart, hinged.mercer.Centred(gamma); "
+            f"got kernel={who.kernel!r}. Use Centred, or sharing='multi'."
+        )
+    if sharing == "multi" and isinstance(who.kernel, Centred):
+        where = "sharing='single' or 'hybrid'" if hasattr(who, "sharing") else "a Classifier or Ranker"
+        raise ValueError(
+            f"kernel={who.kernel!r} is for one vector shared by labels: {where}. Use hinged.mercer.Gaussian here."
+        )

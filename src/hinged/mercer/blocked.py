@@ -1,0 +1,231 @@
+"""Rounds in blocks: one matrix product against the past, then the rounds of the block one after another.
+
+The result is that of plain rounds. A block's scores by all rows learnt before it are one product; a step inside the
+block adds its own share to the scores of the rows that follow, before the next of them is looked at.
+
+    scores[r, i] = Σ_j coef[j, r] K(x_j, x_i)  over the past,  + Σ g_r K(x_j, x_i)  over steps j < i of the block
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hinged.mercer.expansion import TILE, Expansion, Means
+from hinged.mercer.functions import Centred, gram, matrix, squares
+
+__all__ = ["BLOCK", "Machine"]
+
+#: Rounds of a block: wide enough for fast products, narrow enough that corrections inside it stay cheap.
+BLOCK, BLOCK_SHARED = 256, 32
+
+#: A round's decision: position, scores (known labels,), K(x, x) or the Gram matrix of the labels' vectors; in return
+#: the net coefficients of those labels, or None where nothing moves.
+Decide = Callable[[int, np.ndarray, Any], np.ndarray | None]
+
+
+class Machine:
+    """A kernel learner's memory: the labels' own expansions, a shared one, and means of labels, as far as it has them.
+
+    Parameters
+    ----------
+    kernel : a kernel of `hinged.mercer`, or a function of two matrices
+    sharing : "multi", "single" or "hybrid"
+        The last two need a kernel that knows labels, `Centred`.
+    dtype : float32 or float64
+    n_outputs : int
+        Labels known from the start, or 1 for a single vector.
+    """
+
+    def __init__(self, kernel: Any, sharing: str, dtype: Any, n_outputs: int = 0) -> None:
+        self.kernel = kernel.of_rows if isinstance(kernel, Centred) else kernel
+        self.dtype = np.dtype(dtype)
+        self.own = Expansion(0, n_outputs, dtype) if sharing != "single" else None
+        self.shared = Expansion(0, 1, dtype) if sharing != "multi" else None
+        self.means = Means(0, n_outputs) if sharing != "multi" else None
+
+    def fit_to(self, n_features: int, n_outputs: int) -> None:
+        """Admit wider rows, or more labels."""
+        if self.own is not None:
+            self.own.fit_to(n_features, n_outputs)
+        if self.shared is not None and self.means is not None:
+            self.shared.fit_to(n_features, 1)
+            self.means.fit_to(n_features, n_outputs)
+
+    def merge(self, onto: np.ndarray, n_labels: int) -> None:
+        """Make label r one with label onto[r], -1 for nobody; what is shared by all labels stays."""
+        if self.own is not None:
+            self.own.merge(onto, n_labels)
+        if self.means is not None:
+            self.means.merge(onto, n_labels)
+
+    def copy(self) -> Machine:
+        """A machine of its own that knows the same."""
+        twin = object.__new__(type(self))
+        twin.kernel, twin.dtype = self.kernel, self.dtype
+        twin.own = None if self.own is None else self.own.copy()
+        twin.shared = None if self.shared is None else self.shared.copy()
+        twin.means = None if self.means is None else self.means.copy()
+        return twin
+
+    # ------------------------------------------------------------------ asking
+    def scores(self, X: np.ndarray, n_outputs: int, beyond: np.ndarray | None = None, tile: int = TILE) -> np.ndarray:
+        """Scores (rows, labels) by what is learnt so far.
+
+        `beyond` are squared norms of what rows hold outside the features that are known; they count in distances.
+        """
+        out = np.zeros((n_outputs, len(X)))
+        beyond = np.zeros(len(X)) if beyond is None else beyond
+        some = max(1, BLOCK if self.means is None else TILE // max(1, 8 * self.means.sums.size))
+        for first in range(0, len(X), some):
+            part = slice(first, first + some)
+            block = np.ascontiguousarray(X[part], self.dtype)
+            if self.own is not None:
+                sq = squares(block) + beyond[part].astype(self.dtype)
+                self.own.add_scores(self.kernel, block, sq, out[:, part], tile)
+            if self.shared is not None and self.means is not None:
+                seen = (block[:, None, :] - self.means.values[:n_outputs, : X.shape[1]]).astype(self.dtype)
+                alike = self.means.alike[:n_outputs]
+                out[:, part] += self._shared_scores(seen, tile, beyond[part])[alike]
+        return out.T
+
+    def _shared_scores(self, seen: np.ndarray, tile: int, beyond: Any = 0.0) -> np.ndarray:
+        """Scores (labels, rows) of rows seen from each label's mean, (rows, labels, features)."""
+        assert self.shared is not None
+        flat = seen.reshape(-1, seen.shape[2])
+        out = np.zeros((1, len(flat)))
+        sq = squares(flat).reshape(seen.shape[:2]) + np.reshape(beyond, (-1, 1))
+        self.shared.add_scores(self.kernel, flat, sq.astype(self.dtype).ravel(), out, tile)
+        return out.reshape(seen.shape[:2]).T
+
+    def shares(self, x: np.ndarray, output: int, beyond: float = 0.0) -> dict[int, float]:
+        """What each past round adds to one row's score, by round; all of them sum to the score."""
+        found: dict[int, float] = {}
+        seen = [(self.own, output, x)]
+        if self.means is not None:
+            seen.append((self.shared, 0, x - self.means.values[output]))
+        for expansion, column, row in seen:
+            if expansion is None or expansion.n == 0:
+                continue
+            held, one = expansion.filled, np.ascontiguousarray(row[None, :], self.dtype)
+            sq = squares(one) + self.dtype.type(beyond)
+            values = matrix(self.kernel, one, held.rows, sq, held.squares)[0].astype(np.float64)
+            values *= held.coef[:, column]
+            for t, value in zip(held.rounds.tolist(), values.tolist(), strict=True):
+                found[t] = found.get(t, 0.0) + value
+        return found
+
+    # ------------------------------------------------------------------ learning
+    def learn(
+        self,
+        X: np.ndarray,
+        decide: Decide,
+        n_outputs: int,
+        first_round: int = 0,
+        entering: Callable[[int], np.ndarray] | None = None,
+        block: int | None = None,
+        tile: int = TILE,
+    ) -> None:
+        """Learn the rows of X in order.
+
+        `decide` is asked once a round; `entering` tells which labels' means a row enters, once it was learnt.
+        """
+        self.fit_to(X.shape[1], n_outputs)
+        size = block or (BLOCK if self.means is None else BLOCK_SHARED)
+        for first in range(0, len(X), size):
+            some = np.ascontiguousarray(X[first : first + size], self.dtype)
+            self._learn_block(some, decide, n_outputs, first, first_round, entering, tile)
+
+    def _learn_block(
+        self,
+        X: np.ndarray,
+        decide: Decide,
+        n_outputs: int,
+        first: int,
+        first_round: int,
+        entering: Callable[[int], np.ndarray] | None,
+        tile: int,
+    ) -> None:
+        n, sq = len(X), squares(X)
+        scores = np.zeros((n_outputs, n))
+        among = gram(self.kernel, X, sq)
+        if self.own is not None:
+            self.own.add_scores(self.kernel, X, sq, scores, tile)
+        means = None if self.means is None else self.means.copy()
+        if means is not None and entering is not None:
+            seen, alike = self._look_ahead(X, means, first, entering)
+            shared = self._shared_scores(seen, tile)
+        else:
+            shared = np.zeros((0, n))
+        if not (np.isfinite(scores).all() and np.isfinite(shared).all()):
+            raise ValueError(
+                f"scores by kernel={self.kernel!r} left the range of {self.dtype.name}. Scale the rows down."
+            )
+        moved, coef, points = [], [], []
+        for i in range(n):
+            if means is None:
+                g = decide(first + i, scores[:, i], float(among[i, i]))
+            else:
+                of_labels = self._label_gram(seen[i], alike[i])
+                if self.own is not None:
+                    of_labels[np.diag_indices(n_outputs)] += among[i, i]
+                g = decide(first + i, scores[:, i] + shared[alike[i], i], of_labels)
+            if g is None:
+                continue
+            moved.append(i)
+            full = np.zeros(n_outputs)
+            full[: len(g)] = g
+            coef.append(full)
+            if self.own is not None:
+                for r in np.flatnonzero(full):
+                    scores[r, i + 1 :] += full[r] * among[i, i + 1 :]
+            if means is not None:
+                joined = _joined(full, alike[i])
+                these = np.flatnonzero(joined)
+                points += [(i, r, joined[r]) for r in these]
+                if len(these) and i + 1 < n:
+                    values = matrix(self.kernel, seen[i, these], seen[i + 1 :].reshape(-1, X.shape[1]))
+                    shared[:, i + 1 :] += (joined[these] @ values).reshape(n - i - 1, -1).T
+        self.means = means
+        if moved:
+            at, by = np.array(moved), np.array(coef)
+            if self.own is not None:
+                self.own.append(X[at], by, first_round + first + at)
+        if self.shared is not None and points:
+            rounds, labels, by = (np.array(part) for part in zip(*points, strict=True))
+            self.shared.append(seen[rounds, labels], by[:, None], first_round + first + rounds)
+
+    def _look_ahead(
+        self, X: np.ndarray, means: Means, first: int, entering: Callable[[int], np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows as seen from the means of their own moments: those follow the labels, whatever is learnt."""
+        k = len(means.counts)
+        seen, alike = np.empty((len(X), k, X.shape[1]), self.dtype), np.empty((len(X), k), np.int64)
+        for i, x in enumerate(X):
+            seen[i], alike[i] = x - means.values, means.alike
+            means.enter(x.astype(np.float64), entering(first + i))
+        return seen, alike
+
+    def _label_gram(self, seen: np.ndarray, alike: np.ndarray) -> np.ndarray:
+        """K among one row's label vectors; labels with equal means are the same vector."""
+        values = matrix(self.kernel, seen, seen).astype(np.float64)
+        values = 0.5 * (values + values.T)
+        np.fill_diagonal(values, 1.0)
+        same = alike[:, None] == alike[None, :]
+        values = values[np.ix_(alike, alike)]
+        values[same] = 1.0
+        return values
+
+
+def _joined(g: np.ndarray, alike: np.ndarray) -> np.ndarray:
+    """Net coefficients of label vectors that differ: those of equal vectors are one, and all of them sum to exactly 0.
+
+    A step among labels that nothing tells apart then leaves no trace, not even one of rounding.
+    """
+    joined = np.bincount(alike, g, len(g))
+    right = alike[int(g.argmax())]
+    joined[right] = 0.0
+    joined[right] = -joined.sum()
+    return joined

@@ -1,0 +1,164 @@
+"""Sums over past rows: the rows that took part in a step, once each, with their coefficients."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hinged.mercer.functions import matrix, squares
+
+__all__ = ["Expansion", "Means"]
+
+TILE = 1 << 21  # values of the kernel that are held at once, unless asked otherwise
+
+
+class Held(NamedTuple):
+    """The arrays of an expansion, with room for more; what is filled never changes, so readers may keep them."""
+
+    rows: np.ndarray  # (room, features)
+    squares: np.ndarray  # (room,)
+    coef: np.ndarray  # (room, outputs)
+    rounds: np.ndarray  # int64 (room,): when each row was learnt
+
+
+class Expansion:
+    """f_r(x) = Σ_j coef[j, r] K(rows[j], x), with rows that are only ever appended.
+
+    Parameters
+    ----------
+    n_features, n_outputs : int
+    dtype : float32 or float64
+    """
+
+    def __init__(self, n_features: int, n_outputs: int, dtype: Any) -> None:
+        self.dtype = np.dtype(dtype)
+        self.n = 0
+        self.held = self._room(0, n_features, n_outputs)
+
+    def _room(self, room: int, n_features: int, n_outputs: int) -> Held:
+        return Held(
+            np.zeros((room, n_features), self.dtype),
+            np.zeros(room, self.dtype),
+            np.zeros((room, n_outputs), self.dtype),
+            np.zeros(room, np.int64),
+        )
+
+    @property
+    def n_features(self) -> int:
+        return self.held.rows.shape[1]
+
+    @property
+    def n_outputs(self) -> int:
+        return self.held.coef.shape[1]
+
+    @property
+    def filled(self) -> Held:
+        """What is in use."""
+        n = self.n  # before the arrays: a writer beside us fills them first
+        return Held(*(array[:n] for array in self.held))
+
+    def fit_to(self, n_features: int, n_outputs: int) -> None:
+        """Admit wider rows, or more outputs; what is new is 0."""
+        n_features, n_outputs = max(n_features, self.n_features), max(n_outputs, self.n_outputs)
+        if (n_features, n_outputs) != (self.n_features, self.n_outputs):
+            self._move(self._room(len(self.held.rows), n_features, n_outputs))
+
+    def _move(self, to: Held) -> None:
+        now = self.filled
+        to.rows[: self.n, : now.rows.shape[1]] = now.rows
+        to.coef[: self.n, : now.coef.shape[1]] = now.coef
+        to.squares[: self.n], to.rounds[: self.n] = now.squares, now.rounds
+        self.held = to
+
+    def append(self, rows: np.ndarray, coef: np.ndarray, rounds: np.ndarray) -> None:
+        """Take in rows that made a step."""
+        end = self.n + len(rows)
+        if end > len(self.held.rows):
+            self._move(self._room(max(end, 2 * self.n, 64), self.n_features, self.n_outputs))
+        part = slice(self.n, end)
+        self.held.rows[part], self.held.coef[part], self.held.rounds[part] = rows, coef, rounds
+        self.held.squares[part] = squares(self.held.rows[part])
+        self.n = end
+
+    def merge(self, onto: np.ndarray, n_outputs: int) -> None:
+        """Add the coefficients of output r to those of onto[r], -1 for nobody's."""
+        filled = self.filled
+        coef = np.zeros((self.n, n_outputs), self.dtype)
+        for r, to in enumerate(onto[: self.n_outputs]):
+            if to >= 0:
+                coef[:, to] += filled.coef[:, r]
+        self.held = filled._replace(coef=coef)
+
+    def add_scores(self, kernel: Any, X: np.ndarray, sq: np.ndarray, out: np.ndarray, tile: int = TILE) -> None:
+        """Add f(x) of each row to `out` (outputs, rows); `tile` bounds the kernel's values held at once."""
+        held = self.filled
+        n, d, k = len(held.rows), min(X.shape[1], held.rows.shape[1]), min(len(out), held.coef.shape[1])
+        X = X[:, :d]
+        step = max(1, min(n, tile // max(1, len(X))))
+        buffer = np.empty((len(X), step), self.dtype)
+        for first in range(0, n, max(1, step)):
+            part = slice(first, min(n, first + step))
+            room = buffer if part.stop - first == step else np.empty((len(X), part.stop - first), self.dtype)
+            values = matrix(kernel, X, held.rows[part, :d], sq, held.squares[part], out=room)
+            out[:k] += (values @ held.coef[part, :k]).T
+
+    def copy(self) -> Expansion:
+        """The same sum; the rows are shared, and neither will write over the other's."""
+        twin = object.__new__(type(self))
+        twin.dtype, twin.n, twin.held = self.dtype, self.n, self.filled
+        return twin
+
+
+class Means:
+    """The mean of each label's rows so far, 0 before the first."""
+
+    def __init__(self, n_features: int, n_labels: int) -> None:
+        self.sums, self.counts = np.zeros((n_labels, n_features)), np.zeros(n_labels, np.int64)
+        self.alike = np.zeros(n_labels, np.int64)  # the first label with the very same mean
+
+    def fit_to(self, n_features: int, n_labels: int) -> None:
+        """Admit wider rows, or more labels."""
+        k, d = self.sums.shape
+        if n_features > d or n_labels > k:
+            sums = np.zeros((max(k, n_labels), max(d, n_features)))
+            sums[:k, :d] = self.sums
+            self.sums, self.counts = sums, np.append(self.counts, np.zeros(len(sums) - k, np.int64))
+            self.alike = np.append(self.alike, np.zeros(len(sums) - k, np.int64))
+            self.compare()
+
+    @property
+    def values(self) -> np.ndarray:
+        """p^r, a row for each label."""
+        return self.sums / np.maximum(self.counts, 1)[:, None]
+
+    def enter(self, x: np.ndarray, labels: np.ndarray) -> None:
+        """Count a row in the means of its labels."""
+        if len(labels):
+            self.sums[labels] += x
+            self.counts[labels] += 1
+            self.compare()
+
+    def merge(self, onto: np.ndarray, n_labels: int) -> None:
+        """Add the rows of label r to those of onto[r], -1 for nobody's."""
+        before = self.sums, self.counts
+        self.sums, self.counts = np.zeros((n_labels, self.sums.shape[1])), np.zeros(n_labels, np.int64)
+        for r, to in enumerate(onto[: len(before[1])]):
+            if to >= 0:
+                self.sums[to] += before[0][r]
+                self.counts[to] += before[1][r]
+        self.alike = np.zeros(n_labels, np.int64)
+        self.compare()
+
+    def compare(self) -> None:
+        """Labels with equal means must score equally to the last bit, so only the first of them is scored."""
+        p = self.values
+        keys: dict[bytes, int] = {}
+        for r in range(len(p)):
+            self.alike[r] = keys.setdefault((p[r] + 0.0).tobytes(), r)
+
+    def copy(self) -> Means:
+        """Means of their own that start from the same."""
+        twin = Means(0, 0)
+        twin.sums, twin.counts, twin.alike = self.sums.copy(), self.counts.copy(), self.alike.copy()
+        return twin

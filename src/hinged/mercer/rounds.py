@@ -1,0 +1,157 @@
+"""What happens in a round: labels or one constraint; judged, counted, and turned into a step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hinged.mercer.steps import Rule, net_coefficients, one_step
+
+__all__ = ["Constraints", "LabelRounds", "Rounds"]
+
+
+class Rounds:
+    """What is told of some rounds, and the sums they added to.
+
+    Attributes
+    ----------
+    flags : int8 (rounds,)
+        1 a mistake, 0 right, -1 a label seen for the first time.
+    learnt, updates, gain, sq_norm, penalty : numbers
+        Rounds with a weight, rounds with a step; Σλm, the change of ‖ω‖², and Σλ²/4C of the certificate.
+    """
+
+    def __init__(self, rule: Rule, n: int, weights: np.ndarray) -> None:
+        self.rule, self.weights = rule, weights
+        self.flags = np.zeros(n, np.int8)
+        self.learnt, self.updates = 0, 0
+        self.gain, self.sq_norm, self.penalty = 0.0, 0.0, 0.0
+
+    def weigh(self, i: int) -> tuple[float, float]:
+        """The weight of a round, and its cap on steps."""
+        weight = float(self.weights[i]) if len(self.weights) else 1.0
+        return weight, self.rule.C * weight if self.rule.uses_weight else self.rule.C
+
+    def note(self, gain: float, inner: float, sq_move: float, penalty: float) -> None:
+        """Enter a step in the certificate."""
+        self.updates += 1
+        self.gain += gain
+        self.sq_norm += 2.0 * inner + sq_move
+        self.penalty += penalty
+
+
+class LabelRounds(Rounds):
+    """Rounds on labels: every right label must score above every other one.
+
+    Parameters
+    ----------
+    indptr, labels : int64 arrays
+        The right labels of each row; labels from `n_known` on become known as they appear.
+    """
+
+    def __init__(self, rule: Rule, indptr: np.ndarray, labels: np.ndarray, weights: np.ndarray, n_known: int) -> None:
+        super().__init__(rule, len(indptr) - 1, weights)
+        self.indptr, self.labels, self.n_known = indptr, labels, n_known
+        self.ranks = np.ones(len(indptr) - 1, np.int32)
+        self.leads: list[tuple[float, bool]] = []  # the winner's lead, and whether it was right
+        self.middles: list[float] = []  # between right and wrong
+
+    def right(self, i: int) -> np.ndarray:
+        """The right labels of a row."""
+        return self.labels[self.indptr[i] : self.indptr[i + 1]]
+
+    def entering(self, i: int) -> np.ndarray:
+        """The labels whose means a row enters."""
+        return self.right(i) if self.weigh(i)[0] > 0.0 else self.labels[:0]
+
+    def decide(self, i: int, scores: np.ndarray, measure: Any) -> np.ndarray | None:
+        """Judge a round and choose its step."""
+        right, (weight, C) = self.right(i), self.weigh(i)
+        self.learnt += weight > 0.0
+        k = self.n_known
+        if len(right) and (right.min() < 0 or right.max() >= k):
+            self.flags[i], self.ranks[i] = -1, 0
+            if weight > 0.0:
+                self.n_known = max(k, int(right.max()) + 1)
+            return None
+        if not 0 < len(right) < k:
+            return None
+        s = scores[:k]
+        if len(right) == 1:
+            low = int(right[0])
+            own, s[low] = s[low], -np.inf
+            rival = int(s.argmax())
+            s[low] = own
+        else:
+            low, rival = _extremes(s, right)
+        gap = s[low] - s[rival]
+        if gap <= 0.0:
+            self.flags[i] = 1
+            wrong = np.ones(k, np.bool_)
+            wrong[right] = False
+            self.ranks[i] = 1 + np.count_nonzero(s[wrong] >= s[right].max())
+        if weight <= 0.0:
+            return None
+        self._note_lead(s, right, low, rival, gap)
+        told = net_coefficients(self.rule, C, s, right, low, rival, _known(measure, k))
+        if told is None:
+            return None
+        g, total, penalty = told
+        sq_move = measure * float(g @ g) if np.ndim(measure) == 0 else float(g @ measure[:k, :k] @ g)
+        self.note(total * self.rule.margin, float(g @ s), sq_move, penalty)
+        return g
+
+    def _note_lead(self, s: np.ndarray, right: np.ndarray, low: int, rival: int, gap: float) -> None:
+        self.middles.append(0.5 * float(s[low] + s[rival]))
+        if gap > 0.0 and len(right) == 1:
+            self.leads.append((float(gap), True))
+            return
+        first = int(s.argmax())
+        second = np.delete(s, first).max()
+        self.leads.append((float(s[first] - second), bool((right == first).any())))
+
+
+class Constraints(Rounds):
+    """Rounds with one constraint: two labels (0 and 1), or numbers to come within `epsilon` of."""
+
+    def __init__(self, rule: Rule, targets: np.ndarray, weights: np.ndarray, epsilon: float | None = None) -> None:
+        super().__init__(rule, len(targets), weights)
+        self.targets, self.epsilon = targets, epsilon
+        self.losses = np.zeros(len(targets))
+
+    def decide(self, i: int, scores: np.ndarray, measure: float) -> np.ndarray | None:
+        """Judge a round and choose its step."""
+        score, target, (weight, C) = float(scores[0]), float(self.targets[i]), self.weigh(i)
+        self.learnt += weight > 0.0
+        if self.epsilon is None:
+            side, margin = (1.0 if target > 0.0 else -1.0), self.rule.margin
+        else:
+            side = 1.0 if target > score else -1.0
+            margin = side * target - self.epsilon
+        gap = side * score
+        self.losses[i] = max(0.0, margin - gap)
+        self.flags[i] = gap <= 0.0 if self.epsilon is None else self.losses[i] > 0.0
+        if weight <= 0.0:
+            return None
+        norm = measure if measure >= self.rule.least_norm else 0.0
+        step = one_step(self.rule.name, gap, norm, margin, C)
+        if step <= 0.0:
+            return None
+        penalty = step * step / (4.0 * C) if self.rule.name == "pa2" else 0.0
+        self.note(step * margin, step * gap, step * step * norm, penalty)
+        return np.array([side * step])
+
+
+def _known(measure: Any, k: int) -> Any:
+    """K(x, x), or the Gram matrix of the known labels."""
+    return measure if np.ndim(measure) == 0 else measure[:k, :k]
+
+
+def _extremes(s: np.ndarray, right: np.ndarray) -> tuple[int, int]:
+    """The lowest right label and the highest wrong one; ties go to the lowest index."""
+    ordered = np.sort(right)
+    low = int(ordered[s[ordered].argmin()])
+    others = s.copy()
+    others[right] = -np.inf
+    return low, int(others.argmax())

@@ -1,0 +1,143 @@
+"""Blocks give what plain rounds give, with NumPy alone; kernels say what they cannot do."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from tests.reference.kernels import KernelTwin, gaussian, polynomial
+from tests.reference.learner import Mira
+
+from hinged.mercer import Centred, Gaussian, Linear, Polynomial, learn
+from hinged.mercer.functions import diagonal, gram, matrix, squares
+from hinged.mercer.steps import RULES
+
+
+def laplacian(A, B):
+    return np.exp(-0.3 * np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
+
+
+KERNELS = [
+    (Polynomial(0.5, 3), "multi", polynomial(0.5, 3)),
+    (Gaussian(0.4), "multi", gaussian(0.4)),
+    (laplacian, "multi", lambda x, z: float(laplacian(x[None], z[None])[0, 0])),
+    (Centred(0.4), "single", gaussian(0.4)),
+    (Centred(0.4), "hybrid", gaussian(0.4)),
+]
+
+
+def stream(n=40, d=3, k=4, seed=1):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, k, n)
+    y[:k] = np.arange(k)  # labels appear in the order of their numbers
+    return rng.normal(size=(n, d)) + 0.7 * rng.normal(size=(k, d))[y], y
+
+
+@pytest.mark.parametrize("known", [None, 4])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("kernel", "sharing", "plain"), KERNELS)
+def test_blocks_of_any_size_are_plain_rounds(kernel, sharing, plain, rule, known):
+    X, y = stream()
+    margin = 0.1 if rule == "mira" else 1.0
+    twin_rule = Mira(margin, 0.5) if rule == "mira" else rule
+    twin = KernelTwin(
+        plain, twin_rule, 0.5, sharing=sharing, margin=margin, classes=None if known is None else range(4)
+    )
+    twin.run(X, y.tolist())
+    expected = twin.scores(X[:5])
+    for block in (1, 7, 40):
+        learnt = learn(X, y, kernel, rule, 0.5, sharing=sharing, margin=margin, n_labels=known, block=block)
+        np.testing.assert_array_equal(learnt.flags, twin.flags)
+        assert learnt.updates == twin.updates
+        error = np.abs(learnt.scores(X[:5]) - expected).max()
+        assert error <= (1e-7 if rule in ("optimal", "mira") else 1e-10) * max(1.0, np.abs(expected).max())
+
+
+def test_what_is_held_at_once_changes_nothing():
+    X, y = stream(n=200)
+    whole, tiled = (learn(X, y, Gaussian(0.4), block=32, tile=tile) for tile in (None, 64))
+    np.testing.assert_array_equal(whole.flags, tiled.flags)
+    np.testing.assert_allclose(whole.scores(X), tiled.scores(X), rtol=0, atol=1e-12)
+
+
+def test_learning_goes_on_from_before_and_leaves_it_as_it_was():
+    X, y = stream(n=60)
+    whole = learn(X, y, Polynomial(1.0, 2))
+    first = learn(X[:25], y[:25], Polynomial(1.0, 2))
+    before = first.scores(X)
+    rest = learn(X[25:], y[25:], Polynomial(1.0, 2), before=first)
+    np.testing.assert_array_equal(first.scores(X), before)
+    np.testing.assert_array_equal(np.append(first.flags, rest.flags), whole.flags)
+    np.testing.assert_allclose(rest.scores(X), whole.scores(X), rtol=1e-12)
+
+
+def test_single_precision_makes_the_same_mistakes():
+    X, y = stream(n=200)
+    double = learn(X.astype(np.float32).astype(np.float64), y, Gaussian(0.4))
+    single = learn(X.astype(np.float32), y, Gaussian(0.4))
+    np.testing.assert_array_equal(double.flags, single.flags)
+    np.testing.assert_allclose(double.scores(X), single.scores(X.astype(np.float32)), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Linear(), Polynomial(0.5, 1), Polynomial(0.0, 4), Polynomial(2.0, 7), Gaussian(0.25)]
+)
+def test_a_kernel_is_its_formula(kernel):
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(4, 3)), rng.normal(size=(5, 3))
+    formula = {
+        Linear: lambda x, z: x @ z,
+        Polynomial: lambda x, z: (kernel.a + x @ z) ** kernel.d,
+        Gaussian: lambda x, z: np.exp(-kernel.gamma * ((x - z) ** 2).sum()),
+    }[type(kernel)]
+    np.testing.assert_allclose(matrix(kernel, A, B), [[formula(x, z) for z in B] for x in A], rtol=1e-12)
+    np.testing.assert_allclose(diagonal(kernel, A, squares(A)), [formula(x, x) for x in A], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "says"),
+    [
+        (lambda A, B: A @ B.T + np.arange(len(A))[:, None], "must be symmetric"),
+        (lambda A, B: np.full((len(A), len(B)), np.nan), "gives NaN"),
+        (lambda A, B: -(A @ B.T), r"K\(x, x\) must not be negative"),
+        (lambda A, B: A @ B.T @ np.ones((len(B), 1)), "must return an array of shape"),
+        (Polynomial(1.0, 2000), "gives infinity"),
+    ],
+)
+def test_what_is_no_kernel_is_refused(kernel, says):
+    X = np.arange(6.0).reshape(3, 2) + 1.0
+    with pytest.raises(ValueError, match=says):
+        gram(kernel, X, squares(X))
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Polynomial(-1.0, 2), "a must be a finite number that is not negative; got a=-1.0"),
+        (lambda: Polynomial(1.0, 2.5), "d must be a whole number of at least 1; got d=2.5"),
+        (lambda: Gaussian(0.0), "gamma must be a finite positive number; got gamma=0.0"),
+        (lambda: Centred(float("nan")), "gamma must be a finite positive number; got gamma=nan"),
+        (lambda: learn(np.ones((1, 1)), [0], "rbf"), "kernel must be hinged.mercer.Polynomial"),
+        (lambda: learn(np.ones((1, 1)), [0], Gaussian), "kernel must be hinged.mercer.Polynomial"),
+        (lambda: learn(np.ones((1, 1)), [0], Gaussian(), "pa3"), "rule must be one of"),
+        (lambda: learn(np.ones((1, 1)), [0], Gaussian(), sharing="single"), "does not go with"),
+    ],
+)
+def test_bad_settings_are_named(make, says):
+    with pytest.raises(ValueError, match=says):
+        make()
+
+
+def test_numpy_is_all_it_needs():
+    ask = (
+        "import sys\n"
+        "for name in ('numba', 'scipy', 'sklearn', 'torch'): sys.modules[name] = None\n"
+        "import numpy as np, hinged\n"
+        "from hinged.mercer import Centred, Gaussian, learn\n"
+        "X = np.eye(4); y = np.array([0, 1, 0, 1])\n"
+        "for kernel, sharing in ((Gaussian(), 'multi'), (Centred(), 'hybrid')):\n"
+        "    for rule in ('perceptron', 'pa1', 'simproj'):\n"
+        "        print(learn(X, y, kernel, rule, sharing=sharing).mistakes)"
+    )
+    told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout.split()
+    assert len(told) == 6
