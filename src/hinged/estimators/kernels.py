@@ -36,7 +36,7 @@ def check_kernel_settings(who: Any, step: Step) -> None:
     check_device(who)
     for name, (only, why) in LEFT_OUT.items():
         value = getattr(who, name, only)
-        if value is not only and value != only:
+        if value is not only and (not isinstance(value, str | bool | int | float) or value != only):
             raise ValueError(f"{name} cannot be used with a kernel; got {name}={value!r}: {why}.")
     if step.code == INTERIOR:
         raise ValueError("solver='interior-point' is for linear weights; with a kernel use solver='search'.")
