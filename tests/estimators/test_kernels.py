@@ -8,7 +8,7 @@ from scipy import sparse
 from tests.reference.kernels import KernelTwin, KernelVectorTwin, gaussian, polynomial
 
 import hinged
-from hinged.mercer import Centred, Gaussian, Linear, Polynomial
+from hinged.mercer import Budget, Centred, Gaussian, Linear, Polynomial
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 3))
@@ -81,6 +81,7 @@ SETTINGS = [
     {"kernel": Polynomial(0.5, 3)},
     {"kernel": odd, "normalize": True},
     {"kernel": Centred(0.3), "sharing": "hybrid", "rule": "simproj"},
+    {"kernel": Gaussian(0.3), "budget": Budget(12, "oldest")},
 ]
 
 
@@ -95,7 +96,11 @@ def test_one_row_at_a_time_is_a_batch(settings):
         assert other.classes_.tolist() == batch.classes_.tolist()
         assert (other.n_mistakes_, other.n_updates_, other.n_novel_) == (batch.n_mistakes_, batch.n_updates_, 4)
         close(other.decision_function(X), batch.decision_function(X))
-        close(other.dual_, batch.dual_)
+        if batch.dual_ is None:
+            assert "budget" in settings
+            assert other.dual_ is None
+        else:
+            close(other.dual_, batch.dual_)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
@@ -141,7 +146,8 @@ def test_past_rounds_explain_a_score(settings):
         assert sum(share for _, share in told) == pytest.approx(model.decision_function(X[5:6])[0, at])
         assert [abs(share) for _, share in told] == sorted((abs(share) for _, share in told), reverse=True)
         assert {t for t, _ in told} <= set(model.support_.tolist())
-    assert len(model.support_) == model.n_updates_ == len(model.support_vectors_) == len(model.dual_coef_)
+    assert len(model.support_) == (12 if "budget" in settings else model.n_updates_)
+    assert len(model.support_) == len(model.support_vectors_) == len(model.dual_coef_)
     with pytest.raises(AttributeError, match="coef_ does not exist with a kernel"):
         model.coef_  # noqa: B018
 
@@ -181,6 +187,9 @@ def test_a_late_answer_is_judged_when_it_was_given():
         ({"kernel": Gaussian(), "rule": hinged.rules.Optimal("interior-point")}, "use solver='search'"),
         ({"kernel": Gaussian(), "device": "tpu"}, "device must be 'cpu', 'cuda' or 'auto'"),
         ({"device": "cuda"}, "device='cuda'"),
+        ({"budget": 5}, "got budget=5 and no kernel"),
+        ({"kernel": Gaussian(), "budget": 0}, "a budget must be a whole number of at least 1"),
+        ({"kernel": Centred(), "sharing": "single", "budget": 5}, "a budget is for sharing='multi'"),
     ],
 )
 def test_what_has_no_meaning_with_a_kernel_is_refused_by_name(settings, says):

@@ -5,10 +5,10 @@ import sys
 
 import numpy as np
 import pytest
-from tests.reference.kernels import KernelTwin, gaussian, polynomial
+from tests.reference.kernels import BudgetTwin, KernelTwin, gaussian, polynomial
 from tests.reference.learner import Mira
 
-from hinged.mercer import Centred, Gaussian, Linear, Polynomial, learn
+from hinged.mercer import Budget, Centred, Gaussian, Linear, Polynomial, learn
 from hinged.mercer.functions import diagonal, gram, matrix, squares
 from hinged.mercer.steps import RULES
 
@@ -71,6 +71,32 @@ def test_learning_goes_on_from_before_and_leaves_it_as_it_was():
     np.testing.assert_allclose(rest.scores(X), whole.scores(X), rtol=1e-12)
 
 
+@pytest.mark.parametrize("drop", ["oldest", "smallest", "project"])
+@pytest.mark.parametrize(("kernel", "sharing", "plain"), KERNELS[:3])
+def test_a_budget_holds_in_every_round_whatever_the_block(kernel, sharing, plain, drop):
+    X, y = stream()
+    twin = BudgetTwin(9, drop, plain, "pa1", 0.5, classes=range(4)).run(list(X), y.tolist())
+    for block in (1, 7, 40):
+        learnt = learn(X, y, kernel, "pa1", 0.5, n_labels=4, block=block, budget=Budget(9, drop))
+        np.testing.assert_array_equal(learnt.flags, twin.flags)
+        expected = twin.scores(X[:5])
+        assert np.abs(learnt.scores(X[:5]) - expected).max() <= 1e-8 * max(1.0, np.abs(expected).max())
+        assert learnt.machine.own.n == 9 < learnt.updates
+        assert len(learnt.machine.own.held.rows) == 9  # nor is there memory for more
+
+
+def test_a_projection_moves_the_weights_least():
+    X, y = stream(n=12)
+    full = learn(X, y, Gaussian(0.4), "pa1", n_labels=4, budget=learn(X, y, Gaussian(0.4), n_labels=4).updates)
+    moved = {}
+    for drop in ("oldest", "smallest", "project"):
+        less = learn(X, y, Gaussian(0.4), "pa1", n_labels=4, budget=Budget(full.updates - 1, drop))
+        rows = np.concatenate([full.machine.own.filled.rows, less.machine.own.filled.rows])
+        coef = np.concatenate([full.machine.own.filled.coef, -less.machine.own.filled.coef])
+        moved[drop] = float(np.sum(coef * (matrix(Gaussian(0.4), rows, rows) @ coef)))
+    assert 0.0 < moved["project"] <= moved["smallest"] <= moved["oldest"]
+
+
 def test_single_precision_makes_the_same_mistakes():
     X, y = stream(n=200)
     double = learn(X.astype(np.float32).astype(np.float64), y, Gaussian(0.4))
@@ -117,6 +143,9 @@ def test_what_is_no_kernel_is_refused(kernel, says):
         (lambda: Polynomial(1.0, 2.5), "d must be a whole number of at least 1; got d=2.5"),
         (lambda: Gaussian(0.0), "gamma must be a finite positive number; got gamma=0.0"),
         (lambda: Centred(float("nan")), "gamma must be a finite positive number; got gamma=nan"),
+        (lambda: Budget(0), "a budget must be a whole number of at least 1; got 0"),
+        (lambda: Budget(5, "newest"), "drop must be one of oldest, smallest, project; got drop='newest'"),
+        (lambda: learn(np.ones((1, 1)), [0], Centred(), sharing="single", budget=5), "budget is for sharing='multi'"),
         (lambda: learn(np.ones((1, 1)), [0], "rbf"), "kernel must be hinged.mercer.Polynomial"),
         (lambda: learn(np.ones((1, 1)), [0], Gaussian), "kernel must be hinged.mercer.Polynomial"),
         (lambda: learn(np.ones((1, 1)), [0], Gaussian(), "pa3"), "rule must be one of"),

@@ -126,6 +126,36 @@ class KernelTwin:
         return self.gain - 0.5 * length
 
 
+class BudgetTwin(KernelTwin):
+    """A learner on labels that remembers at most `size` rows, for "multi"."""
+
+    def __init__(self, size, drop, *args, **more):
+        super().__init__(*args, **more)
+        self.size, self.drop = size, drop
+
+    def learn(self, x, relevant, weight=1.0):
+        super().learn(x, relevant, weight)
+        rows = {id(z): z for z, _, _, _ in self.past}
+        if len(rows) > self.size:
+            sizes = {
+                key: sum(c * c for c in self.coefficients(key).values()) * self.kernel(z, z) for key, z in rows.items()
+            }
+            self.give_up(rows, next(iter(rows)) if self.drop == "oldest" else min(sizes, key=sizes.get))
+
+    def coefficients(self, key):
+        """A row's coefficient for each label."""
+        return {r: sum(g for z, _, s, g in self.past if id(z) == key and s == r) for r in self.known}
+
+    def give_up(self, rows, gone):
+        c, z = self.coefficients(gone), rows.pop(gone)
+        self.past = [entry for entry in self.past if id(entry[0]) != gone]
+        if self.drop == "project":
+            kept = list(rows.values())
+            among = [[self.kernel(a, b) for b in kept] for a in kept]
+            shares = np.linalg.lstsq(among, [self.kernel(a, z) for a in kept], rcond=1e-10)[0]
+            self.past += [(a, {}, r, share * c[r]) for a, share in zip(kept, shares, strict=True) for r in self.known]
+
+
 class KernelVectorTwin:
     """Two labels (0 and 1), or numbers where `epsilon` is given: one constraint a round."""
 

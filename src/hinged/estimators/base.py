@@ -38,6 +38,7 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
     _up_front: Any
     kernel: Any = None
     device: str = "cpu"
+    budget: Any = None
 
     def __init__(
         self,
@@ -61,6 +62,7 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         shuffle: bool = False,
         random_state: Any = None,
         device: str = "cpu",
+        budget: Any = None,
         dtype: Any = None,
     ) -> None:
         self.rule = rule
@@ -82,6 +84,7 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         self.shuffle = shuffle
         self.random_state = random_state
         self.device = device
+        self.budget = budget
         self.dtype = dtype
 
     # ------------------------------------------------------------------ learning

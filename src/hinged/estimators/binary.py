@@ -17,7 +17,7 @@ from hinged.loops.vector_model import BINARY
 __all__ = ["BinaryClassifier"]
 
 STEPPING = ("rule", "C", "margin")
-BUILT_FOR = ("kernel", "scaling", "normalize", "average", "bias", "dtype")
+BUILT_FOR = ("kernel", "budget", "scaling", "normalize", "average", "bias", "dtype")
 
 
 class BinaryClassifier(ClassifierMixin, LabelledVector):
@@ -53,6 +53,8 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
         For `shuffle`.
     device : "cpu", "cuda" or "auto", default "cpu"
         Where a kernel is computed.
+    budget : int or hinged.mercer.Budget, optional
+        With a kernel, how many past rows are remembered at most, and which go; `dual_` is None then.
     dtype : float32, float64 or None
         Type of the weights; None takes the first input's.
 
@@ -104,6 +106,7 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
         shuffle: bool = False,
         random_state: Any = None,
         device: str = "cpu",
+        budget: Any = None,
         dtype: Any = None,
     ) -> None:
         self.rule = rule
@@ -120,6 +123,7 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
         self.shuffle = shuffle
         self.random_state = random_state
         self.device = device
+        self.budget = budget
         self.dtype = dtype
 
     def _admit(self, new: list[Hashable]) -> None:

@@ -66,6 +66,8 @@ class Classifier(ClassifierMixin, LabelEstimator):
         For `shuffle`.
     device : "cpu", "cuda" or "auto", default "cpu"
         Where a kernel is computed.
+    budget : int or hinged.mercer.Budget, optional
+        With a kernel, how many past rows are remembered at most, and which go; `dual_` is None then.
     dtype : float32, float64 or None
         Type of the weights; None takes the first input's (float32 stays, all else becomes float64).
 

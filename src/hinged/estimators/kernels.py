@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from hinged.mercer.budget import resolve_budget
 from hinged.mercer.functions import Centred, check_kernel
 from hinged.rules.codes import INTERIOR
 from hinged.rules.table import Step
 
-__all__ = ["check_device", "check_kernel_settings"]
+__all__ = ["check_device", "check_kernel_settings", "check_without_kernel"]
 
 #: Settings that have no meaning with a kernel: what they must be, and what to do instead.
 LEFT_OUT = {
@@ -30,6 +31,13 @@ def check_device(who: Any) -> None:
         raise ValueError("device='cuda' is not built yet; got device='cuda'. Use 'cpu', or 'auto'.")
 
 
+def check_without_kernel(who: Any) -> None:
+    """Refuse, by name, what only a kernel gives a meaning."""
+    check_device(who)
+    if getattr(who, "budget", None) is not None:
+        raise ValueError(f"budget bounds what a kernel remembers; got budget={who.budget!r} and no kernel. Set one.")
+
+
 def check_kernel_settings(who: Any, step: Step) -> None:
     """Refuse, by name, what has no meaning with a kernel."""
     check_kernel(who.kernel)
@@ -41,6 +49,8 @@ def check_kernel_settings(who: Any, step: Step) -> None:
     if step.code == INTERIOR:
         raise ValueError("solver='interior-point' is for linear weights; with a kernel use solver='search'.")
     sharing = getattr(who, "sharing", "multi")
+    if resolve_budget(who.budget) is not None and sharing != "multi":
+        raise ValueError(f"a budget is for sharing='multi'; got sharing={sharing!r}. Leave it out.")
     if not isinstance(sharing, str) or sharing not in ("multi", "single", "hybrid"):
         raise ValueError(f"with a kernel, sharing must be 'multi', 'single' or 'hybrid'; got sharing={sharing!r}.")
     if sharing != "multi" and not isinstance(who.kernel, Centred):

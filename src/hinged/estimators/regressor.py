@@ -20,7 +20,7 @@ from hinged.loops.vector_model import REGRESSION
 __all__ = ["Regressor"]
 
 STEPPING = ("rule", "C", "epsilon")
-BUILT_FOR = ("kernel", "scaling", "normalize", "average", "bias", "dtype")
+BUILT_FOR = ("kernel", "budget", "scaling", "normalize", "average", "bias", "dtype")
 
 
 class Regressor(RegressorMixin, VectorEstimator):
@@ -54,6 +54,8 @@ class Regressor(RegressorMixin, VectorEstimator):
         For `shuffle`.
     device : "cpu", "cuda" or "auto", default "cpu"
         Where a kernel is computed.
+    budget : int or hinged.mercer.Budget, optional
+        With a kernel, how many past rows are remembered at most, and which go; `dual_` is None then.
     dtype : float32, float64 or None
         Type of the weights; None takes the first input's.
 
@@ -101,6 +103,7 @@ class Regressor(RegressorMixin, VectorEstimator):
         shuffle: bool = False,
         random_state: Any = None,
         device: str = "cpu",
+        budget: Any = None,
         dtype: Any = None,
     ) -> None:
         self.rule = rule
@@ -116,6 +119,7 @@ class Regressor(RegressorMixin, VectorEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
         self.device = device
+        self.budget = budget
         self.dtype = dtype
 
     def predict(self, X: Any) -> np.ndarray:

@@ -11,13 +11,14 @@ import numpy as np
 from hinged.estimators.geometry import check_entropic
 from hinged.estimators.inputs import LARGEST
 from hinged.estimators.kernel_model import KernelLabelModel
-from hinged.estimators.kernels import check_device, check_kernel_settings
+from hinged.estimators.kernels import check_kernel_settings, check_without_kernel
 from hinged.geometry.entropy import Entropy
 from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.loops.entropic import EntropicModel
 from hinged.loops.model import LabelModel
 from hinged.loops.steps import Setting
 from hinged.mercer.blocked import Machine
+from hinged.mercer.budget import resolve_budget
 from hinged.rules.codes import INTERIOR, MIRA, OPTIMAL
 from hinged.rules.mira import Mira
 from hinged.rules.table import Step
@@ -34,7 +35,7 @@ LARGEST_JOINT = 2000
 
 #: Settings a learner may change between rounds, and those its memory is built for.
 STEPPING = ("rule", "C", "margin", "cost", "constraint")
-BUILT_FOR = ("sharing", "features", "geometry", "kernel", "scaling", "normalize", "average", "bias", "dtype")
+BUILT_FOR = ("sharing", "features", "geometry", "kernel", "budget", "scaling", "normalize", "average", "bias", "dtype")
 
 
 #: What to try instead of a number that is too large.
@@ -71,7 +72,7 @@ class Settled(NamedTuple):
     def new_model(self, who: Any, dtype: Any) -> Any:
         """Empty memory for a learner with these settings; all kinds take the same calls."""
         if self.kernel is not None:
-            machine = Machine(self.kernel, who.sharing, who.dtype or dtype)
+            machine = Machine(self.kernel, who.sharing, who.dtype or dtype, budget=resolve_budget(who.budget))
             return KernelLabelModel(machine, self.rule, self.own, unit=bool(who.normalize))
         if self.geometry is not None:
             options = {
@@ -109,7 +110,7 @@ def settle(who: Any, dtype: Any = np.float64) -> Settled:
     kernel = getattr(who, "kernel", None)
     if kernel is not None:
         return _with_kernel(who, kernel, step, own, dtype)
-    check_device(who)
+    check_without_kernel(who)
     plan = resolve_sharing(who.sharing, who.features)
     geometry = resolve_geometry(who.geometry)
     if geometry is not None:
@@ -139,7 +140,8 @@ def _with_kernel(who: Any, kernel: Any, step: Step, own: Any, dtype: Any) -> Set
     _check_sizes(who, step, plan, np.dtype(who.dtype or dtype).name)
     joint = step.code in (OPTIMAL, MIRA) and who.sharing != "multi"
     rule = Setting(step.code, step.C, step.margin, step.uses_weight)
-    return Settled(rule, own, plan, step.certified, LARGEST_JOINT if joint else math.inf, None, kernel)
+    certified = step.certified and who.budget is None
+    return Settled(rule, own, plan, certified, LARGEST_JOINT if joint else math.inf, None, kernel)
 
 
 def check_cost(who: Any, entropic: bool) -> None:

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from hinged.estimators.holding import Held, must_be_undone
 from hinged.estimators.inputs import dense_rows, dense_values
 from hinged.estimators.kernel_model import KernelModel, KernelVectorModel
-from hinged.estimators.kernels import check_device, check_kernel_settings
+from hinged.estimators.kernels import check_kernel_settings, check_without_kernel
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.learning import Learns
 from hinged.estimators.past_rounds import PastRounds, no_weights
@@ -22,6 +22,7 @@ from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
 from hinged.loops.vector_model import ORDINAL, REGRESSION, VectorModel
 from hinged.mercer.blocked import Machine
+from hinged.mercer.budget import resolve_budget
 from hinged.rules.codes import INTERIOR
 from hinged.rules.table import resolve as resolve_rule
 
@@ -52,7 +53,7 @@ class VectorSettled(NamedTuple):
     def new_model(self, who: Any, dtype: Any) -> Any:
         """An empty model for a learner with these settings; both kinds take the same calls."""
         if self.kernel is not None:
-            machine = Machine(self.kernel, "multi", who.dtype or dtype, 1)
+            machine = Machine(self.kernel, "multi", who.dtype or dtype, 1, resolve_budget(who.budget))
             return KernelVectorModel(machine, self.rule, self._within(), unit=bool(who.normalize))
         return VectorModel(
             self.task,
@@ -73,6 +74,7 @@ class VectorEstimator(PastRounds, Learns):
     _rules: ClassVar[tuple[str, ...]]
     kernel: Any = None
     device: str = "cpu"
+    budget: Any = None
     rule: Any
     C: float
     scaling: str | None
@@ -212,13 +214,14 @@ class VectorEstimator(PastRounds, Learns):
             raise ValueError("solver='interior-point' needs labels with vectors of their own; use solver='search'.")
         if self.kernel is not None:
             check_kernel_settings(self, step)
-        check_device(self)
+        else:
+            check_without_kernel(self)
         check_options(self)
         sizes = {"C": step.C, "margin": step.margin, "bias": self.bias}
         check_sizes(sizes, np.dtype(self.dtype or dtype).name)
         rule = Setting(step.code, step.C, step.margin, step.uses_weight)
         epsilon = self._epsilon(np.dtype(self.dtype or dtype).name)
-        return VectorSettled(self._task, rule, step.certified, epsilon, self.kernel)
+        return VectorSettled(self._task, rule, step.certified and self.budget is None, epsilon, self.kernel)
 
     def _epsilon(self, dtype: str) -> float:
         return 0.0

@@ -11,14 +11,14 @@ import numpy as np
 
 from hinged.geometry import Entropy
 from hinged.io.packing import _plain, _value
-from hinged.mercer import Centred, Gaussian, Linear, Polynomial
+from hinged.mercer import Budget, Centred, Gaussian, Linear, Polynomial
 from hinged.rules import Mira, Optimal
 from hinged.sharing import Distance, First, Frequency, Groups, Tfidf
 from hinged.tasks.cost import Tree
 
 __all__ = ["from_json", "to_json"]
 
-KINDS = (Mira, Optimal, Entropy, First, Frequency, Distance, Tfidf, Tree, Centred, Gaussian, Linear, Polynomial)
+KINDS = (Mira, Optimal, Entropy, First, Frequency, Distance, Tfidf, Tree, Budget, Centred, Gaussian, Linear, Polynomial)
 OBJECTS = {kind.__name__: kind for kind in KINDS}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hinged.mercer.arrays import Learnt, learn
+from hinged.mercer.budget import Budget
 from hinged.mercer.functions import Centred, Gaussian, Linear, Polynomial
 
-__all__ = ["Centred", "Gaussian", "Learnt", "Linear", "Polynomial", "learn"]
+__all__ = ["Budget", "Centred", "Gaussian", "Learnt", "Linear", "Polynomial", "learn"]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.mercer.blocked import Machine
+from hinged.mercer.budget import resolve_budget
 from hinged.mercer.functions import Centred, check_kernel
 from hinged.mercer.rounds import LabelRounds
 from hinged.mercer.steps import RULES, Rule
@@ -38,6 +39,7 @@ def learn(
     sharing: str = "multi",
     margin: float = 1.0,
     n_labels: int | None = None,
+    budget: Any = None,
     before: Learnt | None = None,
     block: int | None = None,
     tile: int | None = None,
@@ -58,6 +60,8 @@ def learn(
         The last two with `Centred` only.
     n_labels : int, optional
         Labels known from the start; None lets them appear, in the order of their numbers.
+    budget : int or Budget, optional
+        How many rows may be remembered; for "multi".
     before : Learnt, optional
         Where to go on from; it stays as it is.
     block : int, optional
@@ -78,12 +82,15 @@ def learn(
         raise ValueError(f"rule must be one of {', '.join(RULES)}; got rule={rule!r}.")
     if (sharing != "multi") != isinstance(kernel, Centred):
         raise ValueError(f"sharing={sharing!r} does not go with kernel={kernel!r}: Centred is for 'single', 'hybrid'.")
+    within = resolve_budget(budget)
+    if within is not None and sharing != "multi":
+        raise ValueError(f"a budget is for sharing='multi'; got sharing={sharing!r}. Leave it out.")
     X = np.asarray(X)
     X = X if X.dtype == np.float32 else X.astype(np.float64, copy=False)
     y = np.asarray(y, np.int64)
     known = n_labels or 0 if before is None else before.n_labels
     k = max(known, int(y.max(initial=-1)) + 1)
-    machine = Machine(kernel, sharing, X.dtype) if before is None else before.machine.copy()
+    machine = Machine(kernel, sharing, X.dtype, budget=within) if before is None else before.machine.copy()
     rounds = LabelRounds(Rule(rule, C, margin), np.arange(len(y) + 1), y, np.zeros(0), known)
     more = {} if tile is None else {"tile": tile}
     machine.learn(X, rounds.decide, k, 0, rounds.entering, block, **more)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hinged.mercer.budget import Budget, learn_within
 from hinged.mercer.expansion import TILE, Expansion, Means
 from hinged.mercer.functions import Centred, gram, matrix, squares
 
@@ -37,11 +38,13 @@ class Machine:
     dtype : float32 or float64
     n_outputs : int
         Labels known from the start, or 1 for a single vector.
+    budget : Budget, optional
+        How many rows may be remembered; for "multi".
     """
 
-    def __init__(self, kernel: Any, sharing: str, dtype: Any, n_outputs: int = 0) -> None:
+    def __init__(self, kernel: Any, sharing: str, dtype: Any, n_outputs: int = 0, budget: Budget | None = None) -> None:
         self.kernel = kernel.of_rows if isinstance(kernel, Centred) else kernel
-        self.dtype = np.dtype(dtype)
+        self.dtype, self.budget = np.dtype(dtype), budget
         self.own = Expansion(0, n_outputs, dtype) if sharing != "single" else None
         self.shared = Expansion(0, 1, dtype) if sharing != "multi" else None
         self.means = Means(0, n_outputs) if sharing != "multi" else None
@@ -64,7 +67,7 @@ class Machine:
     def copy(self) -> Machine:
         """A machine of its own that knows the same."""
         twin = object.__new__(type(self))
-        twin.kernel, twin.dtype = self.kernel, self.dtype
+        twin.kernel, twin.dtype, twin.budget = self.kernel, self.dtype, self.budget
         twin.own = None if self.own is None else self.own.copy()
         twin.shared = None if self.shared is None else self.shared.copy()
         twin.means = None if self.means is None else self.means.copy()
@@ -133,6 +136,9 @@ class Machine:
         `decide` is asked once a round; `entering` tells which labels' means a row enters, once it was learnt.
         """
         self.fit_to(X.shape[1], n_outputs)
+        if self.budget is not None and self.own is not None:
+            learn_within(self.budget, self.kernel, self.own, X, decide, first_round, block)
+            return
         size = block or (BLOCK if self.means is None else BLOCK_SHARED)
         for first in range(0, len(X), size):
             some = np.ascontiguousarray(X[first : first + size], self.dtype)

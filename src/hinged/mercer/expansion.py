@@ -81,6 +81,11 @@ class Expansion:
         self.held.squares[part] = squares(self.held.rows[part])
         self.n = end
 
+    def replace(self, rows: np.ndarray, sq: np.ndarray, coef: np.ndarray, rounds: np.ndarray) -> None:
+        """Remember these rows and no others; whoever reads the old ones keeps them."""
+        self.held = Held(rows, sq.astype(self.dtype), coef.astype(self.dtype), rounds)
+        self.n = len(rows)
+
     def merge(self, onto: np.ndarray, n_outputs: int) -> None:
         """Add the coefficients of output r to those of onto[r], -1 for nobody's."""
         filled = self.filled
