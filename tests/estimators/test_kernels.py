@@ -197,6 +197,11 @@ def test_what_has_no_meaning_with_a_kernel_is_refused_by_name(settings, says):
         hinged.Classifier(**settings).fit(X, Y)
 
 
+def test_bounds_on_weights_are_not_computed_for_a_kernel():
+    with pytest.raises(ValueError, match="got a learner with kernel="):
+        hinged.bounds.mistake_bound(hinged.Classifier(kernel=Gaussian()), X, Y)
+
+
 def broken(A, B):
     """A kernel that some rows break."""
     return np.where((A[:, :1] > 90) | (B[:, :1] > 90).T, np.nan, A @ B.T)

@@ -195,6 +195,8 @@ def as_stream(X: Any, y: Any = None, classes: Any = None, *, like: Any = None, m
         raise ValueError(
             "here every pair of labels has the same margin; got a learner with cost=. Use hinged.bounds.pa_theorem_10."
         )
+    if getattr(like, "kernel", None) is not None:
+        raise ValueError("the bounds are computed on weights of features; got a learner with kernel=. Use its dual_.")
     model = clone(like)
     own_margin = settle(model).rule.margin
     wanted = own_margin if margin is None else positive("margin", margin, "1 is usual")

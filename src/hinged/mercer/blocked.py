@@ -20,7 +20,7 @@ from hinged.mercer.functions import Centred, gram, matrix, squares
 __all__ = ["BLOCK", "Machine"]
 
 #: Rounds of a block: wide enough for fast products, narrow enough that corrections inside it stay cheap.
-BLOCK, BLOCK_SHARED = 256, 32
+BLOCK, BLOCK_SHARED = 512, 32
 
 #: A round's decision: position, scores (known labels,), K(x, x) or the Gram matrix of the labels' vectors; in return
 #: the net coefficients of those labels, or None where nothing moves.
