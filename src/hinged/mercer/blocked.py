@@ -170,9 +170,10 @@ class Machine:
                 f"scores by kernel={self.kernel!r} left the range of {self.dtype.name}. Scale the rows down."
             )
         moved, coef, points = [], [], []
+        by_round, lengths = scores.T, np.diagonal(among).tolist()
         for i in range(n):
             if means is None:
-                g = decide(first + i, scores[:, i], float(among[i, i]))
+                g = decide(first + i, by_round[i], lengths[i])
             else:
                 of_labels = self._label_gram(seen[i], alike[i])
                 if self.own is not None:

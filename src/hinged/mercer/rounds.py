@@ -70,7 +70,9 @@ class LabelRounds(Rounds):
         right, (weight, C) = self.right(i), self.weigh(i)
         self.learnt += weight > 0.0
         k = self.n_known
-        if len(right) and (right.min() < 0 or right.max() >= k):
+        one = int(right[0]) if len(right) == 1 else -1
+        novel = not 0 <= one < k if len(right) == 1 else len(right) > 0 and (right.min() < 0 or right.max() >= k)
+        if novel:
             self.flags[i], self.ranks[i] = -1, 0
             if weight > 0.0:
                 self.n_known = max(k, int(right.max()) + 1)
@@ -78,14 +80,14 @@ class LabelRounds(Rounds):
         if not 0 < len(right) < k:
             return None
         s = scores[:k]
-        if len(right) == 1:
-            low = int(right[0])
+        if one >= 0:
+            low = one
             own, s[low] = s[low], -np.inf
             rival = int(s.argmax())
             s[low] = own
         else:
             low, rival = _extremes(s, right)
-        gap = s[low] - s[rival]
+        gap = float(s[low] - s[rival])
         if gap <= 0.0:
             self.flags[i] = 1
             wrong = np.ones(k, np.bool_)
@@ -94,11 +96,13 @@ class LabelRounds(Rounds):
         if weight <= 0.0:
             return None
         self._note_lead(s, right, low, rival, gap)
+        if gap >= self.rule.margin:
+            return None
         told = net_coefficients(self.rule, C, s, right, low, rival, _known(measure, k))
         if told is None:
             return None
         g, total, penalty = told
-        sq_move = measure * float(g @ g) if np.ndim(measure) == 0 else float(g @ measure[:k, :k] @ g)
+        sq_move = measure * float(g @ g) if isinstance(measure, float) else float(g @ measure[:k, :k] @ g)
         self.note(total * self.rule.margin, float(g @ s), sq_move, penalty)
         return g
 
@@ -145,7 +149,7 @@ class Constraints(Rounds):
 
 def _known(measure: Any, k: int) -> Any:
     """K(x, x), or the Gram matrix of the known labels."""
-    return measure if np.ndim(measure) == 0 else measure[:k, :k]
+    return measure if isinstance(measure, float) else measure[:k, :k]
 
 
 def _extremes(s: np.ndarray, right: np.ndarray) -> tuple[int, int]:

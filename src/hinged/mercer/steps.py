@@ -51,7 +51,7 @@ def one_step(rule: str, gap: float, sq_norm: float, margin: float, C: float) -> 
 
 def pair_norms(measure: Any, r: Any, s: Any, least: float) -> Any:
     """‖V_r - V_s‖², from K(x, x) where labels have vectors of their own, else from the Gram matrix; noise is 0."""
-    if np.ndim(measure) == 0:
+    if isinstance(measure, float):
         return 2.0 * measure if 2.0 * measure >= least else 0.0
     size = measure[r, r] + measure[s, s]
     norm = size - 2.0 * measure[r, s]
@@ -108,7 +108,7 @@ def _joint(
     from hinged.rules.optimal import by_sorting, on_gram
 
     s = np.ascontiguousarray(s)
-    if np.ndim(measure) == 2:
+    if not isinstance(measure, float):
         return float(on_gram(s, is_right, np.ascontiguousarray(measure), rule.margin, C, rule.name == "mira", g))
     if measure >= rule.least_norm:
         return float(by_sorting(s, is_right, float(measure), rule.margin, C, np.zeros(len(s)), g))
