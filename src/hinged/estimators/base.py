@@ -12,6 +12,7 @@ from hinged.estimators.answering import Answers
 from hinged.estimators.edits import LabelEdits
 from hinged.estimators.geometry import check_space, tell
 from hinged.estimators.holding import Held, must_be_undone
+from hinged.estimators.inputs import dense_values
 from hinged.estimators.label_weights import LabelWeights
 from hinged.estimators.labels import LabelIndex, to_declare
 from hinged.estimators.learning import Learns
@@ -20,6 +21,7 @@ from hinged.estimators.settings import BUILT_FOR, STEPPING, settle
 from hinged.loops.costs import Costs
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import LABELS
+from hinged.loops.rows import Dense
 from hinged.tasks.cost import cost_matrix
 
 __all__ = ["LabelEstimator"]
@@ -125,6 +127,9 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
 
     def _settle(self, dtype: Any = np.float64) -> Any:
         return settle(self, dtype)
+
+    def _dense(self, X: np.ndarray, dtype: np.dtype) -> Any:
+        return super()._dense(X, dtype) if self.kernel is None else Dense(dense_values(X, dtype))
 
     def _check_rows(self, batch: Batch) -> None:
         check_space(self, batch)

@@ -25,7 +25,6 @@ from hinged.loops.ledger import (
     new_notes,
     note_lead,
 )
-from hinged.loops.model import part_of
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
 from hinged.mercer.blocked import BLOCK, Machine
@@ -200,6 +199,19 @@ class KernelModel:
         vars(self).update(state, lock=threading.RLock())
 
 
+def _part(rows: Rows | Dense, some: slice) -> Rows | Dense:
+    """Some of the rows."""
+    if isinstance(rows, Dense):
+        return Dense(rows.values[some])
+    return Rows(rows.indptr[some.start : some.stop + 1], rows.indices, rows.data)
+
+
+def _part_of(rows: Rows | Dense, targets: Targets, some: slice) -> tuple[Rows | Dense, Targets]:
+    """Some of the rows, with their targets."""
+    indptr = targets.indptr[some.start : some.stop + 1]
+    return _part(rows, some), Targets(indptr, targets.labels, targets.weights[some])
+
+
 class KernelLabelModel(KernelModel):
     """A learner on labels with a kernel."""
 
@@ -219,7 +231,7 @@ class KernelLabelModel(KernelModel):
 
     def learn(
         self,
-        rows: Rows,
+        rows: Rows | Dense,
         targets: Targets,
         labels: Sequence[Hashable],
         delay: int = 0,
@@ -234,11 +246,11 @@ class KernelLabelModel(KernelModel):
             for first in range(-delay, n, step):
                 judged = first + delay
                 if delay > 0 and judged < n:  # what counts is the prediction, by the model of its moment
-                    flags[judged], ranks[judged] = self._judge(*part_of(rows, targets, slice(judged, judged + 1)))
+                    flags[judged], ranks[judged] = self._judge(*_part_of(rows, targets, slice(judged, judged + 1)))
                 if first < 0:
                     continue
                 part = slice(first, min(n, first + step))
-                rounds = self._run(*part_of(rows, targets, part), len(labels))
+                rounds = self._run(*_part_of(rows, targets, part), len(labels))
                 if delay == 0:
                     flags[part], ranks[part] = rounds.flags, rounds.ranks
                 else:
@@ -253,7 +265,7 @@ class KernelLabelModel(KernelModel):
         ids = targets.labels[first : targets.indptr[-1]]
         return LabelRounds(self.rule, targets.indptr - first, ids, targets.weights, int(self.ledger.counts[LABELS]))
 
-    def _run(self, rows: Rows, targets: Targets, n_labels: int) -> LabelRounds:
+    def _run(self, rows: Rows | Dense, targets: Targets, n_labels: int) -> LabelRounds:
         X, _ = self.dense(rows)
         rounds = self._rounds(targets)
         self.machine.learn(X, rounds.decide, n_labels, int(self.ledger.counts[ROUNDS]), rounds.entering)
@@ -266,7 +278,7 @@ class KernelLabelModel(KernelModel):
             note_lead(self.ledger.leads, lead, hit)
         return rounds
 
-    def _judge(self, rows: Rows, targets: Targets) -> tuple[int, int]:
+    def _judge(self, rows: Rows | Dense, targets: Targets) -> tuple[int, int]:
         """Flag and rank of one row, learning nothing."""
         rounds = self._rounds(targets._replace(weights=np.zeros(1)))
         k = rounds.n_known
@@ -274,13 +286,14 @@ class KernelLabelModel(KernelModel):
         rounds.decide(0, self.machine.scores(X, k, beyond)[0], 0.0)
         return int(rounds.flags[0]), int(rounds.ranks[0])
 
-    def score(self, rows: Rows, labels: Sequence[Hashable], describe: Any = None, current: bool = False) -> np.ndarray:
+    def score(
+        self, rows: Rows | Dense, labels: Sequence[Hashable], describe: Any = None, current: bool = False
+    ) -> np.ndarray:
         """Scores (rows, labels) by what is learnt so far."""
         n, machine = len(rows.indptr) - 1, self.machine
         out, step = np.zeros((n, len(labels))), self._portions(n, None)
         for first in range(0, n, step):
-            some = Rows(rows.indptr[first : first + step + 1], rows.indices, rows.data)
-            X, beyond = self.dense(some)
+            X, beyond = self.dense(_part(rows, slice(first, first + step)))
             out[first : first + step] = machine.scores(X, len(labels), beyond)
         return out
 
