@@ -12,6 +12,7 @@ __all__ = ["RULES", "Rule", "net_coefficients", "one_step"]
 
 RULES = ("perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira")
 WORST = RULES[:4]  # rules on the worst pair alone
+ON_MISTAKES = ("perceptron", "simperc", "conproj")
 
 
 class Rule(NamedTuple):
@@ -66,7 +67,7 @@ def net_coefficients(
     `low` is the lowest right label, `rival` the highest wrong one; `measure` as in `pair_norms`.
     """
     gap, k = s[low] - s[rival], len(s)
-    if gap >= rule.margin:
+    if gap >= rule.margin or (gap > 0.0 and rule.own is None and rule.name in ON_MISTAKES):
         return None
     g = np.zeros(k)
     if rule.own is None and rule.name in WORST:
