@@ -72,10 +72,10 @@ def learn(
     Examples
     --------
     >>> from hinged.mercer import Polynomial
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [0.0]]), np.array([0, 1, 0, 0])
+    >>> X, y = np.array([[0.0], [2.0], [-2.0], [0.0]]), np.array([0, 1, 1, 0])
     >>> learnt = learn(X, y, Polynomial(1.0, 2), n_labels=2)
     >>> learnt.mistakes, learnt.scores(X).argmax(axis=1).tolist()
-    (3, [0, 1, 0, 0])
+    (3, [0, 1, 1, 0])
     """
     check_kernel(kernel)
     if rule not in RULES:
