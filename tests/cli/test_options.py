@@ -16,6 +16,9 @@ ELSEWHERE = {
     "random_state": "nothing is shuffled",
     "n_features": "columns are added as they come",
     "geometry": "a simplex has a fixed number of features",
+    "kernel": "an object, from Python",
+    "device": "goes with a kernel",
+    "budget": "goes with a kernel",
     "dtype": "single precision for text, double for columns",
 }
 

@@ -8,7 +8,7 @@ from numba import config
 from tests.fuzz.seeds import FILES
 from tests.reference.examples import rows_of
 
-from hinged.io.examples import read
+from hinged.io.examples import FORMATS, read
 from hinged.io.examples.warm_up import warm_up
 
 
@@ -27,8 +27,8 @@ def test_nothing_is_compiled_after_warming_up(tmp_path):
     warm_up()
     before = compiled()
     assert any(before.values())
-    for format, files in FILES.items():
-        for data in files:
+    for format in FORMATS.keys() & FILES.keys():
+        for data in FILES[format]:
             (tmp_path / "x").write_bytes(data)
             for source in (io.BytesIO(data), tmp_path / "x"):
                 rows_of(read(source, format, on_error="skip", chunk_bytes=20))
