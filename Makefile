@@ -58,8 +58,9 @@ test-bounds:
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)-bounds $(BIN)/python -m pytest --ignore=tests/loops/test_compile_once.py tests/loops tests/test_theorems.py tests/text tests/io/examples/test_against_twins.py tests/io/examples/test_chunks.py
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)-bounds $(BIN)/python -m pytest tests/estimators/test_concurrency.py -k "not dicts"
 
+# Only compiled loops run beside each other, so readers beside a writer are left to the compiled runs.
 test-uncompiled:
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --ignore=tests/loops/test_compile_once.py tests/loops tests/rules tests/sharing tests/text
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -k "not beside_a_writer" --ignore=tests/loops/test_compile_once.py tests/loops tests/rules tests/sharing tests/text
 
 test-long: install ## more random streams, more examples for each property
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 tests

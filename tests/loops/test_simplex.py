@@ -122,7 +122,6 @@ def test_memory_follows_what_was_learnt():
     np.testing.assert_allclose(model.simplex.labels[TOTAL, :3], 2_000_000, rtol=0.1)
 
 
-@pytest.mark.skipif(UNCOMPILED, reason="compiled loops alone run beside each other")
 def test_readers_beside_a_writer_that_rescales_see_weights_of_some_moment():
     model, rng = new_model(PERCEPTRON, C=20.0, n=8), np.random.default_rng(4)
     probe, _ = random_rows(rng, 20, n=8, nnz=2)

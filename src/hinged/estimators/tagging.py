@@ -45,6 +45,7 @@ class Tagging:
     n_features_in_: int
     dtype: Any
     get_params: Any
+    _new_model: Any  # an empty model for a type of weights and the known tags
 
     # ------------------------------------------------------------------ answers
     def predict(self, X: Any, lengths: Any = None) -> list[list[Hashable]]:
@@ -286,9 +287,6 @@ class Tagging:
 
     def _writing(self) -> Any:
         return self.__dict__.setdefault("_lock", threading.RLock())
-
-    def _new_model(self, dtype: np.dtype, labels: list[Hashable]) -> ChainModel:
-        raise NotImplementedError
 
     def _learnt(self, name: str) -> ChainModel:
         if self._model is None:
