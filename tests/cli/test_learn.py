@@ -181,7 +181,7 @@ def test_what_was_learnt_from_a_pipe_before_a_malformed_line_is_saved(call, tmp_
     assert hinged.load(model).n_rounds_ == 6
     code, _, err = call("learn", "--model", model, stdin="{oops\n" + good)  # nothing learnt: the model stays as it was
     assert code == 1
-    assert "was not written" in err
+    assert f"The model {model} was not written" in err
     assert hinged.load(model).n_rounds_ == 6
     code, _, err = call("learn", "--model", model, stdin=good + "{oops\n")
     assert "saved with 6 examples" in err

@@ -48,7 +48,7 @@ def learn(
     from hinged.cli.progress import Foot
 
     inputs = Inputs(files, options)
-    inputs.aside = f"{model} was not written"
+    inputs.aside = f"the model {model} was not written"
     if passes > 1 and not inputs.can_be_read_again():
         raise typer.BadParameter(f"--passes {passes} needs files; standard input and pipes can be read once")
     settings, task = learner_settings(options), options["task"]
