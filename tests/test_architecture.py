@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import hinged
+from tests.conftest import PLAIN
 
 ROOT = Path(hinged.__file__).parent
 #: From the bottom up. A module imports from folders below its own, and from its own folder.
@@ -40,6 +41,11 @@ def imported(path):
             assert node.level == 0, f"{path} imports relatively"
             if (node.module or "").split(".")[0] == "hinged":
                 yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.split("/")[0] in PLAIN])
+def test_a_plain_folder_compiles_nothing(module):
+    assert "njit" not in (ROOT / module).read_text(encoding="utf-8")
 
 
 def test_every_folder_has_its_level():
