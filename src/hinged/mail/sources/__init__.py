@@ -1,0 +1,1 @@
+"""Where mail lies: Maildir, mbox, IMAP, one message on stdin."""
