@@ -268,7 +268,7 @@ class KernelLabelModel(KernelModel):
     def _run(self, rows: Rows | Dense, targets: Targets, n_labels: int) -> LabelRounds:
         X, _ = self.dense(rows)
         rounds = self._rounds(targets)
-        self.machine.learn(X, rounds.decide, n_labels, int(self.ledger.counts[ROUNDS]), rounds.entering)
+        self.machine.learn(X, rounds, n_labels, int(self.ledger.counts[ROUNDS]))
         counts, sums = self.ledger.counts, self.ledger.sums
         counts[LABELS] = max(counts[LABELS], rounds.n_known)
         for middle in rounds.middles:
@@ -335,7 +335,7 @@ class KernelVectorModel(KernelModel):
             else:
                 X, _ = self.dense(rows)
                 rounds = Constraints(self.rule, targets, weights, self.epsilon)
-                self.machine.learn(X, rounds.decide, 1, int(self.ledger.counts[ROUNDS]))
+                self.machine.learn(X, rounds, 1, int(self.ledger.counts[ROUNDS]))
             self.enter(rounds)
         return rounds.flags, rounds.losses
 

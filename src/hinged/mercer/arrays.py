@@ -8,6 +8,7 @@ import numpy as np
 
 from hinged.mercer.blocked import Machine
 from hinged.mercer.budget import resolve_budget
+from hinged.mercer.device import resolve_device
 from hinged.mercer.functions import Centred, check_kernel
 from hinged.mercer.rounds import LabelRounds
 from hinged.mercer.steps import RULES, Rule
@@ -43,6 +44,7 @@ def learn(
     before: Learnt | None = None,
     block: int | None = None,
     tile: int | None = None,
+    device: Any = "cpu",
 ) -> Learnt:
     """Learn labelled rows in order; exactly what plain rounds give, at the speed of matrix products.
 
@@ -68,6 +70,8 @@ def learn(
         Rounds scored by one product; the result does not depend on it.
     tile : int, optional
         Values of the kernel held in memory at once.
+    device : "cpu", "cuda", "auto" or a torch.device, default "cpu"
+        Where rows and coefficients live; anything but "cpu" needs PyTorch. A kernel of one's own is then called with tensors.
 
     Examples
     --------
@@ -82,7 +86,7 @@ def learn(
         raise ValueError(f"rule must be one of {', '.join(RULES)}; got rule={rule!r}.")
     if (sharing != "multi") != isinstance(kernel, Centred):
         raise ValueError(f"sharing={sharing!r} does not go with kernel={kernel!r}: Centred is for 'single', 'hybrid'.")
-    within = resolve_budget(budget)
+    within, where = resolve_budget(budget), resolve_device(device)
     if within is not None and sharing != "multi":
         raise ValueError(f"a budget is for sharing='multi'; got sharing={sharing!r}. Leave it out.")
     X = np.asarray(X)
@@ -90,8 +94,9 @@ def learn(
     y = np.asarray(y, np.int64)
     known = n_labels or 0 if before is None else before.n_labels
     k = max(known, int(y.max(initial=-1)) + 1)
-    machine = Machine(kernel, sharing, X.dtype, budget=within) if before is None else before.machine.copy()
+    machine = (
+        Machine(kernel, sharing, X.dtype, budget=within, device=where) if before is None else before.machine.copy()
+    )
     rounds = LabelRounds(Rule(rule, C, margin), np.arange(len(y) + 1), y, np.zeros(0), known)
-    more = {} if tile is None else {"tile": tile}
-    machine.learn(X, rounds.decide, k, 0, rounds.entering, block, **more)
+    machine.learn(X, rounds, k, 0, block, tile)
     return Learnt(machine, rounds.n_known, rounds.flags, int((rounds.flags == 1).sum()), rounds.updates)

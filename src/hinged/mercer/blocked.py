@@ -8,7 +8,6 @@ block adds its own share to the scores of the rows that follow, before the next 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,12 @@ import numpy as np
 from hinged.mercer.budget import Budget, learn_within
 from hinged.mercer.expansion import TILE, Expansion, Means
 from hinged.mercer.functions import Centred, gram, matrix, squares
+from hinged.mercer.rounds import Rounds
 
 __all__ = ["BLOCK", "Machine"]
 
 #: Rounds of a block: wide enough for fast products, narrow enough that corrections inside it stay cheap.
 BLOCK, BLOCK_SHARED = 512, 32
-
-#: A round's decision: position, scores (known labels,), K(x, x) or the Gram matrix of the labels' vectors; in return
-#: the net coefficients of those labels, or None where nothing moves.
-Decide = Callable[[int, np.ndarray, Any], np.ndarray | None]
 
 
 class Machine:
@@ -40,14 +36,31 @@ class Machine:
         Labels known from the start, or 1 for a single vector.
     budget : Budget, optional
         How many rows may be remembered; for "multi".
+    device : torch.device, optional
+        Where the rows live and the products are computed; None for NumPy on the CPU.
     """
 
-    def __init__(self, kernel: Any, sharing: str, dtype: Any, n_outputs: int = 0, budget: Budget | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Any,
+        sharing: str,
+        dtype: Any,
+        n_outputs: int = 0,
+        budget: Budget | None = None,
+        device: Any = None,
+    ) -> None:
         self.kernel = kernel.of_rows if isinstance(kernel, Centred) else kernel
-        self.dtype, self.budget = np.dtype(dtype), budget
-        self.own = Expansion(0, n_outputs, dtype) if sharing != "single" else None
-        self.shared = Expansion(0, 1, dtype) if sharing != "multi" else None
+        self.dtype, self.budget, self.device = np.dtype(dtype), budget, device
+        self.own = self._expansion(n_outputs) if sharing != "single" else None
+        self.shared = self._expansion(1) if sharing != "multi" else None
         self.means = Means(0, n_outputs) if sharing != "multi" else None
+
+    def _expansion(self, n_outputs: int) -> Expansion:
+        if self.device is None:
+            return Expansion(0, n_outputs, self.dtype)
+        from hinged.mercer.tensors import TensorExpansion
+
+        return TensorExpansion(0, n_outputs, self.dtype, self.device)
 
     def fit_to(self, n_features: int, n_outputs: int) -> None:
         """Admit wider rows, or more labels."""
@@ -67,7 +80,7 @@ class Machine:
     def copy(self) -> Machine:
         """A machine of its own that knows the same."""
         twin = object.__new__(type(self))
-        twin.kernel, twin.dtype, twin.budget = self.kernel, self.dtype, self.budget
+        twin.kernel, twin.dtype, twin.budget, twin.device = self.kernel, self.dtype, self.budget, self.device
         twin.own = None if self.own is None else self.own.copy()
         twin.shared = None if self.shared is None else self.shared.copy()
         twin.means = None if self.means is None else self.means.copy()
@@ -124,34 +137,36 @@ class Machine:
     def learn(
         self,
         X: np.ndarray,
-        decide: Decide,
+        rounds: Rounds,
         n_outputs: int,
         first_round: int = 0,
-        entering: Callable[[int], np.ndarray] | None = None,
         block: int | None = None,
-        tile: int = TILE,
+        tile: int | None = None,
     ) -> None:
-        """Learn the rows of X in order.
-
-        `decide` is asked once a round; `entering` tells which labels' means a row enters, once it was learnt.
-        """
+        """Learn the rows of X in order, as `rounds` decides; it is asked once a round."""
         self.fit_to(X.shape[1], n_outputs)
         if self.budget is not None and self.own is not None:
-            learn_within(self.budget, self.kernel, self.own, X, decide, first_round, block)
+            learn_within(self.budget, self.kernel, self.own, X, rounds.decide, first_round, block)
             return
+        if self.device is not None and self.means is None:
+            from hinged.mercer.tensors import learn_labels, program_for
+
+            program = program_for(rounds, self.device, n_outputs)
+            if program is not None:
+                learn_labels(program, self.own, self.kernel, X, rounds, first_round, block, tile)  # type: ignore[arg-type]
+                return
         size = block or (BLOCK if self.means is None else BLOCK_SHARED)
         for first in range(0, len(X), size):
             some = np.ascontiguousarray(X[first : first + size], self.dtype)
-            self._learn_block(some, decide, n_outputs, first, first_round, entering, tile)
+            self._learn_block(some, rounds, n_outputs, first, first_round, tile or TILE)
 
     def _learn_block(
         self,
         X: np.ndarray,
-        decide: Decide,
+        rounds: Rounds,
         n_outputs: int,
         first: int,
         first_round: int,
-        entering: Callable[[int], np.ndarray] | None,
         tile: int,
     ) -> None:
         n, sq = len(X), squares(X)
@@ -160,8 +175,8 @@ class Machine:
         if self.own is not None:
             self.own.add_scores(self.kernel, X, sq, scores, tile)
         means = None if self.means is None else self.means.copy()
-        if means is not None and entering is not None:
-            seen, alike = self._look_ahead(X, means, first, entering)
+        if means is not None:
+            seen, alike = self._look_ahead(X, means, first, rounds)
             shared = self._shared_scores(seen, tile)
         else:
             shared = np.zeros((0, n))
@@ -173,12 +188,12 @@ class Machine:
         by_round, lengths = scores.T, np.diagonal(among).tolist()
         for i in range(n):
             if means is None:
-                g = decide(first + i, by_round[i], lengths[i])
+                g = rounds.decide(first + i, by_round[i], lengths[i])
             else:
                 of_labels = self._label_gram(seen[i], alike[i])
                 if self.own is not None:
                     of_labels[np.diag_indices(n_outputs)] += among[i, i]
-                g = decide(first + i, scores[:, i] + shared[alike[i], i], of_labels)
+                g = rounds.decide(first + i, scores[:, i] + shared[alike[i], i], of_labels)
             if g is None:
                 continue
             moved.append(i)
@@ -201,18 +216,16 @@ class Machine:
             if self.own is not None:
                 self.own.append(X[at], by, first_round + first + at)
         if self.shared is not None and points:
-            rounds, labels, by = (np.array(part) for part in zip(*points, strict=True))
-            self.shared.append(seen[rounds, labels], by[:, None], first_round + first + rounds)
+            at, labels, by = (np.array(part) for part in zip(*points, strict=True))
+            self.shared.append(seen[at, labels], by[:, None], first_round + first + at)
 
-    def _look_ahead(
-        self, X: np.ndarray, means: Means, first: int, entering: Callable[[int], np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _look_ahead(self, X: np.ndarray, means: Means, first: int, rounds: Rounds) -> tuple[np.ndarray, np.ndarray]:
         """Rows as seen from the means of their own moments: those follow the labels, whatever is learnt."""
         k = len(means.counts)
         seen, alike = np.empty((len(X), k, X.shape[1]), self.dtype), np.empty((len(X), k), np.int64)
         for i, x in enumerate(X):
             seen[i], alike[i] = x - means.values, means.alike
-            means.enter(x.astype(np.float64), entering(first + i))
+            means.enter(x.astype(np.float64), rounds.entering(first + i))
         return seen, alike
 
     def _label_gram(self, seen: np.ndarray, alike: np.ndarray) -> np.ndarray:

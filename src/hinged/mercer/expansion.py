@@ -73,13 +73,21 @@ class Expansion:
 
     def append(self, rows: np.ndarray, coef: np.ndarray, rounds: np.ndarray) -> None:
         """Take in rows that made a step."""
-        end = self.n + len(rows)
+        room = self.room_for(len(rows))
+        room.rows[...], room.coef[...], room.rounds[...] = rows, coef, rounds
+        room.squares[...] = self.squares_of(room.rows)
+        self.n += len(rows)
+
+    def room_for(self, more: int) -> Held:
+        """Where the next rows go; add their number to `n` once they are there."""
+        end = self.n + more
         if end > len(self.held.rows):
             self._move(self._room(max(end, 2 * self.n, 64), self.n_features, self.n_outputs))
-        part = slice(self.n, end)
-        self.held.rows[part], self.held.coef[part], self.held.rounds[part] = rows, coef, rounds
-        self.held.squares[part] = squares(self.held.rows[part])
-        self.n = end
+        return Held(*(array[self.n : end] for array in self.held))
+
+    def squares_of(self, rows: Any) -> Any:
+        """‖x‖² of each row."""
+        return squares(rows)
 
     def replace(self, rows: np.ndarray, sq: np.ndarray, coef: np.ndarray, rounds: np.ndarray) -> None:
         """Remember these rows and no others; whoever reads the old ones keeps them."""

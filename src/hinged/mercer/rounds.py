@@ -28,6 +28,10 @@ class Rounds:
         self.learnt, self.updates = 0, 0
         self.gain, self.sq_norm, self.penalty = 0.0, 0.0, 0.0
 
+    def entering(self, i: int) -> np.ndarray:
+        """The labels whose means a row enters: none, where there are no labels."""
+        return np.zeros(0, np.int64)
+
     def weigh(self, i: int) -> tuple[float, float]:
         """The weight of a round, and its cap on steps."""
         weight = float(self.weights[i]) if len(self.weights) else 1.0
@@ -60,6 +64,26 @@ class LabelRounds(Rounds):
     def right(self, i: int) -> np.ndarray:
         """The right labels of a row."""
         return self.labels[self.indptr[i] : self.indptr[i + 1]]
+
+    def caps(self) -> tuple[np.ndarray, np.ndarray]:
+        """The cap on steps of every round, and its weight."""
+        weights = self.weights if len(self.weights) else np.ones(len(self.flags))
+        return self.rule.C * (weights if self.rule.uses_weight else np.ones(len(weights))), weights
+
+    def take_in(self, told: dict[str, np.ndarray], n_known: int) -> None:
+        """Enter what a program on a device tells of all rounds; `persistent.COLUMNS` names the columns."""
+        self.flags[:], self.ranks[:], self.n_known = told["flag"], told["rank"], n_known
+        caps, weights = self.caps()
+        total, moved = told["total"], told["total"] > 0.0
+        self.learnt += int((weights > 0.0).sum())
+        self.updates += int(moved.sum())
+        self.gain += float(total.sum()) * self.rule.margin
+        self.sq_norm += float((2.0 * told["inner"] + told["sq_move"]).sum())
+        if self.rule.name == "pa2":
+            self.penalty += float((total[moved] ** 2 / (4.0 * caps[moved])).sum())
+        noted = told["noted"] > 0.0
+        self.middles += told["middle"][noted].tolist()
+        self.leads += zip(told["lead"][noted].tolist(), (told["hit"][noted] > 0.0).tolist(), strict=True)
 
     def entering(self, i: int) -> np.ndarray:
         """The labels whose means a row enters."""

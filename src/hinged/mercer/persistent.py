@@ -1,0 +1,259 @@
+"""The rounds of a block as one program on the device: no host between them.
+
+A program holds the scores of a few rows at a time, a strip of the block. A round takes its row of them, judges it, chooses
+the step, and adds the step's share, g K(x_i, ·), to the rows of the strip; the next round then sees it. What earlier
+strips moved is added to a strip before its first round. Whatever does not depend on the steps is fetched a round ahead (and not touched before, or the program would wait for it).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+from hinged.mercer.steps import RULES
+
+__all__ = ["COLUMNS", "MOST_LABELS", "Program", "shape_for"]
+
+#: What a round tells, by column of the table it is written to.
+COLUMNS = ("flag", "rank", "total", "inner", "sq_move", "lead", "hit", "middle", "noted")
+#: What a program can hold, for up to 16 labels: rows of a strip, and moved rows looked at together. More labels, fewer rows.
+STRIP, PAST, MOST_LABELS = 32, 16, 2048
+WARPS = 4
+
+
+@triton.jit(do_not_specialize=["n_known"])
+def _program(
+    scores, among, worst, meta, told, coef, moved, status, numbers, n, n_known, infinite,
+    RULE: tl.constexpr, K: tl.constexpr, STRIP: tl.constexpr, PAST: tl.constexpr, COLS: tl.constexpr,
+):  # fmt: skip
+    labels, strip, past = tl.arange(0, K), tl.arange(0, STRIP), tl.arange(0, PAST)
+    margin, least = tl.load(numbers), tl.load(numbers + 1)
+    zero = 0.0 * least
+    one = zero + 1.0
+    largest = tl.load(worst)
+    sound = largest - largest == 0.0
+    known, n_moved = n_known.to(tl.int64), n_known.to(tl.int64) * 0
+    next_length = tl.load(among)
+    next_y, next_cap, next_weight = tl.load(meta), tl.load(meta + 1), tl.load(meta + 2)
+    s_all = tl.zeros([STRIP, K], tl.float64)
+    rows = strip
+    next_products = tl.zeros([STRIP], among.dtype.element_ty)
+    for i in range(n):
+        if i % STRIP == 0:  # the next strip: scores by the past, and by what the block moved so far
+            rows = i + strip
+            tl.debug_barrier()
+            s_all = tl.load(scores + rows[:, None] * K + labels[None, :], mask=rows[:, None] < n, other=0.0)
+            for m in range(0, n_moved, PAST):
+                some = m + past < n_moved
+                at = tl.load(moved + m + past, mask=some, other=0)
+                inside = some[:, None] & (rows[None, :] < n)
+                values = tl.load(among + at[:, None] * n + rows[None, :], mask=inside, other=0.0).to(tl.float64)
+                by = tl.load(coef + at[:, None] * K + labels[None, :], mask=some[:, None], other=0.0)
+                s_all += tl.sum(values[:, :, None] * by[:, None, :], axis=0)
+            next_products = tl.load(among + i * n + rows, mask=rows < n, other=0.0)
+        products, length = next_products.to(tl.float64), next_length.to(tl.float64)
+        y, cap, weight = next_y.to(tl.int64), next_cap, next_weight
+        later = tl.minimum(i + 1, n - 1)
+        next_products = tl.load(among + later * n + rows, mask=rows < n, other=0.0)
+        next_length = tl.load(among + later * n + later)
+        next_y, next_cap, next_weight = (
+            tl.load(meta + 3 * later),
+            tl.load(meta + 3 * later + 1),
+            tl.load(meta + 3 * later + 2),
+        )
+        s = tl.sum(tl.where(rows[:, None] == i, s_all, zero), axis=0)
+        sound = sound & (length >= 0.0)
+        flag, rank, noted, total, inner, sq_move, lead, hit, middle = (
+            zero,
+            one,
+            zero,
+            zero,
+            zero,
+            zero,
+            zero,
+            zero,
+            zero,
+        )
+        if y >= known or y < 0:
+            flag, rank = -one, zero
+            if weight > 0.0:
+                known = tl.maximum(known, y + 1)
+        elif known > 1:
+            valid = labels < known
+            own = tl.sum(tl.where(labels == y, s, zero), axis=0)
+            rivals = tl.where(valid & (labels != y), s, float("-inf"))
+            top, rival = tl.max(rivals, axis=0, return_indices=True, return_indices_tie_break_left=True)
+            gap = own - top
+            sound = sound & (gap - gap == 0.0)
+            lead, hit, middle = gap, one, 0.5 * (own + top)
+            noted = tl.where(weight > 0.0, one, zero)
+            if gap <= 0.0:
+                flag, hit = one, zero
+                rank = one + tl.sum(tl.where(rivals >= own, one, zero), axis=0)
+                second = tl.max(tl.where(labels == rival, float("-inf"), rivals), axis=0)
+                lead = top - tl.maximum(own, second)
+                if (gap == 0.0) & (y < rival):  # a tie goes to the lowest label
+                    hit = one
+            if (weight > 0.0) & (gap < margin):
+                g = tl.zeros([K], tl.float64)
+                norm = tl.where(2.0 * length >= least, 2.0 * length, zero)
+                if RULE < 4:  # the worst pair alone
+                    if RULE == 0:
+                        total = tl.where(gap <= 0.0, cap, zero)
+                    elif RULE == 3:
+                        total = (margin - gap) / (norm + 1.0 / (2.0 * cap))
+                    elif norm > 0.0:
+                        total = (margin - gap) / norm
+                        if RULE == 2:
+                            total = tl.minimum(total, cap)
+                    elif (RULE == 2) & (infinite == 0):  # the step counts, nothing moves
+                        total = cap
+                    g = tl.where(labels == y, total, tl.where(labels == rival, -total, zero))
+                elif RULE < 7:  # every violated pair, each with its share
+                    gaps = own - rivals
+                    if RULE == 5:
+                        chosen = gaps < margin
+                    else:
+                        chosen = gaps <= 0.0
+                    steps = tl.zeros([K], tl.float64) + cap
+                    if RULE != 4:
+                        if norm > 0.0:
+                            steps = tl.minimum(steps, (margin - gaps) / norm)
+                        elif infinite != 0:
+                            steps = tl.zeros([K], tl.float64)
+                    count = tl.sum(tl.where(chosen, one, zero), axis=0)
+                    steps = tl.where(chosen, steps / tl.maximum(count, one), zero)
+                    total = tl.sum(steps, axis=0)
+                    g = tl.where(labels == y, total, -steps)
+                elif (
+                    length >= least
+                ):  # the joint step: labels join from the highest on, until the next would gain nothing
+                    joined, count = top, one
+                    left = tl.where((labels == rival) | (rivals <= own - margin), float("-inf"), rivals)
+                    total = tl.minimum((margin - own + joined) / (2.0 * length), cap)
+                    following, at = tl.max(left, axis=0, return_indices=True, return_indices_tie_break_left=True)
+                    while (joined - count * following) / length < total:
+                        joined, count = joined + following, count + 1.0
+                        left = tl.where(labels == at, float("-inf"), left)
+                        total = (margin - own + joined / count) / (length * (1.0 + 1.0 / count))
+                        total = tl.minimum(total, cap)
+                        following, at = tl.max(left, axis=0, return_indices=True, return_indices_tie_break_left=True)
+                    down = (joined - length * total) / count
+                    moves = tl.where(valid & (labels != y), tl.maximum(zero, (s - down) / length), zero)
+                    g = tl.where(labels == y, tl.maximum(zero, total), -moves)
+                elif (RULE == 7) & (infinite == 0):
+                    total = cap
+                    g = tl.where(labels == y, total, tl.where(labels == rival, -total, zero))
+                if total > 0.0:
+                    inner = tl.sum(tl.where(valid, g * s, zero), axis=0)
+                    sq_move = length * tl.sum(g * g, axis=0)
+                    tl.store(coef + i * K + labels, g)
+                    tl.store(moved + n_moved, i)
+                    n_moved += 1
+                    s_all += products[:, None] * g[None, :]
+        row = told + i * COLS
+        tl.store(row + 0, flag)
+        tl.store(row + 1, rank)
+        tl.store(row + 2, total)
+        tl.store(row + 3, inner)
+        tl.store(row + 4, sq_move)
+        tl.store(row + 5, lead)
+        tl.store(row + 6, hit)
+        tl.store(row + 7, middle)
+        tl.store(row + 8, noted)
+    tl.store(status, known)
+    tl.store(status + 1, n_moved)
+    tl.store(status + 2, sound.to(tl.int64))
+
+
+@triton.jit(do_not_specialize=["first_round"])
+def _keep(moved, x, sq, coef, rows, squares, by, rounds, d, k, first_round, K: tl.constexpr, D: tl.constexpr):
+    j = tl.program_id(0)
+    i = tl.load(moved + j)
+    for start in range(0, d, D):
+        part = start + tl.arange(0, D)
+        tl.store(rows + j * d + part, tl.load(x + i * d + part, mask=part < d), mask=part < d)
+    labels = tl.arange(0, K)
+    g = tl.load(coef + i * K + labels)
+    tl.store(by + j * k + labels, g.to(by.dtype.element_ty), mask=labels < k)
+    tl.store(squares + j, tl.load(sq + i))
+    tl.store(rounds + j, first_round + i)
+
+
+def shape_for(n_labels: int) -> tuple[int, int, int]:
+    """Labels of a program, rows of a strip, and moved rows looked at together; all are powers of two.
+
+    Examples
+    --------
+    >>> shape_for(10), shape_for(100)
+    ((16, 32, 16), (128, 8, 8))
+    """
+    width = triton.next_power_of_2(max(2, n_labels))
+    halvings = max(0, width.bit_length() - 5)
+    return width, STRIP >> (halvings + 1) // 2, PAST >> halvings // 2
+
+
+class Program:
+    """The program of a rule for blocks of up to `size` rounds, with the room it works in.
+
+    Parameters
+    ----------
+    rule : Rule
+    size, n_labels : int
+    n_known : int
+        Labels known before the first block.
+    device : torch.device
+    """
+
+    def __init__(self, rule: Any, size: int, n_labels: int, n_known: int, device: Any) -> None:
+        def zeros(*shape: int, of: Any = torch.float64) -> torch.Tensor:
+            return torch.zeros(shape, dtype=of, device=device)
+
+        self.rule = rule
+        self.width, self.strip, self.past = shape_for(n_labels)
+        self.scores, self.coef = zeros(size, self.width), zeros(size, self.width)
+        self.moved, self.status = zeros(size, of=torch.int64), zeros(3, of=torch.int64)
+        self.n_known = n_known
+        self.numbers = torch.tensor([rule.margin, rule.least_norm], dtype=torch.float64, device=device)
+
+    def run(self, among: torch.Tensor, meta: torch.Tensor, told: torch.Tensor) -> tuple[torch.Tensor, int, bool]:
+        """Run a block's rounds from `scores`, by everything learnt before; fill `coef` where a step was made.
+
+        Parameters
+        ----------
+        among : (rounds, rounds)
+            K among the rows of the block.
+        meta : float64 (rounds, 3)
+            The right label of each, its cap on steps, its weight.
+        told : float64 (rounds, len(COLUMNS))
+            Filled.
+
+        Returns
+        -------
+        moved : int64 tensor
+            The rounds that made a step.
+        n_known : int
+            Labels known after the block; set `self.n_known` to it once the block is done with.
+        sound : bool
+            False where the kernel gave what is no number, or K(x, x) < 0.
+        """
+        worst = torch.linalg.vector_norm(among, math.inf)
+        _program[(1,)](
+            self.scores, among, worst, meta, told, self.coef, self.moved, self.status, self.numbers,
+            len(among), self.n_known, int(self.rule.C == math.inf),
+            RULE=RULES.index(self.rule.name), K=self.width, STRIP=self.strip, PAST=self.past, COLS=len(COLUMNS), num_warps=WARPS,
+        )  # fmt: skip
+        n_known, n_moved, sound = self.status.tolist()
+        return self.moved[:n_moved], n_known, bool(sound)
+
+    def keep(self, moved: torch.Tensor, x: torch.Tensor, sq: torch.Tensor, room: Any, first_round: int) -> None:
+        """Copy the rows that moved, their squared norms, coefficients and rounds to where they are remembered."""
+        if len(moved):
+            _keep[(len(moved),)](
+                moved, x, sq, self.coef, room.rows, room.squares, room.coef, room.rounds,
+                x.shape[1], room.coef.shape[1], first_round, K=self.width, D=1024, num_warps=4,
+            )  # fmt: skip

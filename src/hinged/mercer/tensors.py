@@ -1,0 +1,228 @@
+"""Sums over past rows that live on a device, by PyTorch; nothing comes back to the host that was not asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from hinged.mercer.expansion import Expansion, Held
+from hinged.mercer.functions import Gaussian, Linear, Polynomial, gram
+from hinged.mercer.rounds import LabelRounds, Rounds
+
+__all__ = ["TensorExpansion", "learn_labels", "program_for"]
+
+#: Values of the kernel held at once, unless asked otherwise: what stays in the cache of a large card.
+TILE = 1 << 23
+LEAST_TILE = 1 << 12
+#: Rounds of a block, and blocks that are brought to the device at once.
+BLOCK, AT_ONCE = 1024, 8
+#: How far the two halves of a symmetric matrix may be apart, relatively and absolutely.
+SYMMETRY = 1e-3, 1e-3
+BUILT_IN = (Linear, Polynomial, Gaussian)
+
+
+class TensorExpansion(Expansion):
+    """`Expansion` on a device: `filled` is a copy on the host, everything else stays where it is."""
+
+    def __init__(self, n_features: int, n_outputs: int, dtype: Any, device: Any) -> None:
+        self.device = torch.device(device)
+        self.kind = torch.float32 if np.dtype(dtype) == np.float32 else torch.float64
+        super().__init__(n_features, n_outputs, dtype)
+
+    def _room(self, room: int, n_features: int, n_outputs: int) -> Any:
+        def zeros(*shape: int, of: Any = self.kind) -> torch.Tensor:
+            return torch.zeros(shape, dtype=of, device=self.device)
+
+        return Held(zeros(room, n_features), zeros(room), zeros(room, n_outputs), zeros(room, of=torch.int64))  # type: ignore[arg-type]
+
+    @property
+    def tensors(self) -> Any:
+        """What is in use, on the device."""
+        n = self.n
+        return Held(*(array[:n] for array in self.held))
+
+    @property
+    def filled(self) -> Held:
+        """What is in use, copied to the host."""
+        return Held(*(array.cpu().numpy() for array in self.tensors))
+
+    def _move(self, to: Any) -> None:
+        now = self.tensors
+        to.rows[: self.n, : now.rows.shape[1]] = now.rows
+        to.coef[: self.n, : now.coef.shape[1]] = now.coef
+        to.squares[: self.n], to.rounds[: self.n] = now.squares, now.rounds
+        self.held = to
+
+    def put(self, array: Any, kind: Any = None) -> torch.Tensor:
+        """An array on the device, in the expansion's own type unless another is given."""
+        return torch.as_tensor(array, dtype=kind or self.kind, device=self.device)
+
+    def append(self, rows: Any, coef: Any, rounds: Any) -> None:
+        """Take in rows that made a step, from the host or the device."""
+        super().append(self.put(rows), self.put(coef), self.put(rounds, torch.int64))  # type: ignore[arg-type]
+
+    def squares_of(self, rows: Any) -> Any:
+        """‖x‖² of each row."""
+        return (rows * rows).sum(dim=1)
+
+    def merge(self, onto: np.ndarray, n_outputs: int) -> None:
+        """Add the coefficients of output r to those of onto[r], -1 for nobody's."""
+        now = self.tensors
+        coef = torch.zeros((self.n, n_outputs), dtype=self.kind, device=self.device)
+        for r, to in enumerate(onto[: self.n_outputs]):
+            if to >= 0:
+                coef[:, to] += now.coef[:, r]
+        self.held = now._replace(coef=coef)
+
+    def copy(self) -> TensorExpansion:
+        """The same sum; the rows are shared, and neither will write over the other's."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), held=self.tensors)
+        return twin
+
+    def add_scores(self, kernel: Any, X: np.ndarray, sq: np.ndarray, out: np.ndarray, tile: int = TILE) -> None:
+        """Add f(x) of each row to `out` (outputs, rows), both on the host."""
+        found = torch.zeros((len(X), self.n_outputs), dtype=torch.float64, device=self.device)
+        x, of_x = self.put(X), self.put(sq)
+        _with_room(lambda t: self.scores(kernel, x, of_x, t, found), max(tile, TILE), self)
+        k = min(len(out), self.n_outputs)
+        out[:k] += found[:, :k].T.cpu().numpy()
+
+    def scores(self, kernel: Any, X: torch.Tensor, sq: torch.Tensor, tile: int, out: torch.Tensor) -> None:
+        """Fill `out`, float64 (rows, outputs), with f(x) of each row; all on the device."""
+        held = self.tensors
+        n, d = len(held.rows), min(X.shape[1], held.rows.shape[1])
+        if n == 0:
+            out.zero_()
+        step = max(1, min(n, tile // max(1, len(X))))
+        for first in range(0, n, step):
+            part = slice(first, first + step)
+            found = values(kernel, X[:, :d], held.rows[part, :d], sq, held.squares[part]) @ held.coef[part]
+            out.copy_(found) if first == 0 else out.add_(found)
+
+
+def values(kernel: Any, A: torch.Tensor, B: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """K of every row of A with every row of B; `left` and `right` are their squared norms."""
+    if not isinstance(kernel, BUILT_IN):
+        return torch.as_tensor(kernel(A, B), dtype=A.dtype, device=A.device)
+    products = A @ B.T
+    if isinstance(kernel, Gaussian):
+        products *= 2.0 * kernel.gamma
+        products -= kernel.gamma * left[:, None]
+        products -= kernel.gamma * right[None, :]
+        products.clamp_(max=0.0).exp_()
+    elif isinstance(kernel, Polynomial):
+        base = products.add_(kernel.a) if kernel.a else products
+        for bit in f"{int(kernel.d):b}"[1:]:  # by repeated squaring
+            products = products * products if products is base else products.mul_(products)
+            if bit == "1":
+                products.mul_(base)
+    return products
+
+
+def program_for(rounds: Rounds, device: Any, n_outputs: int) -> Any:
+    """The module that runs these rounds on the device, or None where they must be decided on the host."""
+    on_device = torch.device(device).type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1"
+    if not on_device or not isinstance(rounds, LabelRounds) or rounds.rule.own is not None:
+        return None
+    if len(rounds.labels) != len(rounds.flags) or (np.diff(rounds.indptr) != 1).any():
+        return None  # a set of right labels
+    try:
+        from hinged.mercer import persistent
+    except ImportError:  # no Triton
+        return None
+    return persistent if n_outputs <= persistent.MOST_LABELS else None
+
+
+def learn_labels(
+    module: Any,
+    own: TensorExpansion,
+    kernel: Any,
+    X: np.ndarray,
+    rounds: LabelRounds,
+    first_round: int = 0,
+    block: int | None = None,
+    tile: int | None = None,
+) -> None:
+    """Learn rows with one right label each, in order; the host only hears how many rows of a block are to be kept."""
+    n, k = len(X), own.n_outputs
+    size = block or BLOCK
+    program = module.Program(rounds.rule, min(size, n), k, rounds.n_known, own.device)
+    meta = own.put(np.column_stack([rounds.labels, *rounds.caps()]), torch.float64)
+    told = torch.zeros((n, len(module.COLUMNS)), dtype=torch.float64, device=own.device)
+
+    def learn_block(x: torch.Tensor, first: int, tile: int) -> None:
+        part = slice(first, first + len(x))
+        sq = own.squares_of(x)
+        among = values(kernel, x, x, sq, sq)
+        if isinstance(kernel, Gaussian):
+            among.fill_diagonal_(1.0)
+        own.scores(kernel, x, sq, tile, program.scores[: len(x), :k])
+        moved, n_known, sound = program.run(among, meta[part], told[part])
+        if not (sound and (isinstance(kernel, BUILT_IN) or torch.allclose(among, among.T, *SYMMETRY))):
+            refuse(kernel, X[part], own.dtype)
+        program.keep(moved, x, sq, own.room_for(len(moved)), first_round + first)
+        own.n += len(moved)
+        program.n_known = n_known
+
+    start = 0
+    for rows in _brought(own, X, AT_ONCE * size):
+        for first in range(0, len(rows), size):
+            _with_room(partial(learn_block, rows[first : first + size], start + first), tile or TILE, own)
+        start += len(rows)
+    rounds.take_in(dict(zip(module.COLUMNS, told.T.cpu().numpy(), strict=True)), program.n_known)
+
+
+def _brought(own: TensorExpansion, X: np.ndarray, some: int) -> Iterator[torch.Tensor]:
+    """Rows on the device, some at a time; the next ones travel while these are learnt."""
+    side = torch.cuda.Stream(own.device) if own.device.type == "cuda" else None
+
+    def bring(first: int) -> torch.Tensor:
+        with torch.cuda.stream(side):
+            rows = own.put(X[first : first + some])
+        if side is not None:
+            side.synchronize()
+        return rows
+
+    with ThreadPoolExecutor(1) as carrier:
+        coming = carrier.submit(bring, 0)
+        for first in range(0, len(X), some):
+            rows = coming.result()
+            if first + some < len(X):
+                coming = carrier.submit(bring, first + some)
+            if side is not None:
+                rows.record_stream(torch.cuda.current_stream(own.device))
+            yield rows
+
+
+def refuse(kernel: Any, X: np.ndarray, dtype: Any) -> None:
+    """Say what is wrong with a block's values, as the host says it."""
+    X = np.ascontiguousarray(X, dtype)
+    if isinstance(kernel, BUILT_IN):
+        gram(kernel, X, np.einsum("ij,ij->i", X, X))
+    else:
+        device = torch.as_tensor(X)
+        gram(lambda A, B: kernel(device, device), X, np.einsum("ij,ij->i", X, X))
+    raise ValueError(f"scores by kernel={kernel!r} left the range of {np.dtype(dtype).name}. Scale the rows down.")
+
+
+def _with_room(run: Callable[[int], Any], tile: int, own: TensorExpansion) -> Any:
+    """Run with a tile; where the device has no room for it, with smaller ones."""
+    while True:
+        try:
+            return run(tile)
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            if tile <= LEAST_TILE:
+                size = own.n * own.n_features * own.held.rows.element_size() / 2**20
+                raise MemoryError(
+                    f"the device is out of memory; {own.n:,} rows of {own.n_features:,} features are remembered there, "
+                    f"{size:,.0f} MiB. Use device='cpu', or bound them with budget= on the CPU."
+                ) from None
+            tile = max(LEAST_TILE, tile // 4)
