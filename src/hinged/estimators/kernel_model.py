@@ -16,14 +16,12 @@ from hinged.loops.ledger import (
     MISTAKES,
     NOVEL,
     PENALTY,
-    RANKED,
     ROUNDS,
     SQ_NORM,
-    THRESHOLD,
     UPDATES,
     new_ledger,
     new_notes,
-    note_lead,
+    note_rounds,
 )
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
@@ -268,14 +266,13 @@ class KernelLabelModel(KernelModel):
     def _run(self, rows: Rows | Dense, targets: Targets, n_labels: int) -> LabelRounds:
         X, _ = self.dense(rows)
         rounds = self._rounds(targets)
-        self.machine.learn(X, rounds.decide, n_labels, int(self.ledger.counts[ROUNDS]), rounds.entering)
-        counts, sums = self.ledger.counts, self.ledger.sums
+        run = rounds.run if rounds.can_run(self.machine.kernel) else None
+        done = int(self.ledger.counts[ROUNDS])
+        self.machine.learn(X, rounds.decide, n_labels, done, rounds.entering, run=run)
+        counts = self.ledger.counts
         counts[LABELS] = max(counts[LABELS], rounds.n_known)
-        for middle in rounds.middles:
-            sums[RANKED] += 1.0
-            sums[THRESHOLD] += (middle - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
-        for lead, hit in rounds.leads:
-            note_lead(self.ledger.leads, lead, hit)
+        noted = slice(rounds.noted)
+        note_rounds(self.ledger, rounds.middles[noted], rounds.leads[noted], rounds.hits[noted])
         return rounds
 
     def _judge(self, rows: Rows | Dense, targets: Targets) -> tuple[int, int]:
@@ -335,7 +332,8 @@ class KernelVectorModel(KernelModel):
             else:
                 X, _ = self.dense(rows)
                 rounds = Constraints(self.rule, targets, weights, self.epsilon)
-                self.machine.learn(X, rounds.decide, 1, int(self.ledger.counts[ROUNDS]))
+                run = rounds.run if rounds.can_run(self.machine.kernel) else None
+                self.machine.learn(X, rounds.decide, 1, int(self.ledger.counts[ROUNDS]), run=run)
             self.enter(rounds)
         return rounds.flags, rounds.losses
 

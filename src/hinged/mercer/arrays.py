@@ -93,5 +93,6 @@ def learn(
     machine = Machine(kernel, sharing, X.dtype, budget=within) if before is None else before.machine.copy()
     rounds = LabelRounds(Rule(rule, C, margin), np.arange(len(y) + 1), y, np.zeros(0), known)
     more = {} if tile is None else {"tile": tile}
-    machine.learn(X, rounds.decide, k, 0, rounds.entering, block, **more)
+    run = rounds.run if rounds.can_run(machine.kernel) else None
+    machine.learn(X, rounds.decide, k, 0, rounds.entering, block, run=run, **more)
     return Learnt(machine, rounds.n_known, rounds.flags, int((rounds.flags == 1).sum()), rounds.updates)
