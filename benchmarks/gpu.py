@@ -1,8 +1,9 @@
 """Mercer kernels on a GPU: `python benchmarks/gpu.py DATA`, with NumPy and PyTorch (and Triton) alone.
 
-DATA holds mnist/mnist.npz and usps/usps.npz. Each set is learnt by PA-I, C = 100, on the GPU after a warm-up, beside the
-same on the CPU by NumPy in blocks, and beside a loop that scores one row at a time with NumPy (measured on a prefix, its
-time on all rows estimated in proportion to the remembered rows it has to look at). Mistakes are printed beside seconds.
+DATA holds mnist/mnist.npz and usps/usps.npz. Each set is learnt by PA-I, C = 100, on the GPU after a warm-up, beside
+the same on the CPU by NumPy in blocks, and beside a loop that scores one row at a time with NumPy: measured on a prefix
+and extrapolated in proportion to the remembered rows it has to look at, and measured whole. Mistakes are printed beside
+seconds.
 """
 
 from __future__ import annotations
@@ -101,7 +102,8 @@ def measure(data: Path, name: str, kernel: Polynomial) -> dict[str, Any]:
         "rounds flagged otherwise": int((gpu.flags != cpu.flags).sum()),
         "loop seconds": round(loop, 3), "loop rows": PREFIX, "loop mistakes": of_loop,
         "same rows on the gpu, mistakes": int((gpu.flags[:PREFIX] == 1).sum()),
-        "loop seconds on all rows, estimate": round(estimate, 2), "loop seconds on all rows": round(whole, 2), "loop mistakes on all rows": of_whole,
+        "loop seconds on all rows, estimate": round(estimate, 2),
+        "loop seconds on all rows": round(whole, 2), "loop mistakes on all rows": of_whole,
         "times the loop, by the estimate": round(estimate / best, 1), "times the loop": round(whole / best, 1),
         "GFLOP/s": round(2.0 * X.shape[1] * work / best / 1e9),
         "largest difference of coefficients in float64, 4,000 rows": differences,

@@ -21,6 +21,9 @@ if "NUMBA_CACHE_DIR" not in os.environ:
             digest = zlib.crc32(source.read_bytes(), digest)
     os.environ["NUMBA_CACHE_DIR"] = str(ROOT / f".numba-tests-{digest:08x}")
 
+# Programs for a GPU run here without one. Triton reads it when it is first imported.
+os.environ.setdefault("TRITON_INTERPRET", "1")
+
 # Without it scikit-learn skips its checks of array API input. SciPy reads it when it is first imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 

@@ -185,7 +185,7 @@ def test_a_late_answer_is_judged_when_it_was_given():
         ({"kernel": Centred()}, "is for one vector shared by labels"),
         ({"kernel": Gaussian(), "sharing": hinged.sharing.Groups([{"a"}])}, "sharing must be 'multi', 'single' or"),
         ({"kernel": Gaussian(), "rule": hinged.rules.Optimal("interior-point")}, "use solver='search'"),
-        ({"kernel": Gaussian(), "device": "tpu"}, "device must be 'cpu', 'cuda' or 'auto'"),
+        ({"kernel": Gaussian(), "device": "tpu"}, "device must be 'cpu', 'cuda', 'auto' or a torch.device"),
         ({"device": "cuda"}, "device='cuda'"),
         ({"budget": 5}, "got budget=5 and no kernel"),
         ({"kernel": Gaussian(), "budget": 0}, "a budget must be a whole number of at least 1"),

@@ -16,14 +16,12 @@ from hinged.loops.ledger import (
     MISTAKES,
     NOVEL,
     PENALTY,
-    RANKED,
     ROUNDS,
     SQ_NORM,
-    THRESHOLD,
     UPDATES,
     new_ledger,
     new_notes,
-    note_lead,
+    note_rounds,
 )
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
@@ -269,13 +267,10 @@ class KernelLabelModel(KernelModel):
         X, _ = self.dense(rows)
         rounds = self._rounds(targets)
         self.machine.learn(X, rounds, n_labels, int(self.ledger.counts[ROUNDS]))
-        counts, sums = self.ledger.counts, self.ledger.sums
+        counts = self.ledger.counts
         counts[LABELS] = max(counts[LABELS], rounds.n_known)
-        for middle in rounds.middles:
-            sums[RANKED] += 1.0
-            sums[THRESHOLD] += (middle - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
-        for lead, hit in rounds.leads:
-            note_lead(self.ledger.leads, lead, hit)
+        noted = slice(rounds.noted)
+        note_rounds(self.ledger, rounds.middles[noted], rounds.leads[noted], rounds.hits[noted])
         return rounds
 
     def _judge(self, rows: Rows | Dense, targets: Targets) -> tuple[int, int]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from hinged.mercer.blocked import Machine
 from hinged.mercer.budget import resolve_budget
+from hinged.mercer.device import resolve_device
 from hinged.mercer.functions import Centred, check_kernel
 from hinged.rules.codes import INTERIOR
 from hinged.rules.table import Step
 
-__all__ = ["check_device", "check_kernel_settings", "check_without_kernel"]
+__all__ = ["check_kernel_settings", "check_without_kernel", "new_machine"]
 
 #: Settings that have no meaning with a kernel: what they must be, and what to do instead.
 LEFT_OUT = {
@@ -22,18 +24,18 @@ LEFT_OUT = {
 }
 
 
-def check_device(who: Any) -> None:
-    """Refuse a device that is unknown, or not there."""
-    device = getattr(who, "device", "cpu")
-    if device not in ("cpu", "cuda", "auto"):
-        raise ValueError(f"device must be 'cpu', 'cuda' or 'auto'; got device={device!r}.")
-    if device == "cuda":
-        raise ValueError("device='cuda' is not built yet; got device='cuda'. Use 'cpu', or 'auto'.")
+def new_machine(who: Any, kernel: Any, dtype: Any, sharing: str = "multi", n_outputs: int = 0) -> Machine:
+    """Empty memory for an estimator with a kernel."""
+    budget = resolve_budget(who.budget)
+    device = None if budget is not None else resolve_device(who.device)
+    return Machine(kernel, sharing, who.dtype or dtype, n_outputs, budget, device)
 
 
 def check_without_kernel(who: Any) -> None:
     """Refuse, by name, what only a kernel gives a meaning."""
-    check_device(who)
+    device = getattr(who, "device", "cpu")
+    if resolve_device(device) is not None and device != "auto":
+        raise ValueError(f"device={device!r} is for learners with a kernel. Set one, or leave device at 'cpu'.")
     if getattr(who, "budget", None) is not None:
         raise ValueError(f"budget bounds what a kernel remembers; got budget={who.budget!r} and no kernel. Set one.")
 
@@ -41,7 +43,7 @@ def check_without_kernel(who: Any) -> None:
 def check_kernel_settings(who: Any, step: Step) -> None:
     """Refuse, by name, what has no meaning with a kernel."""
     check_kernel(who.kernel)
-    check_device(who)
+    resolve_device(who.device)
     for name, (only, why) in LEFT_OUT.items():
         value = getattr(who, name, only)
         if value is not only and (not isinstance(value, str | bool | int | float) or value != only):
@@ -51,6 +53,8 @@ def check_kernel_settings(who: Any, step: Step) -> None:
     sharing = getattr(who, "sharing", "multi")
     if resolve_budget(who.budget) is not None and sharing != "multi":
         raise ValueError(f"a budget is for sharing='multi'; got sharing={sharing!r}. Leave it out.")
+    if who.budget is not None and who.device not in ("cpu", "auto"):
+        raise ValueError(f"a budget keeps what is remembered on the CPU; got device={who.device!r}. Use device='cpu'.")
     if not isinstance(sharing, str) or sharing not in ("multi", "single", "hybrid"):
         raise ValueError(f"with a kernel, sharing must be 'multi', 'single' or 'hybrid'; got sharing={sharing!r}.")
     if sharing != "multi" and not isinstance(who.kernel, Centred):

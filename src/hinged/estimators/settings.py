@@ -11,14 +11,12 @@ import numpy as np
 from hinged.estimators.geometry import check_entropic
 from hinged.estimators.inputs import LARGEST
 from hinged.estimators.kernel_model import KernelLabelModel
-from hinged.estimators.kernels import check_kernel_settings, check_without_kernel
+from hinged.estimators.kernels import check_kernel_settings, check_without_kernel, new_machine
 from hinged.geometry.entropy import Entropy
 from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.loops.entropic import EntropicModel
 from hinged.loops.model import LabelModel
 from hinged.loops.steps import Setting
-from hinged.mercer.blocked import Machine
-from hinged.mercer.budget import resolve_budget
 from hinged.rules.codes import INTERIOR, MIRA, OPTIMAL
 from hinged.rules.mira import Mira
 from hinged.rules.table import Step
@@ -72,7 +70,7 @@ class Settled(NamedTuple):
     def new_model(self, who: Any, dtype: Any) -> Any:
         """Empty memory for a learner with these settings; all kinds take the same calls."""
         if self.kernel is not None:
-            machine = Machine(self.kernel, who.sharing, who.dtype or dtype, budget=resolve_budget(who.budget))
+            machine = new_machine(who, self.kernel, dtype, who.sharing)
             return KernelLabelModel(machine, self.rule, self.own, unit=bool(who.normalize))
         if self.geometry is not None:
             options = {

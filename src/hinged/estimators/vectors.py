@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from hinged.estimators.holding import Held, must_be_undone
 from hinged.estimators.inputs import dense_rows, dense_values
 from hinged.estimators.kernel_model import KernelModel, KernelVectorModel
-from hinged.estimators.kernels import check_kernel_settings, check_without_kernel
+from hinged.estimators.kernels import check_kernel_settings, check_without_kernel, new_machine
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.learning import Learns
 from hinged.estimators.past_rounds import PastRounds, no_weights
@@ -21,8 +21,6 @@ from hinged.loops.ledger import MISTAKES, NOVEL
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
 from hinged.loops.vector_model import ORDINAL, REGRESSION, VectorModel
-from hinged.mercer.blocked import Machine
-from hinged.mercer.budget import resolve_budget
 from hinged.rules.codes import INTERIOR
 from hinged.rules.table import resolve as resolve_rule
 
@@ -53,7 +51,7 @@ class VectorSettled(NamedTuple):
     def new_model(self, who: Any, dtype: Any) -> Any:
         """An empty model for a learner with these settings; both kinds take the same calls."""
         if self.kernel is not None:
-            machine = Machine(self.kernel, "multi", who.dtype or dtype, 1, resolve_budget(who.budget))
+            machine = new_machine(who, self.kernel, dtype, n_outputs=1)
             return KernelVectorModel(machine, self.rule, self._within(), unit=bool(who.normalize))
         return VectorModel(
             self.task,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["BINS", "Ledger", "lead_bin", "new_ledger", "new_notes", "note_lead"]
+__all__ = ["BINS", "Ledger", "lead_bin", "new_ledger", "new_notes", "note_lead", "note_rounds"]
 
 ROUNDS, LEARNT, MISTAKES, UPDATES, NOVEL, LABELS = range(6)
 GAIN, SQ_NORM, PENALTY, THRESHOLD, RANKED = range(5)
@@ -56,3 +56,13 @@ def note_lead(leads: Any, lead: float, hit: bool) -> None:
     if leads[0, b] >= FULL_BIN:
         leads[0, b] *= 0.5
         leads[1, b] *= 0.5
+
+
+@njit(cache=True)
+def note_rounds(ledger: Any, middles: Any, leads: Any, hits: Any) -> None:
+    """Count predictions in their bins, and follow the middle between right and wrong."""
+    sums = ledger.sums
+    for i in range(middles.shape[0]):
+        sums[RANKED] += 1.0
+        sums[THRESHOLD] += (middles[i] - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
+        note_lead(ledger.leads, leads[i], hits[i])

@@ -71,7 +71,8 @@ def learn(
     tile : int, optional
         Values of the kernel held in memory at once.
     device : "cpu", "cuda", "auto" or a torch.device, default "cpu"
-        Where rows and coefficients live; anything but "cpu" needs PyTorch. A kernel of one's own is then called with tensors.
+        Where rows and coefficients live; anything but "cpu" needs PyTorch, and calls a kernel of one's own with
+        tensors.
 
     Examples
     --------

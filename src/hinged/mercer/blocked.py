@@ -14,13 +14,19 @@ import numpy as np
 
 from hinged.mercer.budget import Budget, learn_within
 from hinged.mercer.expansion import TILE, Expansion, Means
-from hinged.mercer.functions import Centred, gram, matrix, squares
-from hinged.mercer.rounds import Rounds
+from hinged.mercer.functions import Centred, gram, lengths, matrix, squares
+from hinged.mercer.rounds import Constraints, LabelRounds
+from hinged.mercer.workers import Share, Team, workers
 
 __all__ = ["BLOCK", "Machine"]
 
+Rounds = LabelRounds | Constraints
+
 #: Rounds of a block: wide enough for fast products, narrow enough that corrections inside it stay cheap.
-BLOCK, BLOCK_SHARED = 512, 32
+BLOCK, BLOCK_SHARED = 256, 32
+
+#: Values of rows seen from the means of labels that are made at once.
+ROOM = 1 << 18
 
 
 class Machine:
@@ -94,26 +100,28 @@ class Machine:
         """
         out = np.zeros((n_outputs, len(X)))
         beyond = np.zeros(len(X)) if beyond is None else beyond
-        some = max(1, BLOCK if self.means is None else TILE // max(1, 8 * self.means.sums.size))
-        for first in range(0, len(X), some):
-            part = slice(first, first + some)
-            block = np.ascontiguousarray(X[part], self.dtype)
-            if self.own is not None:
-                sq = squares(block) + beyond[part].astype(self.dtype)
-                self.own.add_scores(self.kernel, block, sq, out[:, part], tile)
-            if self.shared is not None and self.means is not None:
-                seen = (block[:, None, :] - self.means.values[:n_outputs, : X.shape[1]]).astype(self.dtype)
-                alike = self.means.alike[:n_outputs]
-                out[:, part] += self._shared_scores(seen, tile, beyond[part])[alike]
+        some = max(1, BLOCK if self.means is None else ROOM // max(1, self.means.sums.size))
+        past = max(part.n for part in (self.own, self.shared) if part is not None)
+        with workers(0.0 if callable(self.kernel) else float(X.size) * past) as team:
+            for first in range(0, len(X), some):
+                part = slice(first, first + some)
+                block = np.ascontiguousarray(X[part], self.dtype)
+                if self.own is not None:
+                    sq = squares(block) + beyond[part].astype(self.dtype)
+                    self.own.add_scores(self.kernel, block, sq, out[:, part], tile, team.share)
+                if self.shared is not None and self.means is not None:
+                    seen = (block[:, None, :] - self.means.values[:n_outputs, : X.shape[1]]).astype(self.dtype)
+                    alike = self.means.alike[:n_outputs]
+                    out[:, part] += self._shared_scores(seen, tile, beyond[part], team.share)[alike]
         return out.T
 
-    def _shared_scores(self, seen: np.ndarray, tile: int, beyond: Any = 0.0) -> np.ndarray:
+    def _shared_scores(self, seen: np.ndarray, tile: int, beyond: Any = 0.0, share: Share = map) -> np.ndarray:
         """Scores (labels, rows) of rows seen from each label's mean, (rows, labels, features)."""
         assert self.shared is not None
         flat = seen.reshape(-1, seen.shape[2])
         out = np.zeros((1, len(flat)))
         sq = squares(flat).reshape(seen.shape[:2]) + np.reshape(beyond, (-1, 1))
-        self.shared.add_scores(self.kernel, flat, sq.astype(self.dtype).ravel(), out, tile)
+        self.shared.add_scores(self.kernel, flat, sq.astype(self.dtype).ravel(), out, tile, share)
         return out.reshape(seen.shape[:2]).T
 
     def shares(self, x: np.ndarray, output: int, beyond: float = 0.0) -> dict[int, float]:
@@ -156,9 +164,50 @@ class Machine:
                 learn_labels(program, self.own, self.kernel, X, rounds, first_round, block, tile)  # type: ignore[arg-type]
                 return
         size = block or (BLOCK if self.means is None else BLOCK_SHARED)
-        for first in range(0, len(X), size):
+        past = max(part.n for part in (self.own, self.shared) if part is not None)
+        with workers(0.0 if callable(self.kernel) else float(X.size) * max(past, len(X) // 8)) as team:
+            if rounds.can_run(self.kernel) and self.own is not None and self.means is None:
+                self._run_blocks(self.own, X, rounds, n_outputs, size, first_round, tile or TILE, team)
+                return
+            for first in range(0, len(X), size):
+                some = np.ascontiguousarray(X[first : first + size], self.dtype)
+                self._learn_block(some, rounds, n_outputs, first, first_round, tile or TILE, team.share)
+
+    def _run_blocks(
+        self,
+        own: Expansion,
+        X: np.ndarray,
+        rounds: Rounds,
+        n_outputs: int,
+        size: int,
+        first_round: int,
+        tile: int,
+        team: Team,
+    ) -> None:
+        """Blocks whose rounds are run at once. While they run, the next block is scored by what was known before."""
+
+        def prepare(first: int, known: Expansion) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
             some = np.ascontiguousarray(X[first : first + size], self.dtype)
-            self._learn_block(some, rounds, n_outputs, first, first_round, tile or TILE)
+            sq, scores = squares(some), np.zeros((n_outputs, len(some)))
+            along = lengths(self.kernel, some, sq).astype(np.float64)
+            known.add_scores(self.kernel, some, sq, scores, tile, team.share)
+            return some, sq, along, scores, known.n
+
+        following = team.begin(prepare, 0, own.copy())
+        for first in range(0, len(X), size):
+            some, sq, along, scores, known = following()
+            if first + size < len(X):
+                following = team.begin(prepare, first + size, own.copy())
+            own.add_scores(self.kernel, some, sq, scores, tile, start=known)
+            self._check(scores)
+            moved, coef = rounds.run(first, self.kernel, some, along, scores)
+            own.append(some[moved], coef, first_round + first + moved)
+
+    def _check(self, *scores: np.ndarray) -> None:
+        if not all(np.isfinite(some).all() for some in scores):
+            raise ValueError(
+                f"scores by kernel={self.kernel!r} left the range of {self.dtype.name}. Scale the rows down."
+            )
 
     def _learn_block(
         self,
@@ -168,22 +217,20 @@ class Machine:
         first: int,
         first_round: int,
         tile: int,
+        share: Share,
     ) -> None:
         n, sq = len(X), squares(X)
         scores = np.zeros((n_outputs, n))
         among = gram(self.kernel, X, sq)
         if self.own is not None:
-            self.own.add_scores(self.kernel, X, sq, scores, tile)
+            self.own.add_scores(self.kernel, X, sq, scores, tile, share)
         means = None if self.means is None else self.means.copy()
         if means is not None:
             seen, alike = self._look_ahead(X, means, first, rounds)
-            shared = self._shared_scores(seen, tile)
+            shared = self._shared_scores(seen, tile, share=share)
         else:
             shared = np.zeros((0, n))
-        if not (np.isfinite(scores).all() and np.isfinite(shared).all()):
-            raise ValueError(
-                f"scores by kernel={self.kernel!r} left the range of {self.dtype.name}. Scale the rows down."
-            )
+        self._check(scores, shared)
         moved, coef, points = [], [], []
         by_round, lengths = scores.T, np.diagonal(among).tolist()
         for i in range(n):

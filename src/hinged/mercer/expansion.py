@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.mercer.functions import matrix, squares
+from hinged.mercer.workers import Share
 
 __all__ = ["Expansion", "Means"]
 
-TILE = 1 << 21  # values of the kernel that are held at once, unless asked otherwise
+TILE = 1 << 17  # values of the kernel that a thread holds at once, unless asked otherwise: they stay in its cache
 
 
 class Held(NamedTuple):
@@ -103,18 +104,37 @@ class Expansion:
                 coef[:, to] += filled.coef[:, r]
         self.held = filled._replace(coef=coef)
 
-    def add_scores(self, kernel: Any, X: np.ndarray, sq: np.ndarray, out: np.ndarray, tile: int = TILE) -> None:
-        """Add f(x) of each row to `out` (outputs, rows); `tile` bounds the kernel's values held at once."""
+    def add_scores(
+        self,
+        kernel: Any,
+        X: np.ndarray,
+        sq: np.ndarray,
+        out: np.ndarray,
+        tile: int = TILE,
+        share: Share = map,
+        start: int = 0,
+    ) -> None:
+        """Add f(x) of each row to `out` (outputs, rows), or what past rows from `start` on have in it.
+
+        `tile` bounds the kernel's values that a thread holds.
+        """
         held = self.filled
         n, d, k = len(held.rows), min(X.shape[1], held.rows.shape[1]), min(len(out), held.coef.shape[1])
         X = X[:, :d]
-        step = max(1, min(n, tile // max(1, len(X))))
-        buffer = np.empty((len(X), step), self.dtype)
-        for first in range(0, n, max(1, step)):
+        step = max(1, min(n - start, tile // max(1, len(X))))
+        buffers: list[np.ndarray] = []  # as many as there are threads
+
+        def scores_by(first: int) -> np.ndarray:
             part = slice(first, min(n, first + step))
-            room = buffer if part.stop - first == step else np.empty((len(X), part.stop - first), self.dtype)
+            buffer = buffers.pop() if buffers else np.empty((step, len(X)), self.dtype)
+            room = buffer[: part.stop - first].reshape(len(X), -1)
             values = matrix(kernel, X, held.rows[part, :d], sq, held.squares[part], out=room)
-            out[:k] += (values @ held.coef[part, :k]).T
+            found = (values @ held.coef[part, :k]).T
+            buffers.append(buffer)
+            return found
+
+        for found in share(scores_by, range(start, n, step)):
+            out[:k] += found
 
     def copy(self) -> Expansion:
         """The same sum; the rows are shared, and neither will write over the other's."""

@@ -10,7 +10,19 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Centred", "Gaussian", "Linear", "Polynomial", "check_kernel", "diagonal", "gram", "matrix", "squares"]
+__all__ = [
+    "Centred",
+    "Gaussian",
+    "Linear",
+    "Polynomial",
+    "check_kernel",
+    "diagonal",
+    "formula",
+    "gram",
+    "lengths",
+    "matrix",
+    "squares",
+]
 
 #: What rounding may do to the two halves of a symmetric matrix, relative to its diagonal.
 ASYMMETRY = {"float64": 1e-8, "float32": 1e-3}
@@ -197,6 +209,35 @@ def diagonal(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray | None:
     return None
 
 
+def formula(kernel: Any) -> tuple[float, int] | None:
+    """A built-in kernel in two numbers: (gamma, 0) for `Gaussian`, else (a, d); None for a function of the user's.
+
+    Examples
+    --------
+    >>> formula(Polynomial(0.5, 5)), formula(Linear()), formula(Gaussian(0.25))
+    ((0.5, 5), (0.0, 1), (0.25, 0))
+    """
+    if isinstance(kernel, Polynomial):
+        return float(kernel.a), int(kernel.d)
+    if isinstance(kernel, Gaussian):
+        return float(kernel.gamma), 0
+    return (0.0, 1) if isinstance(kernel, Linear) else None
+
+
+def lengths(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
+    """K(x, x) of each row by a built-in kernel, checked: where they are finite, so is K of any two of the rows."""
+    values = diagonal(kernel, X, sq)
+    assert values is not None
+    if not (np.isfinite(values).all() and np.isfinite(sq).all()):
+        _refuse(kernel, bool(np.isnan(values).any() or np.isnan(sq).any()))
+    return values
+
+
+def _refuse(kernel: Any, nan: bool) -> None:
+    what = "NaN" if nan else "infinity"
+    raise ValueError(f"the kernel gives {what}; kernel={kernel!r}. Scale the rows down, or take a smaller degree.")
+
+
 def gram(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
     """K among the rows of X, checked: finite, symmetric, K(x, x) not negative."""
     values = matrix(kernel, X, X, sq, sq)
@@ -204,8 +245,7 @@ def gram(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
     if exact is not None:
         np.fill_diagonal(values, exact)
     if not np.isfinite(values).all():
-        what = "NaN" if np.isnan(values).any() else "infinity"
-        raise ValueError(f"the kernel gives {what}; kernel={kernel!r}. Scale the rows down, or take a smaller degree.")
+        _refuse(kernel, bool(np.isnan(values).any()))
     across = np.diagonal(values)
     if (across < 0.0).any():
         i = int(np.argmin(across))

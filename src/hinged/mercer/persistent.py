@@ -1,8 +1,9 @@
 """The rounds of a block as one program on the device: no host between them.
 
-A program holds the scores of a few rows at a time, a strip of the block. A round takes its row of them, judges it, chooses
-the step, and adds the step's share, g K(x_i, ·), to the rows of the strip; the next round then sees it. What earlier
-strips moved is added to a strip before its first round. Whatever does not depend on the steps is fetched a round ahead (and not touched before, or the program would wait for it).
+A program holds the scores of a few rows at a time, a strip of the block. A round takes its row of them, judges it,
+chooses the step, and adds the step's share, g K(x_i, ·), to the rows of the strip; the next round then sees it. What
+earlier strips moved is added to a strip before its first round. Whatever does not depend on the steps is fetched a
+round ahead, and not touched before it is needed, or the program would wait for it.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ __all__ = ["COLUMNS", "MOST_LABELS", "Program", "shape_for"]
 
 #: What a round tells, by column of the table it is written to.
 COLUMNS = ("flag", "rank", "total", "inner", "sq_move", "lead", "hit", "middle", "noted")
-#: What a program can hold, for up to 16 labels: rows of a strip, and moved rows looked at together. More labels, fewer rows.
+#: What a program holds for up to 16 labels: rows of a strip, moved rows looked at together. More labels, fewer rows.
 STRIP, PAST, MOST_LABELS = 32, 16, 2048
 WARPS = 4
 
 
 @triton.jit(do_not_specialize=["n_known"])
-def _program(
+def _program(  # type: ignore[no-untyped-def]
     scores, among, worst, meta, told, coef, moved, status, numbers, n, n_known, infinite,
     RULE: tl.constexpr, K: tl.constexpr, STRIP: tl.constexpr, PAST: tl.constexpr, COLS: tl.constexpr,
 ):  # fmt: skip
@@ -171,7 +172,9 @@ def _program(
 
 
 @triton.jit(do_not_specialize=["first_round"])
-def _keep(moved, x, sq, coef, rows, squares, by, rounds, d, k, first_round, K: tl.constexpr, D: tl.constexpr):
+def _keep(  # type: ignore[no-untyped-def]
+    moved, x, sq, coef, rows, squares, by, rounds, d, k, first_round, K: tl.constexpr, D: tl.constexpr
+):
     j = tl.program_id(0)
     i = tl.load(moved + j)
     for start in range(0, d, D):
@@ -244,8 +247,9 @@ class Program:
         worst = torch.linalg.vector_norm(among, math.inf)
         _program[(1,)](
             self.scores, among, worst, meta, told, self.coef, self.moved, self.status, self.numbers,
-            len(among), self.n_known, int(self.rule.C == math.inf),
-            RULE=RULES.index(self.rule.name), K=self.width, STRIP=self.strip, PAST=self.past, COLS=len(COLUMNS), num_warps=WARPS,
+            len(among), self.n_known, int(math.inf == self.rule.C),
+            RULE=RULES.index(self.rule.name), K=self.width, STRIP=self.strip, PAST=self.past,
+            COLS=len(COLUMNS), num_warps=WARPS,
         )  # fmt: skip
         n_known, n_moved, sound = self.status.tolist()
         return self.moved[:n_moved], n_known, bool(sound)

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from hinged.mercer.steps import Rule, net_coefficients, one_step
+from hinged.mercer.functions import formula
+from hinged.mercer.steps import RULES, Rule, net_coefficients, one_step
 
 __all__ = ["Constraints", "LabelRounds", "Rounds"]
+
+
+#: Rounds with a step, and their net coefficients.
+Moves = tuple[np.ndarray, np.ndarray]
+
+
+@cache
+def _compiled() -> Any:
+    """The compiled rounds, or None without Numba."""
+    try:
+        from hinged.mercer import compiled
+    except ImportError:
+        return None
+    return compiled
 
 
 class Rounds:
@@ -31,6 +47,25 @@ class Rounds:
     def entering(self, i: int) -> np.ndarray:
         """The labels whose means a row enters: none, where there are no labels."""
         return np.zeros(0, np.int64)
+
+    def can_run(self, kernel: Any) -> bool:
+        """Whether `run` may take the place of `decide`: rule and kernel are built in, and Numba is there."""
+        return self.rule.name in RULES and formula(kernel) is not None and _compiled() is not None
+
+    def _enter(self, sums: Any) -> None:
+        """Take in what compiled rounds amounted to."""
+        self.learnt += sums.learnt
+        self.updates += sums.moved
+        self.gain += sums.gain
+        self.sq_norm += sums.sq_norm
+        self.penalty += sums.penalty
+
+    def _numbers(self, kernel: Any) -> tuple[Any, Any]:
+        """Kernel and rule as compiled rounds read them."""
+        rule, shape = self.rule, formula(kernel)
+        assert shape is not None
+        numbers = float(rule.C), float(rule.margin), bool(rule.uses_weight), float(rule.least_norm)
+        return _compiled().Formula(*shape), _compiled().Numbers(RULES.index(rule.name), *numbers)
 
     def weigh(self, i: int) -> tuple[float, float]:
         """The weight of a round, and its cap on steps."""
@@ -57,9 +92,11 @@ class LabelRounds(Rounds):
     def __init__(self, rule: Rule, indptr: np.ndarray, labels: np.ndarray, weights: np.ndarray, n_known: int) -> None:
         super().__init__(rule, len(indptr) - 1, weights)
         self.indptr, self.labels, self.n_known = indptr, labels, n_known
-        self.ranks = np.ones(len(indptr) - 1, np.int32)
-        self.leads: list[tuple[float, bool]] = []  # the winner's lead, and whether it was right
-        self.middles: list[float] = []  # between right and wrong
+        n = len(indptr) - 1
+        self.ranks = np.ones(n, np.int32)
+        self.noted = 0  # rounds of which the next three tell
+        self.leads, self.hits = np.zeros(n), np.zeros(n, np.bool_)  # the winner's lead, and whether it was right
+        self.middles = np.zeros(n)  # between right and wrong
 
     def right(self, i: int) -> np.ndarray:
         """The right labels of a row."""
@@ -82,12 +119,39 @@ class LabelRounds(Rounds):
         if self.rule.name == "pa2":
             self.penalty += float((total[moved] ** 2 / (4.0 * caps[moved])).sum())
         noted = told["noted"] > 0.0
-        self.middles += told["middle"][noted].tolist()
-        self.leads += zip(told["lead"][noted].tolist(), (told["hit"][noted] > 0.0).tolist(), strict=True)
+        self.noted = int(noted.sum())
+        for name, to in (("middle", self.middles), ("lead", self.leads), ("hit", self.hits)):
+            to[: self.noted] = told[name][noted]
 
     def entering(self, i: int) -> np.ndarray:
         """The labels whose means a row enters."""
         return self.right(i) if self.weigh(i)[0] > 0.0 else self.labels[:0]
+
+    def run(self, first: int, kernel: Any, X: np.ndarray, lengths: np.ndarray, scores: np.ndarray) -> Moves:
+        """Judge and learn some rows from `first` on, by compiled rounds.
+
+        `lengths` are K(x, x) of the rows, `scores` (labels, rows) by what was learnt before them; they are corrected.
+        """
+        compiled, n, (k, _) = _compiled(), len(X), scores.shape
+        here, more = slice(first, first + n), slice(self.noted, None)
+        moved, coef = np.zeros(n, np.int64), np.zeros((n, k))
+        noted = compiled.Noted(
+            self.flags[here], self.ranks[here], self.middles[more], self.leads[more], self.hits[more], moved, coef
+        )
+        sums = compiled.label_rounds(
+            *self._numbers(kernel),
+            X,
+            lengths,
+            scores,
+            self.indptr[first : first + n + 1],
+            self.labels,
+            self.weights[here],
+            self.n_known,
+            noted,
+        )
+        self._enter(sums)
+        self.n_known, self.noted = sums.n_known, self.noted + sums.noted
+        return moved[: sums.moved], coef[: sums.moved]
 
     def decide(self, i: int, scores: np.ndarray, measure: Any) -> np.ndarray | None:
         """Judge a round and choose its step."""
@@ -131,13 +195,14 @@ class LabelRounds(Rounds):
         return g
 
     def _note_lead(self, s: np.ndarray, right: np.ndarray, low: int, rival: int, gap: float) -> None:
-        self.middles.append(0.5 * float(s[low] + s[rival]))
+        at, self.noted = self.noted, self.noted + 1
+        self.middles[at] = 0.5 * float(s[low] + s[rival])
         if gap > 0.0 and len(right) == 1:
-            self.leads.append((float(gap), True))
+            self.leads[at], self.hits[at] = gap, True
             return
         first = int(s.argmax())
         second = np.delete(s, first).max()
-        self.leads.append((float(s[first] - second), bool((right == first).any())))
+        self.leads[at], self.hits[at] = s[first] - second, (right == first).any()
 
 
 class Constraints(Rounds):
@@ -148,7 +213,26 @@ class Constraints(Rounds):
         self.targets, self.epsilon = targets, epsilon
         self.losses = np.zeros(len(targets))
 
-    def decide(self, i: int, scores: np.ndarray, measure: float) -> np.ndarray | None:
+    def run(self, first: int, kernel: Any, X: np.ndarray, lengths: np.ndarray, scores: np.ndarray) -> Moves:
+        """Judge and learn some rows from `first` on, by compiled rounds; as for labels."""
+        compiled, n, none = _compiled(), len(X), np.zeros(0)
+        here, (moved, coef) = slice(first, first + n), (np.zeros(n, np.int64), np.zeros((n, 1)))
+        noted = compiled.Noted(self.flags[here], np.zeros(0, np.int32), none, none, np.zeros(0, np.bool_), moved, coef)
+        sums = compiled.constraint_rounds(
+            *self._numbers(kernel),
+            X,
+            lengths,
+            scores,
+            self.targets[here].astype(np.float64, copy=False),
+            self.weights[here],
+            -1.0 if self.epsilon is None else float(self.epsilon),
+            self.losses[here],
+            noted,
+        )
+        self._enter(sums)
+        return moved[: sums.moved], coef[: sums.moved]
+
+    def decide(self, i: int, scores: np.ndarray, measure: Any) -> np.ndarray | None:
         """Judge a round and choose its step."""
         score, target, (weight, C) = float(scores[0]), float(self.targets[i]), self.weigh(i)
         self.learnt += weight > 0.0

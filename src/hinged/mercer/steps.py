@@ -99,7 +99,8 @@ def net_coefficients(
         steps[some] = np.minimum(C, (rule.margin - gaps[some]) / norms[some])
     steps = np.where(chosen, steps, 0.0) / np.count_nonzero(chosen)
     g[right], g[wrong] = steps.sum(axis=1), -steps.sum(axis=0)
-    return g, float(steps.sum()), 0.0
+    total = float(steps.sum())
+    return (g, total, 0.0) if total > 0.0 else None
 
 
 def _joint(

@@ -86,25 +86,36 @@ class TensorExpansion(Expansion):
         vars(twin).update(vars(self), held=self.tensors)
         return twin
 
-    def add_scores(self, kernel: Any, X: np.ndarray, sq: np.ndarray, out: np.ndarray, tile: int = TILE) -> None:
-        """Add f(x) of each row to `out` (outputs, rows), both on the host."""
+    def add_scores(
+        self,
+        kernel: Any,
+        X: np.ndarray,
+        sq: np.ndarray,
+        out: np.ndarray,
+        tile: int = TILE,
+        share: Any = None,
+        start: int = 0,
+    ) -> None:
+        """Add f(x) of each row to `out` (outputs, rows), both on the host; the device shares the work by itself."""
         found = torch.zeros((len(X), self.n_outputs), dtype=torch.float64, device=self.device)
         x, of_x = self.put(X), self.put(sq)
-        _with_room(lambda t: self.scores(kernel, x, of_x, t, found), max(tile, TILE), self)
+        _with_room(lambda t: self.scores(kernel, x, of_x, t, found, start), max(tile, TILE), self)
         k = min(len(out), self.n_outputs)
         out[:k] += found[:, :k].T.cpu().numpy()
 
-    def scores(self, kernel: Any, X: torch.Tensor, sq: torch.Tensor, tile: int, out: torch.Tensor) -> None:
-        """Fill `out`, float64 (rows, outputs), with f(x) of each row; all on the device."""
+    def scores(
+        self, kernel: Any, X: torch.Tensor, sq: torch.Tensor, tile: int, out: torch.Tensor, start: int = 0
+    ) -> None:
+        """Fill `out`, float64 (rows, outputs), with f(x) by past rows from `start` on; all on the device."""
         held = self.tensors
         n, d = len(held.rows), min(X.shape[1], held.rows.shape[1])
-        if n == 0:
+        if n == start:
             out.zero_()
-        step = max(1, min(n, tile // max(1, len(X))))
-        for first in range(0, n, step):
+        step = max(1, min(n - start, tile // max(1, len(X))))
+        for first in range(start, n, step):
             part = slice(first, first + step)
             found = values(kernel, X[:, :d], held.rows[part, :d], sq, held.squares[part]) @ held.coef[part]
-            out.copy_(found) if first == 0 else out.add_(found)
+            out.copy_(found) if first == start else out.add_(found)
 
 
 def values(kernel: Any, A: torch.Tensor, B: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -220,7 +231,7 @@ def _with_room(run: Callable[[int], Any], tile: int, own: TensorExpansion) -> An
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
             if tile <= LEAST_TILE:
-                size = own.n * own.n_features * own.held.rows.element_size() / 2**20
+                size = own.n * own.n_features * own.dtype.itemsize / 2**20
                 raise MemoryError(
                     f"the device is out of memory; {own.n:,} rows of {own.n_features:,} features are remembered there, "
                     f"{size:,.0f} MiB. Use device='cpu', or bound them with budget= on the CPU."

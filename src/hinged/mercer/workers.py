@@ -1,0 +1,115 @@
+"""Threads for matrix products: each takes whole tiles, so that what follows a product is shared as well.
+
+A product that BLAS shares among threads leaves the kernel's own arithmetic to one of them, and lets the others spin
+until all are done. Here each thread multiplies, applies the kernel and sums for a tile of its own; BLAS is told to
+use one thread meanwhile, and as many threads are taken as it would have used.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, NamedTuple
+
+__all__ = ["Share", "Team", "workers"]
+
+#: Calls a function with each of some things, perhaps at the same time; what it returns comes in their order.
+Share = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+
+#: Multiplications below which threads are not worth starting: about two milliseconds of one core.
+ENOUGH = 1e8
+
+
+class _Blas:
+    """The process's BLAS, held to one thread while anybody asks for it; without threadpoolctl it is left alone."""
+
+    def __init__(self) -> None:
+        self.lock, self.holders, self.threads = threading.Lock(), 0, 1
+        self.controller: Any = None
+        self.limit: Any = None
+        try:
+            from threadpoolctl import ThreadpoolController
+        except ImportError:
+            return
+        self.controller = ThreadpoolController().select(user_api="blas")
+
+    def __enter__(self) -> int:
+        """Hold it, and say how many threads it had."""
+        with self.lock:
+            if self.holders == 0:
+                told = [] if self.controller is None else self.controller.info()
+                self.threads = min(max((one["num_threads"] for one in told), default=1), _cores())
+                self.limit = self.controller.limit(limits=1) if self.threads > 1 else None
+            self.holders += 1
+            return self.threads
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.holders -= 1
+            if self.holders == 0 and self.limit is not None:
+                self.limit.restore_original_limits()
+                self.limit = None
+
+
+class Team(NamedTuple):
+    """Threads that share work, and one that begins what is needed next while its caller goes on."""
+
+    share: Share
+    begin: Callable[..., Callable[[], Any]]  # begin(function, *arguments)() is what the function returns
+
+
+def _later(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
+    """Without threads, what is needed next waits until it is asked for."""
+    return lambda: function(*arguments)
+
+
+ALONE = Team(map, _later)
+
+
+@cache
+def _blas() -> _Blas:
+    return _Blas()
+
+
+def _cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def workers(work: float) -> Iterator[Team]:
+    """Threads for so many multiplications, or none where they are too few; gone when the block is left."""
+    if work < ENOUGH:
+        yield ALONE
+        return
+    with _blas() as threads:
+        if threads == 1:
+            yield ALONE
+            return
+        with ThreadPoolExecutor(threads) as pool, ThreadPoolExecutor(1) as one:
+
+            def share(function: Callable[[Any], Any], things: Iterable[Any]) -> Iterator[Any]:
+                return _in_order(pool, 2 * threads, function, things)
+
+            def begin(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
+                return one.submit(function, *arguments).result
+
+            yield Team(share, begin)
+
+
+def _in_order(
+    pool: ThreadPoolExecutor, ahead: int, function: Callable[[Any], Any], things: Iterable[Any]
+) -> Iterator[Any]:
+    """What the function returns for each thing, in order; no more than `ahead` are begun before they are asked for."""
+    begun: deque[Any] = deque()
+    for thing in things:
+        begun.append(pool.submit(function, thing))
+        if len(begun) > ahead:
+            yield begun.popleft().result()
+    while begun:
+        yield begun.popleft().result()
