@@ -104,7 +104,7 @@ def measure(data: Path, name: str, kernel: Polynomial) -> dict[str, Any]:
         "same rows on the gpu, mistakes": int((gpu.flags[:PREFIX] == 1).sum()),
         "loop seconds on all rows, estimate": round(estimate, 2),
         "loop seconds on all rows": round(whole, 2), "loop mistakes on all rows": of_whole,
-        "times the loop, by the estimate": round(estimate / best, 1), "times the loop": round(whole / best, 1),
+         "times the loop, by the estimate": round(estimate / best, 1), "times the loop": round(whole / best, 1),
         "GFLOP/s": round(2.0 * X.shape[1] * work / best / 1e9),
         "largest difference of coefficients in float64, 4,000 rows": differences,
     }  # fmt: skip

@@ -24,6 +24,8 @@ OBJECTS = {kind.__name__: kind for kind in KINDS}
 
 def to_json(name: str, value: Any) -> Any:
     """A setting's JSON form."""
+    if name == "device" and not (isinstance(value, str) and value == "cpu"):
+        return "auto"  # a file may be read where there is no such device
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

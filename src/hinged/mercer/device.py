@@ -12,7 +12,7 @@ def resolve_device(device: Any) -> Any:
 
     Parameters
     ----------
-    device : "cpu", "cuda", "auto", or a `torch.device`
+    device : "cpu", "cuda" (or "cuda:1" and so on), "auto", or a `torch.device`
         "auto" is a GPU where there is one. A `torch.device` is taken as it is, also one of type "cpu".
 
     Examples
@@ -22,15 +22,15 @@ def resolve_device(device: Any) -> Any:
     """
     if isinstance(device, str) and device == "cpu":
         return None
-    if isinstance(device, str) and device in ("cuda", "auto"):
+    if isinstance(device, str) and (device == "auto" or device.partition(":")[0] == "cuda"):
         why = _missing()
-        if why and device == "cuda":
-            raise ValueError(f"device='cuda' cannot be used: {why}. Use device='cpu', or 'auto'.")
+        if why and device != "auto":
+            raise ValueError(f"device={device!r} cannot be used: {why}. Use device='cpu', or 'auto'.")
         if why:
             return None
         import torch
 
-        return torch.device("cuda")
+        return torch.device("cuda" if device == "auto" else device)
     if type(device).__module__ == "torch" and type(device).__name__ == "device":
         return device
     raise ValueError(f"device must be 'cpu', 'cuda', 'auto' or a torch.device; got device={device!r}.")

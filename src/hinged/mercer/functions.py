@@ -244,6 +244,12 @@ def gram(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
     exact = diagonal(kernel, X, sq)
     if exact is not None:
         np.fill_diagonal(values, exact)
+    check_values(kernel, values, symmetric=exact is not None)
+    return values
+
+
+def check_values(kernel: Any, values: np.ndarray, symmetric: bool = False) -> None:
+    """Refuse what is no K among some rows; `symmetric` where it is so by its formula."""
     if not np.isfinite(values).all():
         _refuse(kernel, bool(np.isnan(values).any()))
     across = np.diagonal(values)
@@ -253,8 +259,8 @@ def gram(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
             f"K(x, x) must not be negative, it is a squared length; kernel={kernel!r} gives {across[i]:g} for one row. "
             "Use a kernel that is an inner product."
         )
-    if exact is None:
-        allowed = ASYMMETRY[X.dtype.name] * max(1.0, float(across.max(initial=0.0)))
+    if not symmetric:
+        allowed = ASYMMETRY[values.dtype.name] * max(1.0, float(across.max(initial=0.0)))
         apart = np.abs(values - values.T)
         if (apart > allowed).any():
             row, column = np.unravel_index(int(np.argmax(apart)), apart.shape)
@@ -262,4 +268,3 @@ def gram(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
                 f"a kernel must be symmetric, K(x, z) = K(z, x); kernel={kernel!r} gives {values[row, column]:g} and "
                 f"{values[column, row]:g} for two rows. Use a kernel that is an inner product."
             )
-    return values

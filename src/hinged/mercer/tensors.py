@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from hinged.mercer.expansion import Expansion, Held
-from hinged.mercer.functions import Gaussian, Linear, Polynomial, gram
+from hinged.mercer.functions import ASYMMETRY, Gaussian, Linear, Polynomial, check_values
 from hinged.mercer.rounds import LabelRounds, Rounds
 
 __all__ = ["TensorExpansion", "learn_labels", "program_for"]
@@ -22,8 +22,6 @@ TILE = 1 << 23
 LEAST_TILE = 1 << 12
 #: Rounds of a block, and blocks that are brought to the device at once.
 BLOCK, AT_ONCE = 1024, 8
-#: How far the two halves of a symmetric matrix may be apart, relatively and absolutely.
-SYMMETRY = 1e-3, 1e-3
 BUILT_IN = (Linear, Polynomial, Gaussian)
 
 
@@ -176,7 +174,7 @@ def learn_labels(
             among.fill_diagonal_(1.0)
         own.scores(kernel, x, sq, tile, program.scores[: len(x), :k])
         moved, n_known, sound = program.run(among, meta[part], told[part])
-        if not (sound and (isinstance(kernel, BUILT_IN) or torch.allclose(among, among.T, *SYMMETRY))):
+        if not (sound and (isinstance(kernel, BUILT_IN) or _symmetric(among, own.dtype))):
             refuse(kernel, X[part], own.dtype)
         program.keep(moved, x, sq, own.room_for(len(moved)), first_round + first)
         own.n += len(moved)
@@ -188,6 +186,12 @@ def learn_labels(
             _with_room(partial(learn_block, rows[first : first + size], start + first), tile or TILE, own)
         start += len(rows)
     rounds.take_in(dict(zip(module.COLUMNS, told.T.cpu().numpy(), strict=True)), program.n_known)
+
+
+def _symmetric(among: torch.Tensor, dtype: Any) -> bool:
+    """Whether the two halves differ by no more than rounding, as `check_values` has it."""
+    allowed = ASYMMETRY[np.dtype(dtype).name] * max(1.0, float(among.diagonal().max()))
+    return float((among - among.T).abs().max()) <= allowed
 
 
 def _brought(own: TensorExpansion, X: np.ndarray, some: int) -> Iterator[torch.Tensor]:
@@ -214,12 +218,9 @@ def _brought(own: TensorExpansion, X: np.ndarray, some: int) -> Iterator[torch.T
 
 def refuse(kernel: Any, X: np.ndarray, dtype: Any) -> None:
     """Say what is wrong with a block's values, as the host says it."""
-    X = np.ascontiguousarray(X, dtype)
-    if isinstance(kernel, BUILT_IN):
-        gram(kernel, X, np.einsum("ij,ij->i", X, X))
-    else:
-        device = torch.as_tensor(X)
-        gram(lambda A, B: kernel(device, device), X, np.einsum("ij,ij->i", X, X))
+    x = torch.as_tensor(np.ascontiguousarray(X, dtype))
+    sq = (x * x).sum(dim=1)
+    check_values(kernel, values(kernel, x, x, sq, sq).numpy(), isinstance(kernel, BUILT_IN))
     raise ValueError(f"scores by kernel={kernel!r} left the range of {np.dtype(dtype).name}. Scale the rows down.")
 
 
