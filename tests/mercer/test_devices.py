@@ -1,6 +1,8 @@
 """Rows on a device: PyTorch's CPU for the products, Triton's interpreter for the program, the same results as NumPy."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -175,3 +177,17 @@ def test_devices_are_for_kernels_without_a_budget(device):
         hinged.Classifier(device=device).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(ValueError, match="a budget keeps what is remembered on the CPU"):
         hinged.Classifier(kernel=Gaussian(), budget=Budget(3), device=device).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_numpy_and_pytorch_are_all_it_needs(device):
+    ask = (
+        "import sys\n"
+        "for name in ('numba', 'scipy', 'sklearn'): sys.modules[name] = None\n"
+        "import numpy as np, torch\n"
+        "from hinged.mercer import Gaussian, learn\n"
+        "X, y = np.eye(4), np.array([0, 1, 0, 1])\n"
+        "for rule in ('pa1', 'simproj', 'optimal'):\n"
+        "    print(learn(X, y, Gaussian(), rule, device=torch.device('cpu')).mistakes)"
+    )
+    told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout.split()
+    assert told == ["1", "1", "1"]
