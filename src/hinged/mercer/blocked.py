@@ -90,8 +90,7 @@ class Machine:
         out = np.zeros((n_outputs, len(X)))
         beyond = np.zeros(len(X)) if beyond is None else beyond
         some = max(1, BLOCK if self.means is None else ROOM // max(1, self.means.sums.size))
-        past = max(part.n for part in (self.own, self.shared) if part is not None)
-        with workers(0.0 if callable(self.kernel) else float(X.size) * past) as team:
+        with workers(self._work(X, n_outputs)) as team:
             for first in range(0, len(X), some):
                 part = slice(first, first + some)
                 block = np.ascontiguousarray(X[part], self.dtype)
@@ -103,6 +102,14 @@ class Machine:
                     alike = self.means.alike[:n_outputs]
                     out[:, part] += self._shared_scores(seen, tile, beyond[part], team.share)[alike]
         return out.T
+
+    def _work(self, X: np.ndarray, n_outputs: int, least: int = 0) -> float:
+        """Multiplications of scoring rows, with at least so many past ones; a function of the user's counts none."""
+        if callable(self.kernel):
+            return 0.0
+        own = 0 if self.own is None else max(least, self.own.n)
+        shared = 0 if self.shared is None else n_outputs * max(least, self.shared.n)
+        return float(X.size) * (own + shared)
 
     def _shared_scores(self, seen: np.ndarray, tile: int, beyond: Any = 0.0, share: Share = map) -> np.ndarray:
         """Scores (labels, rows) of rows seen from each label's mean, (rows, labels, features)."""
@@ -152,8 +159,7 @@ class Machine:
             learn_within(self.budget, self.kernel, self.own, X, decide, first_round, block)
             return
         size = block or (BLOCK if self.means is None else BLOCK_SHARED)
-        past = max(part.n for part in (self.own, self.shared) if part is not None)
-        with workers(0.0 if callable(self.kernel) else float(X.size) * max(past, len(X) // 8)) as team:
+        with workers(self._work(X, n_outputs, len(X) // 8)) as team:
             if run is not None and self.own is not None and self.means is None:
                 self._run_blocks(self.own, X, run, n_outputs, size, first_round, tile, team)
                 return
