@@ -8,6 +8,7 @@ block adds its own share to the scores of the rows that follow, before the next 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,10 @@ from hinged.mercer.workers import Share, Team, workers
 __all__ = ["BLOCK", "Machine"]
 
 #: Rounds of a block: wide enough for fast products, narrow enough that corrections inside it stay cheap.
-BLOCK, BLOCK_SHARED = 256, 32
+BLOCK, BLOCK_SHARED, WIDEST = 256, 32, 1024
+
+#: Blocks that are scored by what is known while the rounds of one run; two, so that no thread waits for another's tile.
+AHEAD = 3
 
 #: Values of rows seen from the means of labels that are made at once.
 ROOM = 1 << 18
@@ -33,6 +37,17 @@ Decide = Callable[[int, np.ndarray, Any], np.ndarray | None]
 #: All decisions of a block: first position, kernel, rows, K(x, x) of each, scores (labels, rows), which it corrects; in
 #: return the rows of the block that made a step, and their net coefficients.
 Run = Callable[[int, Any, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+def block_size(n: int) -> int:
+    """Rounds to learn at once where `n` rows are remembered: the longer a product, the more it is worth to widen it.
+
+    Examples
+    --------
+    >>> [block_size(n) for n in (0, 3000, 8192, 100_000)]
+    [256, 256, 512, 1024]
+    """
+    return min(WIDEST, max(BLOCK, 1 << max(0, n // 16).bit_length() - 1)) if n >= 16 else BLOCK
 
 
 class Machine:
@@ -158,11 +173,11 @@ class Machine:
         if self.budget is not None and self.own is not None:
             learn_within(self.budget, self.kernel, self.own, X, decide, first_round, block)
             return
-        size = block or (BLOCK if self.means is None else BLOCK_SHARED)
         with workers(self._work(X, n_outputs, len(X) // 8)) as team:
             if run is not None and self.own is not None and self.means is None:
-                self._run_blocks(self.own, X, run, n_outputs, size, first_round, tile, team)
+                self._run_blocks(self.own, X, run, n_outputs, block, first_round, tile, team)
                 return
+            size = block or (BLOCK if self.means is None else BLOCK_SHARED)
             for first in range(0, len(X), size):
                 some = np.ascontiguousarray(X[first : first + size], self.dtype)
                 self._learn_block(some, decide, n_outputs, first, first_round, entering, tile, team.share)
@@ -173,25 +188,29 @@ class Machine:
         X: np.ndarray,
         run: Run,
         n_outputs: int,
-        size: int,
+        size: int | None,
         first_round: int,
         tile: int,
         team: Team,
     ) -> None:
-        """Blocks whose rounds are run at once. While they run, the next block is scored by what was known before."""
+        """Blocks whose rounds are run at once. While they run, the next ones are scored by what was known before."""
 
-        def prepare(first: int, known: Expansion) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
-            some = np.ascontiguousarray(X[first : first + size], self.dtype)
+        def prepare(first: int, end: int, known: Expansion) -> tuple[np.ndarray, ...]:
+            some = np.ascontiguousarray(X[first:end], self.dtype)
             sq, scores = squares(some), np.zeros((n_outputs, len(some)))
             along = lengths(self.kernel, some, sq).astype(np.float64)
             known.add_scores(self.kernel, some, sq, scores, tile, team.share)
-            return some, sq, along, scores, known.n
+            return some, sq, along, scores
 
-        following = team.begin(prepare, 0, own.copy())
-        for first in range(0, len(X), size):
-            some, sq, along, scores, known = following()
-            if first + size < len(X):
-                following = team.begin(prepare, first + size, own.copy())
+        begun: deque[tuple[int, int, Callable[[], tuple[np.ndarray, ...]]]] = deque()
+        following = 0
+        while begun or following < len(X):
+            while following < len(X) and len(begun) < AHEAD:
+                many = size or block_size(own.n)
+                begun.append((following, own.n, team.begin(prepare, following, following + many, own.copy())))
+                following += many
+            first, known, prepared = begun.popleft()
+            some, sq, along, scores = prepared()
             own.add_scores(self.kernel, some, sq, scores, tile, start=known)
             self._check(scores)
             moved, coef = run(first, self.kernel, some, along, scores)

@@ -58,7 +58,7 @@ class _Blas:
 
 
 class Team(NamedTuple):
-    """Threads that share work, and one that begins what is needed next while its caller goes on."""
+    """Threads that share work, and others that begin what is needed next while their caller goes on."""
 
     share: Share
     begin: Callable[..., Callable[[], Any]]  # begin(function, *arguments)() is what the function returns
@@ -92,13 +92,13 @@ def workers(work: float) -> Iterator[Team]:
         if threads == 1 or work < ENOUGH:
             yield ALONE
             return
-        with ThreadPoolExecutor(threads) as pool, ThreadPoolExecutor(1) as one:
+        with ThreadPoolExecutor(threads) as pool, ThreadPoolExecutor(2) as others:
 
             def share(function: Callable[[Any], Any], things: Iterable[Any]) -> Iterator[Any]:
                 return _in_order(pool, 2 * threads, function, things)
 
             def begin(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
-                return one.submit(function, *arguments).result
+                return others.submit(function, *arguments).result
 
             yield Team(share, begin)
 
