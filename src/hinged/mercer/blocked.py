@@ -8,6 +8,8 @@ block adds its own share to the scores of the rows that follow, before the next 
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,10 +25,24 @@ __all__ = ["BLOCK", "Machine"]
 Rounds = LabelRounds | Constraints
 
 #: Rounds of a block: wide enough for fast products, narrow enough that corrections inside it stay cheap.
-BLOCK, BLOCK_SHARED = 256, 32
+BLOCK, BLOCK_SHARED, WIDEST = 256, 32, 1024
+
+#: Blocks that are scored by what is known while the rounds of one run; two, so that no thread waits for another's tile.
+AHEAD = 3
 
 #: Values of rows seen from the means of labels that are made at once.
 ROOM = 1 << 18
+
+
+def block_size(n: int) -> int:
+    """Rounds to learn at once where `n` rows are remembered: the longer a product, the more it is worth to widen it.
+
+    Examples
+    --------
+    >>> [block_size(n) for n in (0, 3000, 8192, 100_000)]
+    [256, 256, 512, 1024]
+    """
+    return min(WIDEST, max(BLOCK, 1 << max(0, n // 16).bit_length() - 1)) if n >= 16 else BLOCK
 
 
 class Machine:
@@ -101,8 +117,7 @@ class Machine:
         out = np.zeros((n_outputs, len(X)))
         beyond = np.zeros(len(X)) if beyond is None else beyond
         some = max(1, BLOCK if self.means is None else ROOM // max(1, self.means.sums.size))
-        past = max(part.n for part in (self.own, self.shared) if part is not None)
-        with workers(0.0 if callable(self.kernel) else float(X.size) * past) as team:
+        with workers(self._work(X, n_outputs)) as team:
             for first in range(0, len(X), some):
                 part = slice(first, first + some)
                 block = np.ascontiguousarray(X[part], self.dtype)
@@ -114,6 +129,14 @@ class Machine:
                     alike = self.means.alike[:n_outputs]
                     out[:, part] += self._shared_scores(seen, tile, beyond[part], team.share)[alike]
         return out.T
+
+    def _work(self, X: np.ndarray, n_outputs: int, least: int = 0) -> float:
+        """Multiplications of scoring rows, with at least so many past ones; a function of the user's counts none."""
+        if callable(self.kernel):
+            return 0.0
+        own = 0 if self.own is None else max(least, self.own.n)
+        shared = 0 if self.shared is None else n_outputs * max(least, self.shared.n)
+        return float(X.size) * (own + shared)
 
     def _shared_scores(self, seen: np.ndarray, tile: int, beyond: Any = 0.0, share: Share = map) -> np.ndarray:
         """Scores (labels, rows) of rows seen from each label's mean, (rows, labels, features)."""
@@ -163,12 +186,11 @@ class Machine:
             if program is not None:
                 learn_labels(program, self.own, self.kernel, X, rounds, first_round, block, tile)  # type: ignore[arg-type]
                 return
-        size = block or (BLOCK if self.means is None else BLOCK_SHARED)
-        past = max(part.n for part in (self.own, self.shared) if part is not None)
-        with workers(0.0 if callable(self.kernel) else float(X.size) * max(past, len(X) // 8)) as team:
+        with workers(self._work(X, n_outputs, len(X) // 8)) as team:
             if rounds.can_run(self.kernel) and self.own is not None and self.means is None:
-                self._run_blocks(self.own, X, rounds, n_outputs, size, first_round, tile or TILE, team)
+                self._run_blocks(self.own, X, rounds, n_outputs, block, first_round, tile or TILE, team)
                 return
+            size = block or (BLOCK if self.means is None else BLOCK_SHARED)
             for first in range(0, len(X), size):
                 some = np.ascontiguousarray(X[first : first + size], self.dtype)
                 self._learn_block(some, rounds, n_outputs, first, first_round, tile or TILE, team.share)
@@ -179,25 +201,29 @@ class Machine:
         X: np.ndarray,
         rounds: Rounds,
         n_outputs: int,
-        size: int,
+        size: int | None,
         first_round: int,
         tile: int,
         team: Team,
     ) -> None:
-        """Blocks whose rounds are run at once. While they run, the next block is scored by what was known before."""
+        """Blocks whose rounds are run at once. While they run, the next ones are scored by what was known before."""
 
-        def prepare(first: int, known: Expansion) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
-            some = np.ascontiguousarray(X[first : first + size], self.dtype)
+        def prepare(first: int, end: int, known: Expansion) -> tuple[np.ndarray, ...]:
+            some = np.ascontiguousarray(X[first:end], self.dtype)
             sq, scores = squares(some), np.zeros((n_outputs, len(some)))
             along = lengths(self.kernel, some, sq).astype(np.float64)
             known.add_scores(self.kernel, some, sq, scores, tile, team.share)
-            return some, sq, along, scores, known.n
+            return some, sq, along, scores
 
-        following = team.begin(prepare, 0, own.copy())
-        for first in range(0, len(X), size):
-            some, sq, along, scores, known = following()
-            if first + size < len(X):
-                following = team.begin(prepare, first + size, own.copy())
+        begun: deque[tuple[int, int, Callable[[], tuple[np.ndarray, ...]]]] = deque()
+        following = 0
+        while begun or following < len(X):
+            while following < len(X) and len(begun) < AHEAD:
+                many = size or block_size(own.n)
+                begun.append((following, own.n, team.begin(prepare, following, following + many, own.copy())))
+                following += many
+            first, known, prepared = begun.popleft()
+            some, sq, along, scores = prepared()
             own.add_scores(self.kernel, some, sq, scores, tile, start=known)
             self._check(scores)
             moved, coef = rounds.run(first, self.kernel, some, along, scores)

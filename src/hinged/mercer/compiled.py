@@ -18,7 +18,7 @@ from hinged.rules.optimal import by_sorting
 from hinged.rules.simultaneous import simultaneous
 from hinged.rules.worst import worst_step
 
-__all__ = ["Formula", "Noted", "Numbers", "Sums", "constraint_rounds", "label_rounds"]
+__all__ = ["Formula", "Noted", "Numbers", "Sums", "constraint_rounds", "label_rounds", "raise_all"]
 
 
 class Formula(NamedTuple):
@@ -88,26 +88,48 @@ def _distances(X: Any, i: int, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _fill(formula: Any, X: Any, i: int, out: Any) -> None:
-    """K(x_i, x_j) of the rows after i."""
-    a, degree = X.dtype.type(formula.a), formula.degree
-    if degree == 0:
-        _distances(X, i, out)
-        for j in range(i + 1, X.shape[0]):
-            out[j] = math.exp(-a * out[j])
+def raise_all(values: Any, a: float, degree: int) -> None:
+    """(a + v)^degree of every value of a vector, in place; the degrees that are common are written out for SIMD."""
+    more = values.dtype.type(a)
+    if degree == 2:
+        for j in range(values.shape[0]):
+            values[j] = (values[j] + more) * (values[j] + more)
         return
-    _products(X, i, out)
+    if degree == 3:
+        for j in range(values.shape[0]):
+            base = values[j] + more
+            values[j] = base * base * base
+        return
+    if degree == 5:
+        for j in range(values.shape[0]):
+            base = values[j] + more
+            square = base * base
+            values[j] = square * square * base
+        return
     top = 0
     while degree >> (top + 1):
         top += 1
-    for j in range(i + 1, X.shape[0]):
-        base = out[j] + a
+    for j in range(values.shape[0]):
+        base = values[j] + more
         value = base
         for bit in range(top - 1, -1, -1):
             value *= value
             if (degree >> bit) & 1:
                 value *= base
-        out[j] = value
+        values[j] = value
+
+
+@njit(cache=True, nogil=True)
+def _fill(formula: Any, X: Any, i: int, out: Any) -> None:
+    """K(x_i, x_j) of the rows after i."""
+    if formula.degree > 0:
+        _products(X, i, out)
+        raise_all(out[i + 1 :], formula.a, formula.degree)
+        return
+    a = X.dtype.type(formula.a)
+    _distances(X, i, out)
+    for j in range(i + 1, X.shape[0]):
+        out[j] = math.exp(-a * out[j])
 
 
 @njit(cache=True, nogil=True)

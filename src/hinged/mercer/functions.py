@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from hinged.mercer.lazily import compiled
+
 __all__ = [
     "Centred",
     "Gaussian",
@@ -24,6 +26,8 @@ __all__ = [
     "squares",
 ]
 
+#: Values from which on a compiled loop is worth calling.
+MANY = 4096
 #: What rounding may do to the two halves of a symmetric matrix, relative to its diagonal.
 ASYMMETRY = {"float64": 1e-8, "float32": 1e-3}
 
@@ -74,6 +78,10 @@ class Polynomial:
 
     def from_products(self, products: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """(a + p)^d by repeated squaring, in place."""
+        loops = compiled() if products.size >= MANY and products.flags.c_contiguous else None
+        if loops is not None:
+            loops.raise_all(products.reshape(-1), float(self.a), int(self.d))
+            return
         if self.a != 0.0:
             products += products.dtype.type(self.a)
         bits = f"{int(self.d):b}"

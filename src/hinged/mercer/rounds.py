@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from hinged.mercer.functions import formula
+from hinged.mercer.lazily import compiled
 from hinged.mercer.steps import RULES, Rule, net_coefficients, one_step
 
 __all__ = ["Constraints", "LabelRounds", "Rounds"]
@@ -15,16 +15,6 @@ __all__ = ["Constraints", "LabelRounds", "Rounds"]
 
 #: Rounds with a step, and their net coefficients.
 Moves = tuple[np.ndarray, np.ndarray]
-
-
-@cache
-def _compiled() -> Any:
-    """The compiled rounds, or None without Numba."""
-    try:
-        from hinged.mercer import compiled
-    except ImportError:
-        return None
-    return compiled
 
 
 class Rounds:
@@ -50,7 +40,7 @@ class Rounds:
 
     def can_run(self, kernel: Any) -> bool:
         """Whether `run` may take the place of `decide`: rule and kernel are built in, and Numba is there."""
-        return self.rule.name in RULES and formula(kernel) is not None and _compiled() is not None
+        return self.rule.name in RULES and formula(kernel) is not None and compiled() is not None
 
     def _enter(self, sums: Any) -> None:
         """Take in what compiled rounds amounted to."""
@@ -65,7 +55,7 @@ class Rounds:
         rule, shape = self.rule, formula(kernel)
         assert shape is not None
         numbers = float(rule.C), float(rule.margin), bool(rule.uses_weight), float(rule.least_norm)
-        return _compiled().Formula(*shape), _compiled().Numbers(RULES.index(rule.name), *numbers)
+        return compiled().Formula(*shape), compiled().Numbers(RULES.index(rule.name), *numbers)
 
     def weigh(self, i: int) -> tuple[float, float]:
         """The weight of a round, and its cap on steps."""
@@ -132,13 +122,13 @@ class LabelRounds(Rounds):
 
         `lengths` are K(x, x) of the rows, `scores` (labels, rows) by what was learnt before them; they are corrected.
         """
-        compiled, n, (k, _) = _compiled(), len(X), scores.shape
+        loops, n, (k, _) = compiled(), len(X), scores.shape
         here, more = slice(first, first + n), slice(self.noted, None)
         moved, coef = np.zeros(n, np.int64), np.zeros((n, k))
-        noted = compiled.Noted(
+        noted = loops.Noted(
             self.flags[here], self.ranks[here], self.middles[more], self.leads[more], self.hits[more], moved, coef
         )
-        sums = compiled.label_rounds(
+        sums = loops.label_rounds(
             *self._numbers(kernel),
             X,
             lengths,
@@ -215,10 +205,10 @@ class Constraints(Rounds):
 
     def run(self, first: int, kernel: Any, X: np.ndarray, lengths: np.ndarray, scores: np.ndarray) -> Moves:
         """Judge and learn some rows from `first` on, by compiled rounds; as for labels."""
-        compiled, n, none = _compiled(), len(X), np.zeros(0)
+        loops, n, none = compiled(), len(X), np.zeros(0)
         here, (moved, coef) = slice(first, first + n), (np.zeros(n, np.int64), np.zeros((n, 1)))
-        noted = compiled.Noted(self.flags[here], np.zeros(0, np.int32), none, none, np.zeros(0, np.bool_), moved, coef)
-        sums = compiled.constraint_rounds(
+        noted = loops.Noted(self.flags[here], np.zeros(0, np.int32), none, none, np.zeros(0, np.bool_), moved, coef)
+        sums = loops.constraint_rounds(
             *self._numbers(kernel),
             X,
             lengths,

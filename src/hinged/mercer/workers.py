@@ -21,8 +21,9 @@ __all__ = ["Share", "Team", "workers"]
 #: Calls a function with each of some things, perhaps at the same time; what it returns comes in their order.
 Share = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
-#: Multiplications below which threads are not worth starting: about two milliseconds of one core.
-ENOUGH = 1e8
+#: Multiplications from which on BLAS is held to one thread, and from which on threads are started: 20 microseconds and
+#: two milliseconds of one core.
+SOME, ENOUGH = 1e6, 1e8
 
 
 class _Blas:
@@ -57,7 +58,7 @@ class _Blas:
 
 
 class Team(NamedTuple):
-    """Threads that share work, and one that begins what is needed next while its caller goes on."""
+    """Threads that share work, and others that begin what is needed next while their caller goes on."""
 
     share: Share
     begin: Callable[..., Callable[[], Any]]  # begin(function, *arguments)() is what the function returns
@@ -84,20 +85,20 @@ def _cores() -> int:
 @contextmanager
 def workers(work: float) -> Iterator[Team]:
     """Threads for so many multiplications, or none where they are too few; gone when the block is left."""
-    if work < ENOUGH:
+    if work < SOME:
         yield ALONE
         return
     with _blas() as threads:
-        if threads == 1:
+        if threads == 1 or work < ENOUGH:
             yield ALONE
             return
-        with ThreadPoolExecutor(threads) as pool, ThreadPoolExecutor(1) as one:
+        with ThreadPoolExecutor(threads) as pool, ThreadPoolExecutor(2) as others:
 
             def share(function: Callable[[Any], Any], things: Iterable[Any]) -> Iterator[Any]:
                 return _in_order(pool, 2 * threads, function, things)
 
             def begin(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
-                return one.submit(function, *arguments).result
+                return others.submit(function, *arguments).result
 
             yield Team(share, begin)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hinged.experiments.datasets import folder, places
-from hinged.experiments.papers import beyond, enron, noise, synthetic_sharing
+from hinged.experiments.papers import beyond, digits, enron, letters, noise, synthetic_sharing
 from hinged.experiments.papers.study import Outcome, Study
 
 __all__ = ["STUDIES", "reproduce"]
@@ -25,6 +25,8 @@ STUDIES: dict[str, Study] = {
         noise.ROBUSTNESS,
         noise.EFFECT_OF_C,
         noise.EFFECT_OF_T,
+        digits.STUDY,
+        letters.STUDY,
     )
 }
 
