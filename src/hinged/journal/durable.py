@@ -7,43 +7,19 @@ import sqlite3
 import threading
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from hinged.estimators.files import load
-from hinged.journal.codec import encode, label_to_text
 from hinged.journal.errors import JournalError, told
 from hinged.journal.journal import Journal
+from hinged.journal.learning import Example, Receipt, learn_in_order
 from hinged.journal.lock import FolderLock
 from hinged.journal.replaying import learn_again, rename_is_exact
 from hinged.journal.settings import estimator_of, functions_of, plain_settings
 
-__all__ = ["DurableModel", "Example", "Receipt"]
+__all__ = ["DurableModel"]
 
 JOURNAL, SNAPSHOT = "journal.sqlite", "snapshot.hinged"
-
-
-class Example(NamedTuple):
-    """Something to learn: a row, its right answer, who sent it, how much it counts."""
-
-    x: Any
-    y: Any
-    key: str | None = None
-    weight: float | None = None
-
-
-class Receipt(NamedTuple):
-    """What became of an example.
-
-    Attributes
-    ----------
-    seq : its number in the journal; 0 where it was refused
-    new : False where the same key had taught the same label before, so that nothing was learnt
-    error : why it was refused, or None
-    """
-
-    seq: int
-    new: bool
-    error: Exception | None = None
 
 
 class DurableModel:
@@ -142,27 +118,14 @@ class DurableModel:
         """
         with self._changing():
             with self.journal.transaction() as database:
-                receipts = [self._learn(example) for example in examples]
+                self._ahead = True
+                receipts = learn_in_order(self.model, self.journal, examples)
                 if also is not None:
                     also(database)
             self._ahead = False
             if self.journal.last - self._seen >= self.snapshot_every:
                 self._snapshot_if_possible()
         return receipts
-
-    def _learn(self, example: Example) -> Receipt:
-        x, y, key, weight = example
-        try:
-            data = encode(x)
-            label_to_text(y)  # what cannot be written must not be learnt
-            before = None if key is None else self.journal.find(key, y)
-            if before is not None:
-                return Receipt(before, False)
-            self.model.learn_one(x, y) if weight is None else self.model.learn_one(x, y, weight)
-        except (TypeError, ValueError) as problem:  # the estimator leaves no trace of what it refuses
-            return Receipt(0, False, problem)
-        self._ahead = True
-        return Receipt(self.journal.append("learn", data, y, key=key, weight=weight), True)
 
     def declare(self, labels: Iterable[Hashable]) -> None:
         """Make labels known before any of their examples came."""
