@@ -27,6 +27,7 @@ LEVELS = (
     ("experiments", "journal"),
     ("mail",),
     ("",),  # the public surface, hinged/__init__.py
+    ("client", "server"),
     ("cli",),
 )
 LEVEL = {folder: level for level, folders in enumerate(LEVELS) for folder in folders}

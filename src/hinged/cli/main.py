@@ -17,6 +17,7 @@ from hinged.cli.inspect import inspect
 from hinged.cli.learn import learn
 from hinged.cli.predict import predict
 from hinged.cli.reproduce import reproduce
+from hinged.cli.serve import serve
 from hinged.cli.warm_up import warm_up
 
 __all__ = ["app", "main"]
@@ -30,7 +31,7 @@ app = typer.Typer(
 )
 COMMANDS = {
     command.__name__.replace("_", "-"): command
-    for command in (learn, predict, evaluate, explain, inspect, convert, reproduce, demo, warm_up)
+    for command in (learn, predict, evaluate, explain, inspect, convert, reproduce, serve, demo, warm_up)
 }
 for name, command in COMMANDS.items():
     app.command(name, cls=Command)(command)

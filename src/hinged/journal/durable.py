@@ -199,6 +199,11 @@ class DurableModel:
                 raise told(problem, path) from problem
             self._seen = last
 
+    @property
+    def is_ahead_of_its_snapshot(self) -> bool:
+        """Whether something was learnt since the last snapshot was written or read."""
+        return self.journal.last > self._seen
+
     def _snapshot_if_possible(self) -> None:
         try:
             self.snapshot()
