@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from fastapi import Request
+from starlette.requests import Request
 
 from hinged.server.errors import Refused
 from hinged.server.settings import Settings
@@ -30,15 +30,10 @@ class Access:
         self._buckets: dict[str, tuple[float, float]] = {}  # what is left, and when that was so
 
     def check(self, request: Request, model: str, scope: str) -> None:
-        """Refuse what the token of a request does not allow, or what comes too often."""
+        """Refuse what the token of a request does not allow, or what comes too often; "known" allows any token."""
         who = self._check_token(request, model, scope)
         if self._rate:
             self._check_rate(who)
-
-    def check_known(self, request: Request) -> None:
-        """Refuse who has no token at all."""
-        token = None if self._tokens is None else self._tokens.find(_bearer(request))
-        self.check(request, "*" if token is None else token.model, "read")
 
     def may(self, request: Request, model: str, scope: str) -> bool:
         """Whether the token of a request allows this."""
@@ -58,7 +53,7 @@ class Access:
                 "this needs a token the server knows; send it as 'Authorization: Bearer …'.",
                 {"WWW-Authenticate": "Bearer"},
             )
-        if not token.allows(model, scope):
+        if scope != "known" and not token.allows(model, scope):
             raise Refused(403, f"this token allows {token.scope} on {token.model}; this needs {scope} on {model}.")
         return token.id
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import orjson
-from fastapi.responses import Response
+from starlette.responses import Response
 
 from hinged.estimators.labels import in_order
 

@@ -37,7 +37,7 @@ def predict(model: Any, x: Any) -> Any:
 def predict_many(model: Any, rows: list[Any]) -> list[Any]:
     """The answer for each, or the exception that refused it; texts and dicts are read as one batch."""
     kinds = {type(x) for x in rows}
-    if len(kinds) == 1 and kinds <= set(TEXTS) and type(model).__name__ not in ALONE:
+    if len(rows) > 1 and len(kinds) == 1 and kinds <= set(TEXTS) and type(model).__name__ not in ALONE:
         try:
             return [plain(y) for y in model.predict(rows)]
         except (TypeError, ValueError):
@@ -46,7 +46,7 @@ def predict_many(model: Any, rows: list[Any]) -> list[Any]:
     for x in rows:
         try:
             answers.append(predict(model, x))
-        except (TypeError, ValueError) as problem:
+        except Exception as problem:
             answers.append(problem)
     return answers
 

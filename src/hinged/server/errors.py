@@ -5,19 +5,22 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import Response
+from pydantic import ValidationError
 from sklearn.exceptions import NotFittedError
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 
 from hinged.journal import InUseError, JournalError
 from hinged.server.answers import as_json
 
-__all__ = ["Refused", "add_handlers", "refusal_of"]
+__all__ = ["HANDLERS", "Refused", "answer_to", "refusal_of"]
 
 log = logging.getLogger("hinged.server")
-UNKNOWN_PATH = {404: "there is nothing at this path; /openapi.json lists what there is.", 405: "this path has other methods."}
+UNKNOWN_PATH = {
+    404: "there is nothing at this path; /openapi.json lists what there is.",
+    405: "this path has other methods.",
+}
 
 
 class Refused(Exception):  # noqa: N818 — an answer, not a fault
@@ -38,6 +41,8 @@ def refusal_of(problem: Exception) -> Refused:
     """
     if isinstance(problem, Refused):
         return problem
+    if isinstance(problem, ValidationError):
+        return _malformed(problem)
     if isinstance(problem, NotFittedError):
         return Refused(409, "this model has learnt nothing yet; teach it first.")
     if isinstance(problem, JournalError):
@@ -59,27 +64,21 @@ def answer_to(problem: Exception) -> Response:
     return as_json({"error": refused.sentence}, refused.status, refused.headers)
 
 
-def add_handlers(app: FastAPI) -> None:
-    """Let every error of an app be answered in this way."""
-
-    async def handle(request: Request, problem: Exception) -> Response:
-        return answer_to(problem)
-
-    async def malformed(request: Request, problem: RequestValidationError) -> Response:
-        return answer_to(_malformed(problem.errors()[0]))
-
-    async def unknown(request: Request, problem: HTTPException) -> Response:
+async def _handle(request: Request, problem: Exception) -> Response:
+    """What no endpoint answered: an unknown path, another method, a fault outside of them."""
+    if isinstance(problem, HTTPException):
         sentence = UNKNOWN_PATH.get(problem.status_code, str(problem.detail))
         return answer_to(Refused(problem.status_code, sentence, dict(problem.headers or {})))
-
-    app.add_exception_handler(RequestValidationError, malformed)  # type: ignore[arg-type]
-    app.add_exception_handler(HTTPException, unknown)  # type: ignore[arg-type]
-    for kind in (Refused, ValueError, TypeError, OSError, LookupError, ArithmeticError, MemoryError, Exception):
-        app.add_exception_handler(kind, handle)
+    return answer_to(problem)
 
 
-def _malformed(error: dict[str, Any]) -> Refused:
+HANDLERS: dict[Any, Any] = {HTTPException: _handle, Exception: _handle}
+
+
+def _malformed(problem: ValidationError) -> Refused:
+    """The first thing wrong with a body."""
+    error = problem.errors(include_url=False, include_input=False)[0]
     if error["type"] == "json_invalid":
-        return Refused(400, f"the body is not JSON ({error.get('ctx', {}).get('error', 'malformed')}).")
-    where = " → ".join(str(part) for part in error["loc"] if part != "body") or "the body"
+        return Refused(400, f"the body is not JSON ({error['ctx']['error']}).")
+    where = " → ".join(map(str, error["loc"])) or "the body"
     return Refused(422, f"{where}: {error['msg'][0].lower()}{error['msg'][1:]}.")

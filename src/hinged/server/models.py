@@ -20,7 +20,7 @@ from hinged.server.errors import Refused
 from hinged.server.settings import Settings
 from hinged.server.slot import Slot
 
-__all__ = ["NAME", "Models"]
+__all__ = ["NAME", "Models", "unknown"]
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,63}$"
 THREADS = 8
@@ -54,12 +54,14 @@ class Models:
     async def using(self, name: str) -> AsyncIterator[Slot]:
         """A model in memory, which stays there until this ends."""
         slot = self.slots.get(name) or self._found(name)
+        if slot.gone:
+            raise unknown(name)
         slot.hold()
         try:
             if slot.kept is None or slot.gate.locked():
                 await slot.open(snapshot_every=self.settings.snapshot_every, fsync=self.settings.fsync)
                 if slot.kept is None:
-                    raise _unknown(name)
+                    raise unknown(name)
             yield slot
         finally:
             slot.let_go()
@@ -75,7 +77,7 @@ class Models:
 
     def _found(self, name: str) -> Slot:
         if not re.match(NAME, name) or not (self.folder / name).is_dir():
-            raise _unknown(name)
+            raise unknown(name)
         return self._slot(name)
 
     def _slot(self, name: str) -> Slot:
@@ -92,8 +94,7 @@ class Models:
                 slot.gone = False
                 return True
         async with self.using(name) as slot:
-            assert slot.kept is not None
-            if slot.kept.journal.get("model") != plain_settings(estimator):
+            if slot.durable.journal.get("model") != plain_settings(estimator):
                 raise Refused(409, f"there is a model {name!r} of other settings; choose another name, or delete it.")
         return False
 
@@ -155,7 +156,8 @@ class Models:
         self._held.release()
 
 
-def _unknown(name: str) -> Refused:
+def unknown(name: str) -> Refused:
+    """The answer where there is no such model."""
     return Refused(404, f"there is no model {name!r}; PUT /v1/models/{name} makes one.")
 
 

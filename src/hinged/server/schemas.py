@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from hinged.server.making import ESTIMATORS
-from hinged.server.models import NAME
 
 __all__ = [
     "Ask",
@@ -20,7 +18,6 @@ __all__ = [
     "Learnt",
     "Listing",
     "Make",
-    "ModelName",
     "Prediction",
     "Rank",
     "Ranking",
@@ -45,7 +42,6 @@ LABEL = {
 Row = Annotated[Any, WithJsonSchema(ROW)]
 Label = Annotated[Any, WithJsonSchema(LABEL)]
 Top = Annotated[int | None, Field(ge=1, le=1_000_000)]
-ModelName = Annotated[str, Path(pattern=NAME, description="The name of a model.")]
 
 
 class Body(BaseModel):

@@ -10,6 +10,7 @@ from typing import Any
 
 from hinged.journal import DurableModel, Example, Receipt
 from hinged.server.sizes import bytes_of
+from hinged.server.together import Together
 
 __all__ = ["Slot"]
 
@@ -39,9 +40,22 @@ class Slot:
         self.kept: DurableModel | None = None
         self.users, self.used_at, self.bytes = 0, 0.0, 0
         self.gone = False
+        self.together = Together()
         self.commits = self.learnt = self._weigh_at = 0
         self._waiting: list[tuple[list[Example], asyncio.Future[list[Receipt]]]] = []
         self._writer: asyncio.Task[None] | None = None
+
+    @property
+    def durable(self) -> DurableModel:
+        """The model with its journal; for those who hold it."""
+        if self.kept is None:
+            raise RuntimeError(f"the model {self.name!r} is not in memory; hold it first.")
+        return self.kept
+
+    @property
+    def model(self) -> Any:
+        """The estimator; for those who hold it."""
+        return self.durable.model
 
     def hold(self) -> None:
         """Keep the model from being closed."""
@@ -92,10 +106,9 @@ class Slot:
             self.let_go()
 
     async def _commit(self, turn: list[tuple[list[Example], asyncio.Future[list[Receipt]]]]) -> None:
-        assert self.kept is not None
         try:
             receipts = await self._in_thread(
-                self.kept.learn_many, [example for examples, _ in turn for example in examples]
+                self.durable.learn_many, [example for examples, _ in turn for example in examples]
             )
         except Exception as problem:
             for _, done in turn:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import orjson
-from fastapi import Request
+from starlette.requests import Request
 
 from hinged.journal import Example
 from hinged.server.answers import line
@@ -102,8 +102,7 @@ async def learn_lines(request: Request, models: Models, slot: Slot) -> AsyncIter
     waiting: list[tuple[asyncio.Task[Any], list[tuple[int, Exception]], int]] = []
     try:
         async for lines in chunks_of(request, models.settings.max_body):
-            assert slot.kept is not None
-            examples, refused, n = await models.in_thread(_examples_of, lines, slot.kept.model)
+            examples, refused, n = await models.in_thread(_examples_of, lines, slot.model)
             waiting.append((asyncio.create_task(slot.learn(examples)), refused, n))
             if len(waiting) >= AHEAD:
                 yield await _acknowledge(*waiting.pop(0), told)
@@ -144,9 +143,8 @@ async def _acknowledge(
 
 async def predict_lines(request: Request, models: Models, slot: Slot) -> AsyncIterator[bytes]:
     """An answer, or an error, for each line of a stream."""
-    assert slot.kept is not None
     async for lines in chunks_of(request, models.settings.max_body):
-        yield await models.in_thread(_predictions, lines, slot.kept.model)
+        yield await models.in_thread(_predictions, lines, slot.model)
 
 
 def _predictions(lines: list[bytes], model: Any) -> bytes:
