@@ -38,7 +38,7 @@ def make_estimator(kind: str, settings: dict[str, Any]) -> Any:
     try:
         given = {name: _setting(name, value) for name, value in settings.items()}
         tried = KINDS[kind](**given)
-        tried._settle()
+        tried._settle(*([()] if kind == "SequenceTagger" else []))
         if kind.startswith("Text"):
             tried.text_space_._rows(["a text"], True)
     except (AttributeError, KeyError, IndexError, TypeError, OverflowError) as problem:
