@@ -23,6 +23,7 @@ NAMES = (
     "ranks",
     "scaling",
     "sequences",
+    "service",
     "text_files",
 )
 

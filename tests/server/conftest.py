@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import signal
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,7 +13,7 @@ from tests.server.process import Server
 def server(tmp_path_factory):
     server = Server(tmp_path_factory.mktemp("models"), "--metrics", "--max-body", "64K")
     yield server
-    code, said = server.stop()
+    code, said = server.stop(signal.SIGINT)
     assert (code, said) == (0, "")
 
 

@@ -15,13 +15,13 @@ PROGRAM = [sys.executable, "-c", "from hinged.cli.main import main; main()"]
 class Server:
     """`hinged serve` on a folder; a token that may do everything is made for it."""
 
-    def __init__(self, folder, *options):
+    def __init__(self, folder, *options, port="0", ready=True):
         self.folder = folder
         self.token = create_token(folder / "tokens.json", "*", "admin")
-        command = [*PROGRAM, "serve", str(folder), "--port", "0", *options]
+        command = [*PROGRAM, "serve", str(folder), "--port", port, *options]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.url = ""
-        while not self.url:
+        while ready and not self.url:
             line = self.process.stderr.readline()
             assert line, "the server ended"
             found = re.search(r"at (http://\S+);", line)

@@ -5,7 +5,7 @@ import json
 from tests.journal.disks import on_a_disk
 
 FILLING = """
-import json, sys
+import json, secrets, sys
 from pathlib import Path
 from hinged.client import Client, ServiceError
 from hinged.journal import DurableModel
@@ -17,16 +17,16 @@ if sys.argv[1] == "first":
         acknowledged, refused = 0, None
         try:
             for i in range(100_000):
-                model.learn({{f"feature {{i}}, as long as can be {{j}}": 1.0 for j in range(60)}}, i % 5)
+                model.learn({{secrets.token_hex(16): 1.0 for _ in range(300)}}, i % 5)
                 acknowledged += 1
         except ServiceError as problem:
             refused = [problem.status, str(problem)]
         bulk = None
         try:
-            model.learn_many([({{f"more {{j}}": 1.0 for j in range(9000)}}, 1)])
+            model.learn_many([({{secrets.token_hex(16): 1.0 for _ in range(20_000)}}, 1)])
         except ServiceError as problem:
             bulk = problem.status
-        print(json.dumps([acknowledged, refused, bulk, model.predict({{"feature 0, as long as can be 0": 1.0}})]))
+        print(json.dumps([acknowledged, refused, bulk, model.predict({{"more 1": 1.0}})]))
 else:
     with DurableModel(folder / "models" / "wide", read_only=True) as kept:
         print(json.dumps(kept.model.n_rounds_))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import random
-import socket
 import threading
 import time
 from typing import Any
@@ -83,9 +82,6 @@ class Connection:
         headers = self._headers if body is None else {**self._headers, "Content-Type": kind}
         with self._lock:
             try:
-                if self._http.sock is None:
-                    self._http.connect()
-                    self._http.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self._http.request(method, self._path + path, body, headers)
                 answer = self._http.getresponse()
                 return answer.status, answer.read(), float(answer.headers.get("Retry-After", 0))

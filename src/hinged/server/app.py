@@ -26,7 +26,7 @@ __all__ = ["create_app"]
 
 
 def create_app(settings: Settings) -> Starlette:
-    """An ASGI app that serves the models of a folder.
+    """An ASGI app that serves the models of a folder, which is held for this process from now on.
 
     Starlette routes and pydantic reads bodies, with the OpenAPI description made of the same endpoints: half the time
     a request takes with FastAPI on top of both (docs/service.md, "Figures").
@@ -38,12 +38,11 @@ def create_app(settings: Settings) -> Starlette:
     >>> type(create_app(Settings(Path(tempfile.mkdtemp())))).__name__
     'Starlette'
     """
-    counts = Metrics()
+    counts, models = Metrics(), Models(settings)
     described = describe(ENDPOINTS)
 
     @asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
-        models = app.state.models = Models(settings)
         try:
             yield
         finally:
@@ -62,4 +61,5 @@ def create_app(settings: Settings) -> Starlette:
         lifespan=life,
     )
     app.state.settings, app.state.access, app.state.metrics = settings, Access(settings), counts
+    app.state.models = models
     return app

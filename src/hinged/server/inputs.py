@@ -72,4 +72,4 @@ def as_label(y: Any) -> Any:
 
 
 def _named(y: Any) -> str:
-    return {dict: "an object", list: "a list that holds something else"}.get(type(y), type(y).__name__)
+    return "an object" if isinstance(y, dict) else "a list that holds something else"

@@ -37,8 +37,8 @@ def make_estimator(kind: str, settings: dict[str, Any]) -> Any:
             raise ValueError(f"{name} must be a whole number from 1 to {most:,} here; got {value!r}.")
     try:
         given = {name: _setting(name, value) for name, value in settings.items()}
-        tried = KINDS[kind](**given)
-        tried._settle(*([()] if kind == "SequenceTagger" else []))
+        tried: Any = KINDS[kind](**given)
+        tried._settle(*([[]] if kind == "SequenceTagger" else []))
         if kind.startswith("Text"):
             tried.text_space_._rows(["a text"], True)
     except (AttributeError, KeyError, IndexError, TypeError, OverflowError) as problem:

@@ -31,9 +31,9 @@ def serve(settings: Settings, host: str, port: int, ready: Any = None) -> None:
     host, port : where to listen; port 0 takes a free one
     ready : called with the address once connections are accepted
     """
+    server = _server(settings)
     listening = _listen(host, port)
     sys.setswitchinterval(SWITCH)
-    server = _server(settings)
     server.ready = None if ready is None else lambda: ready(_address(listening))
     with suppress(ValueError):  # not the main thread
         for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn raises them once more when all is done
@@ -56,8 +56,7 @@ def serving(settings: Settings) -> Iterator[tuple[str, str]]:
     200
     """
     token = "" if settings.open else create_token(settings.tokens, "*", "admin")
-    listening = _listen("127.0.0.1", 0)
-    server = _server(settings)
+    server, listening = _server(settings), _listen("127.0.0.1", 0)
     begun = threading.Event()
     server.ready = begun.set
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -15,7 +15,7 @@ from hinged.server.together import Together
 __all__ = ["Slot"]
 
 InThread = Callable[..., Any]
-WEIGH_EVERY = 1000  # examples
+WEIGH_EVERY = 1000  # examples, at last; a young model grows fast
 
 
 class Slot:
@@ -85,7 +85,7 @@ class Slot:
     def weigh(self) -> None:
         """Look again how much memory the model takes."""
         self.bytes = 0 if self.kept is None else bytes_of(self.kept.model)
-        self._weigh_at = self.learnt + WEIGH_EVERY
+        self._weigh_at = self.learnt + min(WEIGH_EVERY, max(self.learnt, 16))
 
     async def learn(self, examples: list[Example]) -> list[Receipt]:
         """Teach examples; they are on the disk when this returns. The caller holds the model."""

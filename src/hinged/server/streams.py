@@ -83,7 +83,8 @@ def example_of(entry: Any, model: Any) -> Example:
 
 def _examples_of(lines: list[bytes], model: Any) -> tuple[list[Example], list[tuple[int, Exception]], int]:
     """The examples of a chunk, those refused by their place in it, and how many lines it had."""
-    examples, refused = [], []
+    examples: list[Example] = []
+    refused: list[tuple[int, Exception]] = []
     entries = read_lines(lines)
     for place, entry in enumerate(entries):
         try:
