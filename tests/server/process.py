@@ -28,7 +28,7 @@ class Server:
             self.url = found[1] if found else ""
 
     def client(self, token=None, **how):
-        return Client(self.url, token or self.token, **how)
+        return Client(self.url, token or self.token, timeout=300, **how)  # the first round may have to be compiled
 
     def stop(self, number=signal.SIGTERM):
         """End it; gives its exit code and the rest of what it said."""

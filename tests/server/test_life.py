@@ -73,7 +73,7 @@ def test_a_client_waits_for_a_server_that_comes_back(tmp_path):
 
 def test_models_make_room_for_others_and_lose_nothing(tmp_path):
     examples = texts(40)
-    with serving(Settings(tmp_path, memory=1_000_000)) as (url, token), Client(url, token) as client:
+    with serving(Settings(tmp_path, memory=300_000)) as (url, token), Client(url, token) as client:
         models = [client.create(f"m{i}") for i in range(8)]
         for x, y in examples:
             for model in models:

@@ -28,6 +28,7 @@ WRONG = {
     "nothing at all": (LEARN, b"", 400, "not JSON"),
     "no object": (LEARN, b"[1]", 422, "object"),
     "no example": (LEARN, {"y": "work"}, 422, "x: field required"),
+    "no label": (LEARN, {"x": "tax"}, 422, "y is missing"),
     "something else": (LEARN, {**GOOD, "z": 1}, 422, "z: "),
     "an object as label": (LEARN, {"x": "tax", "y": {"a": 1}}, 422, "got an object"),
     "a list as label": (LEARN, {"x": "tax", "y": ["a", "b"]}, 422, "hashable"),

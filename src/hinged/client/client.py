@@ -39,8 +39,10 @@ class Client:
     >>> with serving(Settings(Path(tempfile.mkdtemp()))) as (url, token), Client(url, token) as client:
     ...     mail = client.create("mail", "TextClassifier", rule="pa1")
     ...     mail.learn("tax form due", "work"), mail.learn("cake recipe", "home", key="message 2")
+    ...     mail.learn_many([("the tax office", "work"), ("bake a cake", "home")] * 2)
     ...     mail.predict("the tax"), [label for label, score in mail.rank("a cake", top=1)]
     (Learnt(seq=1, new=True), Learnt(seq=2, new=True))
+    Bulk(learnt=4, repeated=0, refused={})
     ('work', ['home'])
     """
 
@@ -63,6 +65,7 @@ class Client:
 
     def healthy(self) -> bool:
         """Whether the server answers."""
+        self._connection.close()  # one that rested may have been given up by the server
         try:
             return bool(self._connection.ask("GET", "/healthz", again=False)["status"] == "ok")
         except ServiceError:

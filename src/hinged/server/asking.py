@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 
-from hinged.journal import DurableModel
+from hinged.journal import DurableModel, Example
 from hinged.server.answers import plain
-from hinged.server.inputs import as_label, as_row
+from hinged.server.inputs import LARGEST_WEIGHT, LONGEST_KEY, as_label, as_row
 
-__all__ = ["explain", "predict", "predict_many", "rank", "status"]
+__all__ = ["example_for", "explain", "predict", "predict_many", "rank", "status"]
 
 ALONE = ("SequenceTagger", "Uniclass")  # whose rows are no batch as they come
 TEXTS = (str, dict)
@@ -27,6 +28,17 @@ BEST = 5  # taggings, where nobody says how many
 def row_for(model: Any, x: Any) -> Any:
     """An example as this model takes it: a sparse row is as wide as the model, where it does not say."""
     return as_row(x, getattr(model, "n_features_in_", 0))
+
+
+def example_for(model: Any, x: Any, y: Any, key: Any, weight: Any) -> Example:
+    """Something to teach this model; only a detector of outliers needs no answer."""
+    if y is None and type(model).__name__ != "Uniclass":
+        raise ValueError("y is missing, or null; an example is taught with its right answer.")
+    if key is not None and (type(key) is not str or len(key) > LONGEST_KEY):
+        raise ValueError(f"a key is a text of at most {LONGEST_KEY} characters.")
+    if weight is not None and (type(weight) not in (int, float) or not 0 <= weight <= LARGEST_WEIGHT):
+        raise ValueError(f"a weight is a number from 0 to {LARGEST_WEIGHT:,.0f}.")
+    return Example(row_for(model, x), y if type(y) is str else as_label(y), key, weight)
 
 
 def predict(model: Any, x: Any) -> Any:
@@ -72,11 +84,10 @@ def explain(model: Any, x: Any, label: Any, position: int | None, top: int | Non
         raise TypeError(f"a {type(model).__name__} cannot explain its answers.")
     given = [one for one in (position, None if label is None else as_label(label)) if one is not None]
     try:
-        carrying = model.explain(row_for(model, x), *given, top=top)
-    except TypeError as problem:
-        if "argument" not in str(problem):
-            raise
+        inspect.signature(model.explain).bind(x, *given, top=top)
+    except TypeError:
         raise TypeError(f"a {type(model).__name__} explains {WANTS.get(type(model).__name__, 'a label')}.") from None
+    carrying = model.explain(row_for(model, x), *given, top=top)
     return [{"feature": plain(feature), "weight": float(weight)} for feature, weight in carrying]
 
 

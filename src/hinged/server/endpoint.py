@@ -86,7 +86,7 @@ def route_of(said: Endpoint) -> Route:
             name = request.path_params["name"] if named else "*"
             if said.scope is not None:
                 state.access.check(request, name, said.scope)
-            if named and not re.match(NAME, name):
+            if named and not re.fullmatch(NAME, name):
                 raise unknown(name)
             data = await _body_of(request, state.settings.max_body) if takes is not None else b""
             body = takes.model_validate_json(data) if takes is not None else None

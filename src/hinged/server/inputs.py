@@ -9,6 +9,7 @@ import numpy as np
 __all__ = ["as_label", "as_row"]
 
 WIDEST = 1 << 24  # columns: memory for a table of them is the server's, a row is anybody's
+LARGEST_WEIGHT, LONGEST_KEY = 1e6, 200
 SPARSE = {"indices", "values"}
 PLAIN = (str, int, float, bool)
 

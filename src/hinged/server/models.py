@@ -73,10 +73,10 @@ class Models:
 
     def names(self) -> list[str]:
         """The names of all models, in order."""
-        return sorted(entry.name for entry in self.folder.iterdir() if re.match(NAME, entry.name))
+        return sorted(entry.name for entry in self.folder.iterdir() if re.fullmatch(NAME, entry.name))
 
     def _found(self, name: str) -> Slot:
-        if not re.match(NAME, name) or not (self.folder / name).is_dir():
+        if not re.fullmatch(NAME, name) or not (self.folder / name).is_dir():
             raise unknown(name)
         return self._slot(name)
 
@@ -116,7 +116,11 @@ class Models:
                 await asyncio.sleep(0.01)
         await slot.close()
         async with slot.gate:
-            await self.in_thread(self._delete, slot)
+            try:
+                await self.in_thread(self._delete, slot)
+            except OSError:
+                slot.gone = False
+                raise
 
     def _delete(self, slot: Slot) -> None:
         aside = self.folder / f".gone-{secrets.token_hex(8)}"

@@ -8,12 +8,10 @@ from typing import Any
 from starlette.responses import FileResponse, PlainTextResponse, Response, StreamingResponse
 
 from hinged import __version__
-from hinged.journal import Example
 from hinged.server import asking, schemas
 from hinged.server.answers import as_json
 from hinged.server.endpoint import NDJSON, Call, endpoint
 from hinged.server.errors import Refused
-from hinged.server.inputs import as_label
 from hinged.server.making import make_estimator
 from hinged.server.streams import learn_lines, predict_lines
 
@@ -29,9 +27,8 @@ async def learn(call: Call) -> Response:
     """Learn one example; it is on the disk when this answers."""
     body = call.body
     async with call.models.using(call.name) as slot:
-        x, y = asking.row_for(slot.model, body.x), as_label(body.y)
         key = body.key or call.request.headers.get("idempotency-key")
-        (receipt,) = await slot.learn([Example(x, y, key, body.weight)])
+        (receipt,) = await slot.learn([asking.example_for(slot.model, body.x, body.y, key, body.weight)])
     if receipt.error is not None:
         raise receipt.error
     return as_json({"seq": receipt.seq, "new": receipt.new})
@@ -40,10 +37,10 @@ async def learn(call: Call) -> Response:
 @endpoint("POST", f"{MODEL}/predict", "read", schemas.Ask, schemas.Prediction)
 async def predict(call: Call) -> Response:
     """The answer for one example; the model stays as it is."""
-    if call.size > SMALL:
-        return as_json({"y": await _asked(call, asking.predict, call.body.x)})
     async with call.models.using(call.name) as slot:
-        return as_json({"y": await slot.together.predict(slot.model, call.body.x)})
+        if call.size <= SMALL and slot.warm:
+            return as_json({"y": await slot.together.predict(slot.model, call.body.x)})
+    return as_json({"y": await _asked(call, asking.predict, call.body.x)})
 
 
 @endpoint("POST", f"{MODEL}/rank", "read", schemas.Rank, schemas.Ranking)
@@ -62,9 +59,11 @@ async def explain(call: Call) -> Response:
 async def _asked(call: Call, question: Any, *about: Any) -> Any:
     """Ask a model, in a thread where that may take long."""
     async with call.models.using(call.name) as slot:
-        if call.size <= SMALL:
+        if call.size <= SMALL and slot.warm:
             return question(slot.model, *about)
-        return await call.models.in_thread(question, slot.model, *about)
+        answer = await call.models.in_thread(question, slot.model, *about)
+        slot.warm = True
+        return answer
 
 
 @endpoint("POST", f"{MODEL}/learn-many", "write", '{"x": "tax form", "y": "work"}\n', NDJSON)

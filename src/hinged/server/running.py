@@ -19,6 +19,7 @@ from hinged.server.tokens import create_token
 __all__ = ["serve", "serving"]
 
 GRACE = 30  # seconds for requests under way
+KEEP = 75  # seconds that a connection may rest
 SWITCH = 0.0005  # seconds after which a thread that learns lets the one that answers have its turn
 
 
@@ -50,6 +51,7 @@ def serving(settings: Settings) -> Iterator[tuple[str, str]]:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from urllib.request import urlopen
     >>> with serving(Settings(Path(tempfile.mkdtemp()))) as (address, token):
     ...     urlopen(f"{address}/healthz").status
@@ -87,6 +89,7 @@ def _server(settings: Settings) -> _Server:
             log_level="warning",
             access_log=False,
             timeout_graceful_shutdown=GRACE,
+            timeout_keep_alive=KEEP,
             server_header=False,
         )
     )

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
+from hinged.server.inputs import LARGEST_WEIGHT, LONGEST_KEY
 from hinged.server.making import ESTIMATORS
 
 __all__ = [
@@ -25,7 +26,6 @@ __all__ = [
     "Status",
 ]
 
-LARGEST_WEIGHT = 1e6
 NUMBER, TEXT = {"type": "number"}, {"type": "string"}
 SCALAR = [TEXT, NUMBER, {"type": "boolean"}]
 ROW = {
@@ -62,7 +62,7 @@ class Learn(Body):
 
     x: Row
     y: Label = None
-    key: str | None = Field(None, max_length=200, description="The same key teaches the same label once.")
+    key: str | None = Field(None, max_length=LONGEST_KEY, description="The same key teaches the same label once.")
     weight: float | None = Field(None, ge=0, le=LARGEST_WEIGHT)
 
 

@@ -41,6 +41,7 @@ class Slot:
         self.users, self.used_at, self.bytes = 0, 0.0, 0
         self.gone = False
         self.together = Together()
+        self.warm = False  # whether it was asked before: the first question may have to load or compile
         self.commits = self.learnt = self._weigh_at = 0
         self._waiting: list[tuple[list[Example], asyncio.Future[list[Receipt]]]] = []
         self._writer: asyncio.Task[None] | None = None

@@ -11,9 +11,8 @@ from starlette.requests import Request
 
 from hinged.journal import Example
 from hinged.server.answers import line
-from hinged.server.asking import predict_many, row_for
+from hinged.server.asking import example_for, predict_many
 from hinged.server.errors import Refused, refusal_of
-from hinged.server.inputs import as_label
 from hinged.server.models import Models
 from hinged.server.slot import Slot
 
@@ -72,13 +71,7 @@ def example_of(entry: Any, model: Any) -> Example:
         raise entry
     if type(entry) is not dict or "x" not in entry or not entry.keys() <= NAMES:
         raise ValueError("a line is an object with x and y, and key and weight where wanted.")
-    key, weight = entry.get("key"), entry.get("weight")
-    if key is not None and (type(key) is not str or len(key) > 200):
-        raise ValueError("a key is a text of at most 200 characters.")
-    if weight is not None and (type(weight) not in (int, float) or not 0 <= weight <= 1e6):
-        raise ValueError("a weight is a number from 0 to 1,000,000.")
-    y = entry.get("y")
-    return Example(row_for(model, entry["x"]), y if type(y) is str else as_label(y), key, weight)
+    return example_for(model, entry["x"], entry.get("y"), entry.get("key"), entry.get("weight"))
 
 
 def _examples_of(lines: list[bytes], model: Any) -> tuple[list[Example], list[tuple[int, Exception]], int]:
