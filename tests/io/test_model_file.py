@@ -652,3 +652,12 @@ def test_what_a_killed_program_left_beside_a_model_is_removed_at_the_next_save(t
             os.utime(tmp_path / name, (time.time() - 3600,) * 2)
     write(tmp_path / "m.hinged", {}, {"a": np.zeros(1)}, {})
     assert sorted(file.name for file in tmp_path.iterdir()) == sorted([*kept, young, "m.hinged"])
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
+def test_a_file_that_is_replaced_keeps_its_mode(mode, tmp_path):
+    path = tmp_path / "m.hinged"
+    path.touch()
+    path.chmod(mode)
+    write(path, {}, {"a": np.zeros(1)}, {})
+    assert path.stat().st_mode & 0o777 == mode

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,10 @@ def write(
     tensors: dict[str, np.ndarray],
     names: dict[str, list[Hashable]],
 ) -> None:
-    """Write facts, arrays and lists of labels: to a file beside `path` first, flushed to the disk, then renamed."""
+    """Write facts, arrays and lists of labels: to a file beside `path` first, flushed to the disk, then renamed.
+
+    Where there was a file, the new one may be read and written by the same people.
+    """
     from safetensors.numpy import save as to_bytes
 
     for name, values in names.items():
@@ -40,11 +44,14 @@ def write(
         raise FileNotFoundError(f"there is no folder {path.parent} to save {path.name} in; make it first.")
     sweep_beside(path)
     temporary = name_beside(path)
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
     try:
-        with open(temporary, "xb") as file:
+        with open(temporary, "xb", opener=_private if mode is not None else None) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        if mode is not None:
+            os.chmod(temporary, mode)
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -54,6 +61,10 @@ def write(
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _private(name: str, flags: int) -> int:
+    return os.open(name, flags, 0o600)
 
 
 def read(

@@ -1,3 +1,7 @@
 """What was learnt, kept so that it survives: a journal of corrections, and snapshots of the model beside it."""
 
-__all__: list[str] = []
+from hinged.journal.durable import DurableModel, Example, Receipt
+from hinged.journal.errors import InUseError, JournalError
+from hinged.journal.journal import Event, Journal
+
+__all__ = ["DurableModel", "Event", "Example", "InUseError", "Journal", "JournalError", "Receipt"]

@@ -1,0 +1,327 @@
+"""A learner that survives: every example is in the journal before it is acknowledged."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Hashable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from hinged.estimators.files import load
+from hinged.journal.codec import encode, label_to_text
+from hinged.journal.errors import JournalError, told
+from hinged.journal.journal import Journal
+from hinged.journal.lock import FolderLock
+from hinged.journal.replaying import learn_again, rename_is_exact
+from hinged.journal.settings import estimator_of, functions_of, plain_settings
+
+__all__ = ["DurableModel", "Example", "Receipt"]
+
+JOURNAL, SNAPSHOT = "journal.sqlite", "snapshot.hinged"
+
+
+class Example(NamedTuple):
+    """Something to learn: a row, its right answer, who sent it, how much it counts."""
+
+    x: Any
+    y: Any
+    key: str | None = None
+    weight: float | None = None
+
+
+class Receipt(NamedTuple):
+    """What became of an example.
+
+    Attributes
+    ----------
+    seq : its number in the journal; 0 where it was refused
+    new : False where the same key had taught the same label before, so that nothing was learnt
+    error : why it was refused, or None
+    """
+
+    seq: int
+    new: bool
+    error: Exception | None = None
+
+
+class DurableModel:
+    """A model in a folder: a journal of all it was taught, and a snapshot of what it learnt from that.
+
+    `learn` returns when the example is on the disk. Whatever happens then (kill -9, power loss), opening the folder
+    again gives the same model, to the last bit: the snapshot, and the journal after it learnt once more. One lock
+    covers appending and learning, so both have one order. One process at a time may open a folder to write; others
+    may read. See docs/journal.md.
+
+    Parameters
+    ----------
+    folder : where journal, snapshot and lock lie; made where there is none
+    model : estimator, optional
+        What to begin with, unfitted; its settings are kept in the journal. May be left out for a folder that exists,
+        unless settings are functions, which have to be given again.
+    read_only : bool, default False
+        Only look; works beside a process that writes, and shows what it had acknowledged when this was opened.
+    snapshot_every : int, default 1000
+        After so many lines of the journal a snapshot is written.
+    fsync : bool, default True
+        False does not wait for the disk: power loss may take the last examples, a killed process none.
+
+    Attributes
+    ----------
+    model : the estimator; ask it whatever you like, but teach it through `learn`
+    journal : Journal
+    lock : threading.RLock
+        Held while something is written.
+
+    Examples
+    --------
+    >>> import hinged, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with DurableModel(folder, hinged.TextClassifier()) as kept:
+    ...     kept.learn("tax form due", "work", key="message 1").new
+    ...     kept.learn("cake recipe", "home", key="message 2").new
+    ...     kept.learn("tax form due", "work", key="message 1").new
+    True
+    True
+    False
+    >>> with DurableModel(folder) as kept:
+    ...     kept.rename("work", "office")
+    ...     kept.model.predict_one("the tax")
+    'office'
+    """
+
+    model: Any
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        model: Any = None,
+        *,
+        read_only: bool = False,
+        snapshot_every: int = 1000,
+        fsync: bool = True,
+    ) -> None:
+        self.folder, self.read_only, self.snapshot_every = Path(folder), read_only, snapshot_every
+        self.lock, self._begun_with, self._holds = threading.RLock(), model, None
+        self._ahead = False  # whether the model learnt something that could not be written
+        if not read_only:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                self._holds = FolderLock(self.folder)
+            except JournalError:
+                raise
+            except OSError as problem:
+                raise told(problem, self.folder) from problem
+        try:
+            self.journal = Journal(self.folder / JOURNAL, read_only=read_only, fsync=fsync)
+            self._keep_settings()
+            self._catch_up()
+        except BaseException:
+            if self._holds is not None:
+                self._holds.release()
+            raise
+
+    # ------------------------------------------------------------------ learning
+    def learn(self, x: Any, y: Any, key: str | None = None, weight: float | None = None) -> Receipt:
+        """Learn one example; it is on the disk when this returns."""
+        (receipt,) = self.learn_many([Example(x, y, key, weight)])
+        if receipt.error is not None:
+            raise receipt.error
+        return receipt
+
+    def learn_many(
+        self, examples: Iterable[Example], also: Callable[[sqlite3.Connection], None] | None = None
+    ) -> list[Receipt]:
+        """Learn several examples with one wait for the disk; one that is refused does not hinder the others.
+
+        Parameters
+        ----------
+        examples : what to learn, in this order
+        also : what else to write in the same transaction, to tables of the caller's own
+        """
+        with self._changing():
+            with self.journal.transaction() as database:
+                receipts = [self._learn(example) for example in examples]
+                if also is not None:
+                    also(database)
+            self._ahead = False
+            if self.journal.last - self._seen >= self.snapshot_every:
+                self._snapshot_if_possible()
+        return receipts
+
+    def _learn(self, example: Example) -> Receipt:
+        x, y, key, weight = example
+        try:
+            data = encode(x)
+            label_to_text(y)  # what cannot be written must not be learnt
+            before = None if key is None else self.journal.find(key, y)
+            if before is not None:
+                return Receipt(before, False)
+            self.model.learn_one(x, y) if weight is None else self.model.learn_one(x, y, weight)
+        except (TypeError, ValueError) as problem:  # the estimator leaves no trace of what it refuses
+            return Receipt(0, False, problem)
+        self._ahead = True
+        return Receipt(self.journal.append("learn", data, y, key=key, weight=weight), True)
+
+    def declare(self, labels: Iterable[Hashable]) -> None:
+        """Make labels known before any of their examples came."""
+        labels = list(labels)
+        with self._changing():
+            with self.journal.transaction():
+                self.model.declare(labels)
+                self._ahead = True
+                self.journal.append("declare", [], labels)
+            self._ahead = False
+
+    # ------------------------------------------------------------------ edits
+    def forget(self, label: Hashable) -> None:
+        """Forget a label: the model becomes what it would be without any of its examples, whose content is erased."""
+        with self._changing():
+            self._check_known(label)
+            with self.journal.transaction():
+                self.journal.forget(label)
+            self._rebuild()
+            self.journal.shrink()
+
+    def rename(self, old: Hashable, new: Hashable) -> None:
+        """Call a label by another name, as if it had never had the old one."""
+        with self._changing():
+            self._check_known(old)
+            if new in self.labels():
+                raise ValueError(f"label {new!r} exists already; use merge({old!r}, {new!r}) to join the two.")
+            with self.journal.transaction():
+                self.journal.rename(old, new)
+            if rename_is_exact(self.model, self.journal):
+                self.model.rename_label(old, new)
+                self._snapshot_if_possible()
+            else:
+                self._rebuild()
+
+    def merge(self, source: Hashable, into: Hashable) -> None:
+        """Make one label of two: the model becomes what it would be if `source` had always been `into`."""
+        with self._changing():
+            self._check_known(source)
+            self._check_known(into)
+            if source == into:
+                raise ValueError(f"merge needs two labels; got {source!r} twice.")
+            with self.journal.transaction():
+                self.journal.rename(source, into, kind="merge")
+            self._rebuild()
+
+    def labels(self) -> list[Hashable]:
+        """The labels known by now."""
+        return list(self.model._known()) if hasattr(self.model, "_known") else []
+
+    def _check_known(self, label: Hashable) -> None:
+        if not hasattr(self.model, "rename_label"):
+            raise TypeError(f"labels can be edited for Classifier and Ranker; this is a {type(self.model).__name__}.")
+        if label not in self.labels():
+            raise ValueError(f"label {label!r} is not known; known are {self.labels()[:10]!r}.")
+
+    # ------------------------------------------------------------------ the folder
+    def snapshot(self) -> None:
+        """Write the model as it is now, so that opening the folder has less to learn again."""
+        with self._changing():
+            if getattr(self.model, "_model", None) is None:
+                return
+            path = self.folder / SNAPSHOT
+            if not path.exists():
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))  # the file that replaces it keeps this mode
+            last = self.journal.last
+            self.model._notes = {**(self.model._notes or {}), "journal": self.journal.get("id"), "seq": last}
+            try:
+                self.model.save(path)
+            except OSError as problem:
+                raise told(problem, path) from problem
+            self._seen = last
+
+    def _snapshot_if_possible(self) -> None:
+        try:
+            self.snapshot()
+        except JournalError:  # the journal holds everything: the next one to open the folder learns it again
+            self._seen = self.journal.last
+
+    def close(self) -> None:
+        """Write a snapshot where the last one is far behind, and let go of the folder."""
+        with self.lock:
+            if self._holds is not None:
+                if self.journal.last - self._seen > self.snapshot_every // 10:
+                    self._snapshot_if_possible()
+                self._holds.release()
+            self._holds, self.read_only = None, True
+            self.journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def _changing(self) -> Any:
+        """The lock of those who write; where a write failed, the model first becomes what the journal says."""
+        if self.read_only:
+            raise JournalError(f"{self.folder} was opened to be read, or is closed; open it to write.")
+        self.lock.acquire()
+        try:
+            if self._ahead:
+                self._catch_up()
+                self._ahead = False
+        except BaseException:
+            self.lock.release()
+            raise
+        return _Releasing(self.lock)
+
+    def _keep_settings(self) -> None:
+        stored = self.journal.get("model")
+        if stored is None and self._begun_with is None:
+            raise ValueError(f"{self.folder} holds no model yet; say what to begin with: DurableModel(folder, model).")
+        if stored is None:
+            with self.journal.transaction():
+                self.journal.put("model", plain_settings(self._begun_with))
+        elif self._begun_with is not None and plain_settings(self._begun_with) != stored:
+            raise ValueError(
+                f"{self.folder} was begun with {stored['estimator']} of other settings than those given; leave the "
+                "model out to go on with it, or choose another folder."
+            )
+
+    def _fresh(self) -> Any:
+        return estimator_of(self.journal.get("model"), self._begun_with)
+
+    def _catch_up(self) -> None:
+        """Become the snapshot, if it is sound and no label was edited since, and learn what came after it."""
+        stored = self._stored()
+        with self.journal.transaction(to_write=False):  # others may write while this one only looks
+            notes = getattr(stored, "_notes", None) or {}
+            useful = notes.get("journal") == self.journal.get("id") and self.journal.last_edit() <= notes["seq"]
+            model, seen = (stored, notes["seq"]) if useful else (self._fresh(), 0)
+            learn_again(model, self.journal.examples(seen))
+        self.model, self._seen = model, seen
+
+    def _stored(self) -> Any:
+        """The model of the snapshot; None where there is none, or it is damaged: the journal has it all."""
+        path = self.folder / SNAPSHOT
+        try:
+            return load(path, **functions_of(self._begun_with)) if path.exists() else None
+        except (OSError, ValueError):
+            return None
+
+    def _rebuild(self) -> None:
+        """Learn the whole journal anew; until then the old model answers."""
+        model = self._fresh()
+        learn_again(model, self.journal.examples())
+        self.model = model
+        self._snapshot_if_possible()
+
+
+class _Releasing:
+    """A lock that is held already, let go of at the end."""
+
+    def __init__(self, lock: Any) -> None:
+        self._lock = lock
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *raised: object) -> None:
+        self._lock.release()

@@ -1,0 +1,43 @@
+"""Which estimator a journal was begun with, as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hinged.estimators.files import KINDS
+from hinged.io import from_json, to_json
+
+__all__ = ["estimator_of", "functions_of", "plain_settings"]
+
+
+def plain_settings(model: Any) -> dict[str, Any]:
+    """The kind and the settings of an estimator.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> plain_settings(hinged.Classifier("pa2"))["settings"]["rule"]
+    'pa2'
+    """
+    kind = type(model).__name__
+    if kind not in KINDS or not hasattr(model, "learn_one"):
+        raise TypeError(f"a journal is for learners of hinged that learn one example at a time; got a {kind}.")
+    return {
+        "estimator": kind,
+        "settings": {name: to_json(name, value) for name, value in model.get_params(deep=False).items()},
+    }
+
+
+def estimator_of(plain: dict[str, Any], given: Any = None) -> Any:
+    """An unfitted estimator of these settings; functions among them are taken from `given`."""
+    functions = functions_of(given)
+    settings = {
+        name: from_json(name, value, {name: functions[name]} if name in functions else {})
+        for name, value in plain["settings"].items()
+    }
+    return KINDS[plain["estimator"]](**settings)
+
+
+def functions_of(model: Any) -> dict[str, Any]:
+    """Settings that are functions, which no file holds."""
+    return {} if model is None else {n: v for n, v in model.get_params(deep=False).items() if callable(v)}

@@ -1,0 +1,287 @@
+"""A model in a folder: the same to the last bit whenever it is opened again, and after every edit of its labels."""
+
+import sqlite3
+import subprocess
+import sys
+import threading
+
+import pytest
+from tests.journal.models import KINDS, learner, learnt_by, same, texts
+
+import hinged
+from hinged.journal import DurableModel, Example, InUseError, Journal, JournalError
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_opening_again_gives_the_weights_of_an_uninterrupted_run(kind, tmp_path):
+    examples = list(KINDS[kind][2](60))
+    for begin, end in [(0, 1), (1, 25), (25, 25), (25, 48), (48, 60)]:
+        with DurableModel(tmp_path, learner(kind), snapshot_every=10) as kept:
+            for x, y in examples[begin:end]:
+                kept.learn(x, y)
+    with DurableModel(tmp_path) as kept:
+        assert kept._seen > 0, "the snapshot was used"
+        assert same(kept.model, learnt_by(kind, [(x, sorted(y) if isinstance(y, set) else y) for x, y in examples]))
+    (tmp_path / "snapshot.hinged").unlink()
+    with DurableModel(tmp_path, read_only=True) as kept:
+        assert same(kept.model, learnt_by(kind, [(x, sorted(y) if isinstance(y, set) else y) for x, y in examples]))
+
+
+def test_many_examples_at_once_are_learnt_as_one_by_one(tmp_path):
+    examples = texts(50)
+    with DurableModel(tmp_path, learner("texts")) as kept:
+        receipts = kept.learn_many([Example(x, y) for x, y in examples])
+        assert [receipt.seq for receipt in receipts] == list(range(1, 51))
+        assert same(kept.model, learnt_by("texts", examples))
+
+
+def test_a_key_teaches_a_label_once_and_another_label_again(tmp_path):
+    with DurableModel(tmp_path, learner("texts")) as kept:
+        first = kept.learn("tax form", "work", key="a")
+        assert kept.learn("tax form", "work", key="a") == first._replace(new=False)
+        assert kept.learn("tax form", "home", key="a").new
+        assert kept.model.n_rounds_ == 2
+        many = kept.learn_many([Example("x", "home", "b"), Example("x", "home", "b")])
+        assert [receipt.new for receipt in many] == [True, False]
+    with DurableModel(tmp_path) as kept:
+        assert not kept.learn("tax form", "work", key="a").new
+
+
+def test_what_is_refused_is_not_written_and_hinders_nobody(tmp_path):
+    with DurableModel(tmp_path, hinged.Classifier()) as kept:
+        good, bad, last = kept.learn_many(
+            [Example({"a": 1.0}, "x"), Example({"a": float("nan")}, "x"), Example({"b": 1.0}, "y")]
+        )
+        assert (good.seq, bad.seq, last.seq) == (1, 0, 2)
+        assert isinstance(bad.error, ValueError)
+        with pytest.raises(TypeError, match="labels can be saved"):
+            kept.learn({"a": 1.0}, [["x"]])
+        with pytest.raises(TypeError, match="can be kept"):
+            kept.learn({"a": object()}, "x")
+        assert kept.learn({"c": 1.0}, "z").seq == 3
+    with DurableModel(tmp_path) as kept:
+        assert kept.model.n_rounds_ == 3
+
+
+def edited(examples, drop=(), to=None):
+    """The examples with labels dropped or mapped, for one label each and for sets."""
+    for x, y in examples:
+        if isinstance(y, set):
+            left = sorted({(to or {}).get(label, label) for label in y if label not in drop})
+            if left:
+                yield x, left
+        elif y not in drop:
+            yield x, (to or {}).get(y, y)
+
+
+EDITS = {
+    "forget": (lambda kept: kept.forget("folder 1"), {"drop": ["folder 1"]}),
+    "rename": (lambda kept: kept.rename("folder 1", "a new name"), {"to": {"folder 1": "a new name"}}),
+    "merge": (lambda kept: kept.merge("folder 1", "folder 0"), {"to": {"folder 1": "folder 0"}}),
+}
+
+
+@pytest.mark.parametrize("kind", ["documents", "dicts", "label sets"])
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_equals_learning_with_labels_dropped_or_mapped(kind, edit, tmp_path):
+    examples = list(KINDS[kind][2](40))
+    more = list(KINDS[kind][2](60))[40:]
+    change, how = EDITS[edit]
+    with DurableModel(tmp_path, learner(kind), snapshot_every=15) as kept:
+        for x, y in examples:
+            kept.learn(x, y)
+        change(kept)
+        expected = learnt_by(kind, edited(examples, **how))
+        assert same(kept.model, expected)
+        for x, y in more:  # the old label may come again
+            kept.learn(x, y)
+            expected.learn_one(x, sorted(y) if isinstance(y, set) else y)
+        assert same(kept.model, expected)
+    with DurableModel(tmp_path) as kept:
+        assert same(kept.model, expected)
+
+
+def test_edits_one_after_the_other_equal_one_replay(tmp_path):
+    examples = texts(60)
+    with DurableModel(tmp_path, learner("texts")) as kept:
+        for x, y in examples[:30]:
+            kept.learn(x, y)
+        kept.rename("folder 0", "zero")
+        kept.forget("folder 2")
+        for x, y in examples[30:]:
+            kept.learn(x, y)
+        kept.merge("folder 0", "zero")
+        kept.rename("zero", "folder 0")
+        before = learnt_by("texts", [(x, y) for i, (x, y) in enumerate(examples) if i >= 30 or y != "folder 2"])
+        assert same(kept.model, before)
+
+
+def test_a_kill_between_an_edit_and_its_snapshot_loses_nothing(tmp_path):
+    examples = texts(40)
+    with DurableModel(tmp_path, learner("texts"), snapshot_every=10) as kept:
+        for x, y in examples:
+            kept.learn(x, y)
+        kept.snapshot()
+    journal = Journal(tmp_path / "journal.sqlite")
+    with journal.transaction():
+        journal.rename("folder 1", "folder 0", kind="merge")
+    journal.close()
+    with DurableModel(tmp_path) as kept:
+        assert same(kept.model, learnt_by("texts", edited(examples, to={"folder 1": "folder 0"})))
+
+
+def test_keys_follow_their_labels(tmp_path):
+    with DurableModel(tmp_path, learner("texts")) as kept:
+        kept.learn("tax", "work", key="1")
+        kept.learn("cake", "home", key="2")
+        kept.rename("work", "office")
+        assert not kept.learn("tax", "office", key="1").new
+        kept.forget("home")
+        assert not kept.learn("cake", "home", key="2").new, "what was forgotten is not learnt by a second look"
+        assert kept.labels() == ["office"]
+        assert kept.learn("cake again", "home", key="3").new
+
+
+def test_what_is_forgotten_is_erased_from_the_disk(tmp_path):
+    with DurableModel(tmp_path, learner("texts")) as kept:
+        kept.learn("a secret called xylophone", "private")
+        kept.learn("nothing much", "public")
+        kept.snapshot()
+        kept.forget("private")
+    assert not any(b"xylophone" in path.read_bytes() for path in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("call", [
+    lambda kept: kept.rename("nowhere", "b"),
+    lambda kept: kept.rename("a", "b"),
+    lambda kept: kept.merge("a", "a"),
+    lambda kept: kept.merge("a", "nowhere"),
+    lambda kept: kept.forget("nowhere"),
+])  # fmt: skip
+def test_an_edit_that_makes_no_sense_changes_nothing(call, tmp_path):
+    with DurableModel(tmp_path, learner("texts")) as kept:
+        kept.learn("x", "a")
+        kept.learn("y", "b")
+        with pytest.raises(ValueError, match=r"known|exists|two"):
+            call(kept)
+        assert kept.journal.last == 2
+
+
+def test_labels_are_declared_again(tmp_path):
+    with DurableModel(tmp_path, learner("texts")) as kept:
+        kept.declare(["b", "a"])
+        kept.learn("x", "b")
+        kept.rename("a", "z")
+        assert kept.labels() == ["b", "z"], "as if declared under that name"
+    with DurableModel(tmp_path) as kept:
+        assert kept.labels() == ["b", "z"]
+
+
+def test_weights_of_examples_are_kept(tmp_path):
+    model = hinged.TextClassifier()
+    with DurableModel(tmp_path, hinged.TextClassifier()) as kept:
+        for i, (x, y) in enumerate(texts(30)):
+            kept.learn(x, y, weight=0.5 + i % 2)
+            model.learn_one(x, y, 0.5 + i % 2)
+    with DurableModel(tmp_path) as kept:
+        assert same(kept.model, model)
+
+
+def test_other_settings_are_refused(tmp_path):
+    DurableModel(tmp_path, hinged.TextClassifier()).close()
+    with pytest.raises(ValueError, match="other settings"):
+        DurableModel(tmp_path, hinged.TextClassifier("pa1"))
+    with pytest.raises(ValueError, match="no model yet"):
+        DurableModel(tmp_path / "new")
+    with pytest.raises(TypeError, match="learners of hinged"):
+        DurableModel(tmp_path / "newer", object())
+
+
+def test_a_damaged_snapshot_costs_time_and_nothing_else(tmp_path):
+    with DurableModel(tmp_path, learner("texts")) as kept:
+        for x, y in texts(30):
+            kept.learn(x, y)
+        kept.snapshot()
+    data = (tmp_path / "snapshot.hinged").read_bytes()
+    (tmp_path / "snapshot.hinged").write_bytes(data[: len(data) // 2])
+    with DurableModel(tmp_path) as kept:
+        assert same(kept.model, learnt_by("texts", texts(30)))
+
+
+def test_files_are_for_their_owner_alone(tmp_path):
+    with DurableModel(tmp_path / "state", learner("texts")) as kept:
+        kept.learn("x", "a")
+        kept.snapshot()
+        files = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "state").iterdir()}
+    assert {"journal.sqlite", "journal.sqlite-wal", "lock", "snapshot.hinged"} <= files.keys()
+    assert set(files.values()) == {0o600}
+    assert (tmp_path / "state").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_second_process_is_told_who_holds_the_folder(tmp_path):
+    holds = (
+        "import sys, hinged; from hinged.journal import DurableModel\n"
+        f"with DurableModel({str(tmp_path)!r}, hinged.TextClassifier()) as kept:\n"
+        "    kept.learn('x', 'a'); print('ready', flush=True); sys.stdin.read()"
+    )
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", holds], stdin=pipe, stdout=pipe, text=True) as other:
+        assert other.stdout.readline() == "ready\n"
+        with pytest.raises(InUseError, match=f"process {other.pid};") as refused:
+            DurableModel(tmp_path)
+        assert refused.value.pid == other.pid
+        with DurableModel(tmp_path, read_only=True) as looking:
+            assert looking.labels() == ["a"]
+            with pytest.raises(JournalError, match="opened to be read"):
+                looking.learn("y", "b")
+        other.kill()
+    with DurableModel(tmp_path) as kept:
+        assert kept.labels() == ["a"]
+
+
+def test_threads_take_turns_and_the_journal_has_their_order(tmp_path):
+    with DurableModel(tmp_path, learner("texts"), snapshot_every=20) as kept:
+        threads = [
+            threading.Thread(target=lambda seed=seed: [kept.learn(x, y) for x, y in texts(15, seed)])
+            for seed in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        in_order = [(event.x, event.label) for event in kept.journal.examples()]
+        assert len(in_order) == 60
+        assert same(kept.model, learnt_by("texts", in_order))
+
+
+def test_tables_of_the_future_and_foreign_files_are_refused(tmp_path):
+    DurableModel(tmp_path, learner("texts")).close()
+    path = tmp_path / "journal.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version=99")
+    database.close()
+    with pytest.raises(JournalError, match="newer hinged"):
+        DurableModel(tmp_path)
+    path.unlink()
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE cats (name)")
+    database.close()
+    with pytest.raises(JournalError, match="another program"):
+        DurableModel(tmp_path)
+    path.write_bytes(b"no database at all, but long enough to be looked at" * 20)
+    with pytest.raises(JournalError, match="not a sound journal"):
+        DurableModel(tmp_path)
+    assert not any(name.name == "lock" and name.stat().st_size == 0 for name in tmp_path.iterdir())
+
+
+def test_a_write_that_fails_leaves_the_model_as_the_journal_says(tmp_path):
+    def fail(database):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with DurableModel(tmp_path, learner("texts")) as kept:
+        kept.learn("x", "a")
+        with pytest.raises(JournalError, match="no room left"):
+            kept.learn_many([Example("y", "b")], also=fail)
+        assert kept.learn("z", "c").seq == 2
+        assert kept.labels() == ["a", "c"]
+        assert same(kept.model, learnt_by("texts", [("x", "a"), ("z", "c")]))
