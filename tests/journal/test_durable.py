@@ -275,13 +275,28 @@ def test_tables_of_the_future_and_foreign_files_are_refused(tmp_path):
 
 
 def test_a_write_that_fails_leaves_the_model_as_the_journal_says(tmp_path):
-    def fail(database):
+    def two_and_a_failure():
+        yield Example("y", "b")
         raise sqlite3.OperationalError("database or disk is full")
 
     with DurableModel(tmp_path, learner("texts")) as kept:
         kept.learn("x", "a")
         with pytest.raises(JournalError, match="no room left"):
-            kept.learn_many([Example("y", "b")], also=fail)
+            kept.learn_many(two_and_a_failure())
         assert kept.learn("z", "c").seq == 2
         assert kept.labels() == ["a", "c"]
         assert same(kept.model, learnt_by("texts", [("x", "a"), ("z", "c")]))
+
+
+def test_lines_of_a_program_s_own_are_kept_with_its_examples(tmp_path):
+    def examples(kept):
+        for i, (x, y) in enumerate(texts(5)):
+            assert len(list(kept.journal.examples())) == i
+            kept.journal.run("INSERT INTO mine VALUES (?)", (i,))
+            yield Example(x, y)
+
+    with DurableModel(tmp_path, learner("texts")) as kept:
+        with kept.journal.transaction():
+            kept.journal.run("CREATE TABLE mine (i)")
+        kept.learn_many(examples(kept))
+        assert kept.journal.ask("SELECT count(*) FROM mine") == [(5,)]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -130,21 +129,18 @@ class DurableModel:
             raise receipt.error
         return receipt
 
-    def learn_many(
-        self, examples: Iterable[Example], also: Callable[[sqlite3.Connection], None] | None = None
-    ) -> list[Receipt]:
+    def learn_many(self, examples: Iterable[Example]) -> list[Receipt]:
         """Learn several examples with one wait for the disk; one that is refused does not hinder the others.
 
         Parameters
         ----------
         examples : what to learn, in this order
-        also : what else to write in the same transaction, to tables of the caller's own
+            Taken one by one inside the transaction: an iterator may look at the journal as it is by then, and write
+            to it (`Journal.append`, `Journal.run`), and its lines are kept together with the examples or not at all.
         """
         with self._changing():
-            with self.journal.transaction() as database:
+            with self.journal.transaction():
                 receipts = [self._learn(example) for example in examples]
-                if also is not None:
-                    also(database)
             self._ahead = False
             if self.journal.last - self._seen >= self.snapshot_every:
                 self._snapshot_if_possible()

@@ -70,7 +70,7 @@ class Journal:
 
     # ------------------------------------------------------------------ writing
     @contextmanager
-    def transaction(self, to_write: bool = True) -> Iterator[sqlite3.Connection]:
+    def transaction(self, to_write: bool = True) -> Iterator[None]:
         """All of what is written inside, or nothing of it; on the disk when this returns.
 
         What is read inside is of one moment; with ``to_write=False`` others may write meanwhile.
@@ -78,7 +78,7 @@ class Journal:
         try:
             self._database.execute("BEGIN IMMEDIATE" if to_write else "BEGIN")
             try:
-                yield self._database
+                yield
                 self._database.execute("COMMIT")
             except BaseException:
                 if self._database.in_transaction:  # some failures of a commit end the transaction themselves
@@ -129,6 +129,10 @@ class Journal:
                 run("UPDATE events SET label = ? WHERE seq = ?", [label_to_text(left), seq])
                 if not left:
                     run("UPDATE events SET dropped = 1, x = NULL WHERE seq = ?", [seq])
+
+    def run(self, statement: str, values: tuple[Any, ...] = ()) -> None:
+        """Write to tables of one's own, inside a transaction."""
+        self._database.execute(statement, values)
 
     def put(self, name: str, value: Any) -> None:
         """Keep a fact by name, as JSON, inside a transaction."""
