@@ -238,6 +238,17 @@ class DurableModel:
         except JournalError:  # the journal holds everything: the next one to open the folder learns it again
             self._seen = self.journal.last
 
+    def erase(self) -> None:
+        """Remove the journal and the snapshot, and close."""
+        with self._changing():
+            self.journal.close()
+            for path in self.folder.glob(f"{JOURNAL}*"):
+                path.unlink()
+            (self.folder / SNAPSHOT).unlink(missing_ok=True)
+            if self._holds is not None:
+                self._holds.release()
+            self._holds, self.read_only = None, True
+
     def close(self) -> None:
         """Write a snapshot where the last one is far behind, and let go of the folder."""
         with self.lock:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 
 from hinged.estimators.text import TextClassifier
 from hinged.journal import DurableModel, Example
-from hinged.mail.features import fields_of
+from hinged.mail.features import FIELDS, fields_of
 from hinged.mail.headers import addresses_in
 from hinged.mail.memory import Memory
 from hinged.mail.message import Message
@@ -126,6 +126,8 @@ class Assistant:
 
     def _reasons(self, x: Any, message: Message, folder: str) -> list[tuple[str, float]]:
         return reasons(self.model, x, message, folder, self.memory.name_of)
+
+    fields = FIELDS
 
     @property
     def model(self) -> Any:
@@ -248,6 +250,10 @@ class Assistant:
             self.kept.journal.put(name, value)
 
     # ------------------------------------------------------------------ the end
+    def reset(self) -> None:
+        """Forget everything, and close."""
+        self.kept.erase()
+
     def close(self) -> None:
         """Let go of the folder."""
         self.kept.close()
