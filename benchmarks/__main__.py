@@ -15,6 +15,7 @@ NAMES = (
     "joint_step",
     "kernels",
     "label_stream",
+    "mail_assistant",
     "mail_folders",
     "memory",
     "multilabel",

@@ -9,7 +9,7 @@ from typing import Protocol
 from hinged.mail.headers import addresses_in
 from hinged.mail.message import Message
 
-__all__ = ["FIELDS", "Past", "fields_of", "in_words"]
+__all__ = ["FIELDS", "LOUD", "Past", "fields_of", "in_words"]
 
 #: The fields in their order, which is the same for every message, so that learning again gives the same weights.
 FIELDS = (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hinged.evaluate.answers import confidences
-from hinged.mail.features import in_words
+from hinged.mail.features import LOUD, in_words
 from hinged.mail.message import Message
 
 __all__ = ["Candidate", "Suggestion", "Thresholds", "ranked", "reasons", "within"]
@@ -88,9 +88,15 @@ def ranked(model: Any, x: Any, usable: Callable[[str], bool], limits: Thresholds
 def reasons(
     model: Any, x: Any, message: Message, folder: str, name_of: Callable[[int], str], most: int | None = MOST_REASONS
 ) -> list[tuple[str, float]]:
-    """What speaks for a folder, in words, with its share of the score; the strongest first."""
+    """What speaks for a folder, in words, with its share of the score; the strongest first.
+
+    Where only some are wanted, only the features with the largest shares are put in words.
+    """
+    found = model.explain(x, folder, top=None)
+    if most is not None:
+        found = sorted(found, key=lambda item: -item[1])[: 4 * LOUD * most]
     shares: dict[str, float] = {}
-    for feature, share in model.explain(x, folder, top=None):
+    for feature, share in found:
         words = in_words(str(feature), message, name_of)
         shares[words] = shares.get(words, 0.0) + share
     return sorted(shares.items(), key=lambda item: -item[1])[:most]
