@@ -59,6 +59,8 @@ def test_every_export_is_in_the_reference(name):
         "experiments",
         "features",
         "geometry",
+        "journal",
+        "mail",
         "mercer",
         "rules",
         "sharing",
