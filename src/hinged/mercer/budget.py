@@ -17,6 +17,8 @@ DROPS = ("oldest", "smallest", "project")
 BLOCK = 128
 #: How much of the longest direction a direction must have to be told from rounding, where rows nearly repeat.
 RIDGE = {"float64": 1e-10, "float32": 1e-5}
+#: Shares of a row above which rows nearly repeat, and solving for them is no longer to be trusted.
+TAME = 10.0
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,13 @@ def _lengths(kernel: Any, rows: np.ndarray, sq: np.ndarray) -> np.ndarray:
 
 def _projected(among: np.ndarray, onto: np.ndarray) -> np.ndarray:
     """Coefficients of the nearest sum over some rows to one row, given their inner products."""
-    values, vectors = np.linalg.eigh(among.astype(np.float64))
+    G, b = among.astype(np.float64), onto.astype(np.float64)
+    try:
+        found = np.linalg.solve(G, b)
+    except np.linalg.LinAlgError:
+        found = np.full(len(b), np.inf)
+    if np.abs(found).max() <= TAME:
+        return found
+    values, vectors = np.linalg.eigh(G)  # rows nearly repeat: leave out directions that are rounding
     some = values > RIDGE[among.dtype.name] * max(values[-1], 0.0)
-    return (vectors[:, some] / values[some]) @ (vectors[:, some].T @ onto)
+    return np.asarray((vectors[:, some] / values[some]) @ (vectors[:, some].T @ b))
