@@ -38,6 +38,7 @@ def kernels(panels: Callable[..., Any]) -> None:
                 ax.annotate(f"{method}  {end:,}", place, va="center", color=COLOURS[method], annotation_clip=False)
             ax.set_xlim(0, len(y))
             ax.set_ylim(0, None)
+            ax.locator_params(axis="x", nbins=4)
             ax.set_xlabel(f"rounds, {name.upper()}")
             ax.xaxis.set_major_formatter("{x:,g}")
             ax.yaxis.set_major_formatter("{x:,g}")
