@@ -54,9 +54,7 @@ def budgets(panels: Callable[..., Any]) -> None:
         return int(model.partial_fit(X, y, classes=range(10)).n_mistakes_)
 
     title = "What a budget costs"
-    note = (
-        "online mistakes of PA-I on 7,291 digits (USPS) against the rows remembered at most"
-    )
+    note = "online mistakes of PA-I on 7,291 digits (USPS) against the rows remembered at most"
     free = mistakes(None)
     with panels("budgets", 1, (8.6, 4.4), title, note) as (ax,):
         ax.axhline(free, color=plots.INK, linewidth=1.2)

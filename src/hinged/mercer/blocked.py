@@ -16,8 +16,11 @@ import numpy as np
 
 from hinged.mercer.budget import Budget, learn_within
 from hinged.mercer.expansion import TILE, Expansion, Means
-from hinged.mercer.functions import Centred, gram, lengths, matrix, squares
+from hinged.mercer.functions import Centred, formula, gram, lengths, matrix, squares
+from hinged.mercer.lazily import compiled
 from hinged.mercer.rounds import Constraints, LabelRounds
+from hinged.mercer.sparse import Sparse
+from hinged.mercer.sparse_expansion import SparseExpansion
 from hinged.mercer.workers import Share, Team, workers
 
 __all__ = ["BLOCK", "Machine"]
@@ -99,6 +102,22 @@ class Machine:
         if self.means is not None:
             self.means.merge(onto, n_labels)
 
+    @property
+    def sparse(self) -> bool:
+        """Whether rows are kept as `Sparse`."""
+        return isinstance(self.own, SparseExpansion)
+
+    @property
+    def can_be_sparse(self) -> bool:
+        """Whether rows may be kept as `Sparse`: nothing is subtracted from them, and the kernel is built in."""
+        usual = self.means is None and self.budget is None and self.device is None
+        return usual and formula(self.kernel) is not None and compiled() is not None
+
+    def make_sparse(self) -> None:
+        """Keep rows as `Sparse` from now on; X must be one in every call that follows."""
+        if self.own is not None and not self.sparse:
+            self.own = SparseExpansion.of(self.own)
+
     def copy(self) -> Machine:
         """A machine of its own that knows the same."""
         twin = object.__new__(type(self))
@@ -120,7 +139,7 @@ class Machine:
         with workers(self._work(X, n_outputs)) as team:
             for first in range(0, len(X), some):
                 part = slice(first, first + some)
-                block = np.ascontiguousarray(X[part], self.dtype)
+                block = self._rows(X, part)
                 if self.own is not None:
                     sq = squares(block) + beyond[part].astype(self.dtype)
                     self.own.add_scores(self.kernel, block, sq, out[:, part], tile, team.share)
@@ -129,6 +148,10 @@ class Machine:
                     alike = self.means.alike[:n_outputs]
                     out[:, part] += self._shared_scores(seen, tile, beyond[part], team.share)[alike]
         return out.T
+
+    def _rows(self, X: Any, some: slice) -> Any:
+        """Some rows as products read them."""
+        return X[some] if isinstance(X, Sparse) else np.ascontiguousarray(X[some], self.dtype)
 
     def _work(self, X: np.ndarray, n_outputs: int, least: int = 0) -> float:
         """Multiplications of scoring rows, with at least so many past ones; a function of the user's counts none."""
@@ -147,8 +170,8 @@ class Machine:
         self.shared.add_scores(self.kernel, flat, sq.astype(self.dtype).ravel(), out, tile, share)
         return out.reshape(seen.shape[:2]).T
 
-    def shares(self, x: np.ndarray, output: int, beyond: float = 0.0) -> dict[int, float]:
-        """What each past round adds to one row's score, by round; all of them sum to the score."""
+    def shares(self, x: Any, output: int, beyond: float = 0.0) -> dict[int, float]:
+        """What each past round adds to the score of the one row of x, by round; all of them sum to the score."""
         found: dict[int, float] = {}
         seen = [(self.own, output, x)]
         if self.means is not None:
@@ -156,9 +179,9 @@ class Machine:
         for expansion, column, row in seen:
             if expansion is None or expansion.n == 0:
                 continue
-            held, one = expansion.filled, np.ascontiguousarray(row[None, :], self.dtype)
+            held, one = expansion.filled, self._rows(row, slice(1))
             sq = squares(one) + self.dtype.type(beyond)
-            values = matrix(self.kernel, one, held.rows, sq, held.squares)[0].astype(np.float64)
+            values = expansion.values(self.kernel, one, sq)[0].astype(np.float64)
             values *= held.coef[:, column]
             for t, value in zip(held.rounds.tolist(), values.tolist(), strict=True):
                 found[t] = found.get(t, 0.0) + value
@@ -167,7 +190,7 @@ class Machine:
     # ------------------------------------------------------------------ learning
     def learn(
         self,
-        X: np.ndarray,
+        X: Any,
         rounds: Rounds,
         n_outputs: int,
         first_round: int = 0,
@@ -192,13 +215,13 @@ class Machine:
                 return
             size = block or (BLOCK if self.means is None else BLOCK_SHARED)
             for first in range(0, len(X), size):
-                some = np.ascontiguousarray(X[first : first + size], self.dtype)
+                some = self._rows(X, slice(first, first + size))
                 self._learn_block(some, rounds, n_outputs, first, first_round, tile or TILE, team.share)
 
     def _run_blocks(
         self,
         own: Expansion,
-        X: np.ndarray,
+        X: Any,
         rounds: Rounds,
         n_outputs: int,
         size: int | None,
@@ -208,25 +231,27 @@ class Machine:
     ) -> None:
         """Blocks whose rounds are run at once. While they run, the next ones are scored by what was known before."""
 
-        def prepare(first: int, end: int, known: Expansion) -> tuple[np.ndarray, ...]:
-            some = np.ascontiguousarray(X[first:end], self.dtype)
+        sparse = isinstance(X, Sparse)
+
+        def prepare(first: int, end: int, known: Expansion) -> tuple[Any, ...]:
+            some = self._rows(X, slice(first, end))
             sq, scores = squares(some), np.zeros((n_outputs, len(some)))
             along = lengths(self.kernel, some, sq).astype(np.float64)
             known.add_scores(self.kernel, some, sq, scores, tile, team.share)
-            return some, sq, along, scores
+            return some, sq, along, scores, known.gram(self.kernel, some, sq) if sparse else some
 
-        begun: deque[tuple[int, int, Callable[[], tuple[np.ndarray, ...]]]] = deque()
+        begun: deque[tuple[int, int, Callable[[], tuple[Any, ...]]]] = deque()
         following = 0
         while begun or following < len(X):
             while following < len(X) and len(begun) < AHEAD:
-                many = size or block_size(own.n)
+                many = size or (BLOCK if sparse else block_size(own.n))
                 begun.append((following, own.n, team.begin(prepare, following, following + many, own.copy())))
                 following += many
             first, known, prepared = begun.popleft()
-            some, sq, along, scores = prepared()
+            some, sq, along, scores, among = prepared()
             own.add_scores(self.kernel, some, sq, scores, tile, start=known)
             self._check(scores)
-            moved, coef = rounds.run(first, self.kernel, some, along, scores)
+            moved, coef = rounds.run(first, None if sparse else self.kernel, among, along, scores)
             own.append(some[moved], coef, first_round + first + moved)
 
     def _check(self, *scores: np.ndarray) -> None:
@@ -237,7 +262,7 @@ class Machine:
 
     def _learn_block(
         self,
-        X: np.ndarray,
+        X: Any,
         rounds: Rounds,
         n_outputs: int,
         first: int,
@@ -247,7 +272,7 @@ class Machine:
     ) -> None:
         n, sq = len(X), squares(X)
         scores = np.zeros((n_outputs, n))
-        among = gram(self.kernel, X, sq)
+        among = gram(self.kernel, X, sq) if self.own is None else self.own.gram(self.kernel, X, sq)
         if self.own is not None:
             self.own.add_scores(self.kernel, X, sq, scores, tile, share)
         means = None if self.means is None else self.means.copy()

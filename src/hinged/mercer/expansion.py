@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.mercer.functions import matrix, squares
+from hinged.mercer.functions import gram, matrix, squares
 from hinged.mercer.workers import Share
 
 __all__ = ["Expansion", "Means"]
@@ -135,6 +135,15 @@ class Expansion:
 
         for found in share(scores_by, range(start, n, step)):
             out[:k] += found
+
+    def values(self, kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
+        """K of every row of X with every past row."""
+        held = self.filled
+        return matrix(kernel, X, held.rows, sq, held.squares)
+
+    def gram(self, kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
+        """K among the rows of X, checked."""
+        return gram(kernel, X, sq)
 
     def copy(self) -> Expansion:
         """The same sum; the rows are shared, and neither will write over the other's."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hinged.mercer.lazily import compiled
+from hinged.mercer.sparse import Sparse
 
 __all__ = [
     "Centred",
@@ -177,9 +178,9 @@ def check_kernel(kernel: Any) -> None:
         )
 
 
-def squares(X: np.ndarray) -> np.ndarray:
+def squares(X: Any) -> np.ndarray:
     """‖x‖² of each row."""
-    return np.einsum("ij,ij->i", X, X)
+    return X.squares() if isinstance(X, Sparse) else np.einsum("ij,ij->i", X, X)
 
 
 def matrix(
