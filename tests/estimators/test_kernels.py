@@ -82,6 +82,7 @@ SETTINGS = [
     {"kernel": odd, "normalize": True},
     {"kernel": Centred(0.3), "sharing": "hybrid", "rule": "simproj"},
     {"kernel": Gaussian(0.3), "budget": Budget(12, "oldest")},
+    {"kernel": Centred(kernel=odd), "sharing": "hybrid", "budget": Budget(12)},
 ]
 
 
@@ -107,7 +108,7 @@ def test_one_row_at_a_time_is_a_batch(settings):
 def test_a_model_goes_on_after_it_was_kept(settings, tmp_path):
     model = hinged.Classifier(**settings).partial_fit(X[:40], Y[:40])
     model.save(tmp_path / "model")
-    own = {"kernel": odd} if settings["kernel"] is odd else {}
+    own = {"kernel": settings["kernel"]} if "odd" in repr(settings["kernel"]) else {}
     kept = [hinged.load(tmp_path / "model", **own), pickle.loads(pickle.dumps(model))]
     model.partial_fit(X[40:], Y[40:])
     for other in kept:
@@ -189,7 +190,7 @@ def test_a_late_answer_is_judged_when_it_was_given():
         ({"device": "cuda"}, "device='cuda'"),
         ({"budget": 5}, "got budget=5 and no kernel"),
         ({"kernel": Gaussian(), "budget": 0}, "a budget must be a whole number of at least 1"),
-        ({"kernel": Centred(), "sharing": "single", "budget": 5}, "a budget is for sharing='multi'"),
+        ({"kernel": Centred(), "sharing": "single", "budget": Budget(5, "project")}, "drop='project' is for sharing"),
     ],
 )
 def test_what_has_no_meaning_with_a_kernel_is_refused_by_name(settings, says):

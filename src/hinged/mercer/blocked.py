@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from hinged.mercer.budget import Budget, learn_within
-from hinged.mercer.expansion import TILE, Expansion, Means
-from hinged.mercer.functions import Centred, formula, gram, lengths, matrix, squares
+from hinged.mercer.budget_shared import learn_shared_within
+from hinged.mercer.expansion import TILE, Expansion, Means, joined_by
+from hinged.mercer.functions import Centred, diagonal, formula, gram, lengths, matrix, squares
 from hinged.mercer.lazily import compiled
 from hinged.mercer.rounds import Constraints, LabelRounds
 from hinged.mercer.sparse import Sparse
@@ -60,7 +61,7 @@ class Machine:
     n_outputs : int
         Labels known from the start, or 1 for a single vector.
     budget : Budget, optional
-        How many rows may be remembered; for "multi".
+        How many rows may be remembered.
     device : torch.device, optional
         Where the rows live and the products are computed; None for NumPy on the CPU.
     """
@@ -199,6 +200,9 @@ class Machine:
     ) -> None:
         """Learn the rows of X in order, as `rounds` decides; it is asked once a round."""
         self.fit_to(X.shape[1], n_outputs)
+        if self.budget is not None and self.means is not None:
+            learn_shared_within(self.budget, self, X, rounds, n_outputs, first_round, block or BLOCK_SHARED)
+            return
         if self.budget is not None and self.own is not None:
             learn_within(self.budget, self.kernel, self.own, X, rounds.decide, first_round, block)
             return
@@ -250,11 +254,12 @@ class Machine:
             first, known, prepared = begun.popleft()
             some, sq, along, scores, among = prepared()
             own.add_scores(self.kernel, some, sq, scores, tile, start=known)
-            self._check(scores)
+            self.check(scores)
             moved, coef = rounds.run(first, None if sparse else self.kernel, among, along, scores)
             own.append(some[moved], coef, first_round + first + moved)
 
-    def _check(self, *scores: np.ndarray) -> None:
+    def check(self, *scores: np.ndarray) -> None:
+        """Refuse scores that are not finite."""
         if not all(np.isfinite(some).all() for some in scores):
             raise ValueError(
                 f"scores by kernel={self.kernel!r} left the range of {self.dtype.name}. Scale the rows down."
@@ -277,18 +282,18 @@ class Machine:
             self.own.add_scores(self.kernel, X, sq, scores, tile, share)
         means = None if self.means is None else self.means.copy()
         if means is not None:
-            seen, alike = self._look_ahead(X, means, first, rounds)
+            seen, alike = self.look_ahead(X, means, first, rounds)
             shared = self._shared_scores(seen, tile, share=share)
         else:
             shared = np.zeros((0, n))
-        self._check(scores, shared)
+        self.check(scores, shared)
         moved, coef, points = [], [], []
         by_round, lengths = scores.T, np.diagonal(among).tolist()
         for i in range(n):
             if means is None:
                 g = rounds.decide(first + i, by_round[i], lengths[i])
             else:
-                of_labels = self._label_gram(seen[i], alike[i])
+                of_labels = self.label_gram(seen[i], alike[i])
                 if self.own is not None:
                     of_labels[np.diag_indices(n_outputs)] += among[i, i]
                 g = rounds.decide(first + i, scores[:, i] + shared[alike[i], i], of_labels)
@@ -302,7 +307,7 @@ class Machine:
                 for r in np.flatnonzero(full):
                     scores[r, i + 1 :] += full[r] * among[i, i + 1 :]
             if means is not None:
-                joined = _joined(full, alike[i])
+                joined = joined_by(full, alike[i])
                 these = np.flatnonzero(joined)
                 points += [(i, r, joined[r]) for r in these]
                 if len(these) and i + 1 < n:
@@ -317,7 +322,7 @@ class Machine:
             at, labels, by = (np.array(part) for part in zip(*points, strict=True))
             self.shared.append(seen[at, labels], by[:, None], first_round + first + at)
 
-    def _look_ahead(self, X: np.ndarray, means: Means, first: int, rounds: Rounds) -> tuple[np.ndarray, np.ndarray]:
+    def look_ahead(self, X: np.ndarray, means: Means, first: int, rounds: Rounds) -> tuple[np.ndarray, np.ndarray]:
         """Rows as seen from the means of their own moments: those follow the labels, whatever is learnt."""
         k = len(means.counts)
         seen, alike = np.empty((len(X), k, X.shape[1]), self.dtype), np.empty((len(X), k), np.int64)
@@ -326,24 +331,12 @@ class Machine:
             means.enter(x.astype(np.float64), rounds.entering(first + i))
         return seen, alike
 
-    def _label_gram(self, seen: np.ndarray, alike: np.ndarray) -> np.ndarray:
+    def label_gram(self, seen: np.ndarray, alike: np.ndarray) -> np.ndarray:
         """K among one row's label vectors; labels with equal means are the same vector."""
         values = matrix(self.kernel, seen, seen).astype(np.float64)
         values = 0.5 * (values + values.T)
-        np.fill_diagonal(values, 1.0)
-        same = alike[:, None] == alike[None, :]
+        exact = diagonal(self.kernel, seen, squares(seen))
+        lengths = np.diagonal(values).copy() if exact is None else exact.astype(np.float64)
+        np.fill_diagonal(values, lengths)
         values = values[np.ix_(alike, alike)]
-        values[same] = 1.0
-        return values
-
-
-def _joined(g: np.ndarray, alike: np.ndarray) -> np.ndarray:
-    """Net coefficients of label vectors that differ: those of equal vectors are one, and all of them sum to exactly 0.
-
-    A step among labels that nothing tells apart then leaves no trace, not even one of rounding.
-    """
-    joined = np.bincount(alike, g, len(g))
-    right = alike[int(g.argmax())]
-    joined[right] = 0.0
-    joined[right] = -joined.sum()
-    return joined
+        return np.where(alike[:, None] == alike[None, :], lengths[alike][:, None], values)

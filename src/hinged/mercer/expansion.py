@@ -9,7 +9,7 @@ import numpy as np
 from hinged.mercer.functions import gram, matrix, squares
 from hinged.mercer.workers import Share
 
-__all__ = ["Expansion", "Means"]
+__all__ = ["Expansion", "Means", "joined_by"]
 
 TILE = 1 << 17  # values of the kernel that a thread holds at once, unless asked otherwise: they stay in its cache
 
@@ -204,3 +204,15 @@ class Means:
         twin = Means(0, 0)
         twin.sums, twin.counts, twin.alike = self.sums.copy(), self.counts.copy(), self.alike.copy()
         return twin
+
+
+def joined_by(g: np.ndarray, alike: np.ndarray) -> np.ndarray:
+    """Net coefficients of label vectors that differ: those of equal vectors are one, and all of them sum to exactly 0.
+
+    A step among labels that nothing tells apart then leaves no trace, not even one of rounding.
+    """
+    joined = np.bincount(alike, g, len(g))
+    right = alike[int(g.argmax())]
+    joined[right] = 0.0
+    joined[right] = -joined.sum()
+    return joined
