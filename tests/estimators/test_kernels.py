@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import sklearn
 from scipy import sparse
 from tests.reference.kernels import KernelTwin, KernelVectorTwin, gaussian, polynomial
 
@@ -224,3 +225,11 @@ def test_a_kernel_that_fails_leaves_everything_as_it_was(kind, y, many):
     with pytest.raises(ValueError, match="the kernel gives NaN"):
         fresh.partial_fit(rows, answers)
     assert not hasattr(fresh, "n_rounds_")
+
+
+def test_the_memory_that_a_call_may_use_is_a_setting():
+    usual = hinged.Classifier(kernel=Gaussian(0.5)).fit(X, Y)
+    with sklearn.config_context(working_memory=0.0001):  # a hundred bytes
+        little = hinged.Classifier(kernel=Gaussian(0.5)).fit(X, Y)
+        assert little._model.tile == 13
+        close(little.decision_function(X), usual.decision_function(X))

@@ -15,6 +15,7 @@ from hinged.estimators.kernel_rows import (
     part_of,
     part_of_rows,
     remembered,
+    room_for,
     spelt,
 )
 from hinged.loops.labels import Targets
@@ -35,6 +36,7 @@ from hinged.loops.ledger import (
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
 from hinged.mercer.blocked import BLOCK, Machine
+from hinged.mercer.expansion import TILE
 from hinged.mercer.rounds import Constraints, LabelRounds, Rounds
 from hinged.mercer.sparse import Sparse
 from hinged.mercer.steps import RULES, Rule
@@ -100,8 +102,14 @@ class KernelModel:
     def _portions(self, n: int, advance: Any) -> int:
         """Rows to make dense at once: whole blocks."""
         width = 1 if self.machine.sparse else max(1, self.n_features)
-        most = max(BLOCK, AT_ONCE // width // BLOCK * BLOCK)
+        most = max(BLOCK, min(AT_ONCE, room_for(self.dtype)) // width // BLOCK * BLOCK)
         return most if advance is None else min(most, max(BLOCK, n // 200 // BLOCK * BLOCK))
+
+    @property
+    def tile(self) -> int | None:
+        """Values of the kernel that a thread may hold, where `working_memory` of scikit-learn has less room than usual."""
+        room = room_for(self.dtype)
+        return room if room < TILE else None
 
     def enter(self, rounds: Rounds) -> None:
         """Count what some rounds amounted to."""
@@ -261,7 +269,7 @@ class KernelLabelModel(KernelModel):
     def _run(self, rows: Rows | Dense, targets: Targets, n_labels: int) -> LabelRounds:
         X, _ = self.read(rows)
         rounds = self._rounds(targets)
-        self.machine.learn(X, rounds, n_labels, int(self.ledger.counts[ROUNDS]))
+        self.machine.learn(X, rounds, n_labels, int(self.ledger.counts[ROUNDS]), tile=self.tile)
         counts = self.ledger.counts
         counts[LABELS] = max(counts[LABELS], rounds.n_known)
         noted = slice(rounds.noted)
@@ -284,7 +292,7 @@ class KernelLabelModel(KernelModel):
         out, step = np.zeros((n, len(labels))), self._portions(n, None)
         for first in range(0, n, step):
             X, beyond = self.read(part_of_rows(rows, slice(first, first + step)))
-            out[first : first + step] = machine.scores(X, len(labels), beyond)
+            out[first : first + step] = machine.scores(X, len(labels), beyond, self.tile or TILE)
         return out
 
     # ------------------------------------------------------------------ labels
@@ -326,14 +334,14 @@ class KernelVectorModel(KernelModel):
                 self._choose_storage(rows)
                 X, _ = self.read(rows)
                 rounds = Constraints(self.rule, targets, weights, self.epsilon)
-                self.machine.learn(X, rounds, 1, int(self.ledger.counts[ROUNDS]))
+                self.machine.learn(X, rounds, 1, int(self.ledger.counts[ROUNDS]), tile=self.tile)
             self.enter(rounds)
         return rounds.flags, rounds.losses
 
     def score(self, rows: Rows | Dense, current: bool = False) -> np.ndarray:
         """f(x) of each row."""
         X, beyond = self.read(rows)
-        return self.machine.scores(X, 1, beyond)[:, 0]
+        return self.machine.scores(X, 1, beyond, self.tile or TILE)[:, 0]
 
     @property
     def sizes(self) -> tuple[int]:

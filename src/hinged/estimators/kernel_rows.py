@@ -5,15 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 
 from hinged.loops.labels import Targets
 from hinged.loops.rows import Dense, Rows
 from hinged.mercer.sparse import Sparse
 
-__all__ = ["as_dense", "as_sparse", "mostly_zeros", "part_of", "part_of_rows", "remembered", "spelt"]
+__all__ = ["as_dense", "as_sparse", "mostly_zeros", "part_of", "part_of_rows", "remembered", "room_for", "spelt"]
 
 #: Columns from which on, and share of values below which, rows are kept sparse.
 WIDE, FULL = 512, 0.1
+
+
+def room_for(dtype: np.dtype) -> int:
+    """Values that fit into scikit-learn's `working_memory`, a setting in MiB."""
+    return max(1, int(get_config()["working_memory"] * 2**20 / dtype.itemsize))
 
 
 def mostly_zeros(rows: Rows | Dense, n_features: int) -> bool:
