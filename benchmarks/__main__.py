@@ -13,6 +13,7 @@ from benchmarks.report import show, to_json
 NAMES = (
     "imports",
     "joint_step",
+    "kernel_budget",
     "kernels",
     "label_stream",
     "mail_assistant",

@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import figures_of_kernels
 import figures_of_mail
 import figures_of_sequences
 import figures_of_tasks
@@ -385,9 +386,22 @@ def sequences() -> None:
     figures_of_sequences.sequences(panels)
 
 
+def kernels() -> None:
+    """Digits with polynomial kernels."""
+    figures_of_kernels.kernels(panels)
+
+
+def budgets() -> None:
+    """Mistakes against the rows that may be remembered."""
+    figures_of_kernels.budgets(panels)
+
+
 FIGURES: dict[str, Callable[[], None]] = {
     figure.__name__: figure
-    for figure in (mistakes, scaling, noise, reliability, certificate, bounds, projections, tasks, sequences, replay)
+    for figure in (
+        *(mistakes, scaling, noise, reliability, certificate, bounds, projections, tasks, sequences),
+        *(kernels, budgets, replay),
+    )
 }
 
 
