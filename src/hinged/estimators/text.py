@@ -32,6 +32,7 @@ class ReadsText:
     geometry: Any = "euclidean"  # words may come at any time
     _space_: Vocabulary | Hasher | None = None
     _space_of: dict[str, Any] | None = None
+    _before = {"field_limit": None}  # noqa: RUF012, what files from before a setting existed mean
 
     def __init__(
         self,

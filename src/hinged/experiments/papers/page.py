@@ -30,7 +30,7 @@ def _section(outcome: Outcome) -> str:
         f'<p class="kicker">{escape(outcome.source)} · {outcome.seconds:.1f} s</p><p>{escape(outcome.about)}</p>'
     )
     for drawn in outcome.curves:
-        picture = curves(drawn.series, height=300, unit=drawn.unit, percent=drawn.percent, about=drawn.title)
+        picture = curves(drawn.over_rounds(), height=300, unit=drawn.unit, percent=drawn.percent, about=drawn.title)
         parts.append(f"<figure>{picture}<figcaption>{escape(drawn.title)}. {escape(drawn.note)}</figcaption></figure>")
     parts += [_table(table) for table in outcome.tables]
     if outcome.remarks:

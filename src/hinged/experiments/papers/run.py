@@ -7,10 +7,23 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from hinged.experiments.datasets import folder, places
-from hinged.experiments.papers import beyond, enron, noise, synthetic_sharing
+from hinged.experiments.papers import (
+    appendix,
+    beyond,
+    confirming,
+    enron,
+    enron_curves,
+    enron_grids,
+    enron_readings,
+    noise,
+    synthetic_sharing,
+    yale,
+)
+from hinged.experiments.papers.sources import sources_of
 from hinged.experiments.papers.study import Outcome, Study
 
 __all__ = ["STUDIES", "reproduce"]
@@ -20,11 +33,18 @@ STUDIES: dict[str, Study] = {
     study.name: study
     for study in (
         enron.STUDY,
+        enron_grids.STUDY,
+        enron_readings.STUDY,
+        enron_curves.MISTAKES,
+        enron_curves.BOUNDS,
         beyond.STUDY,
+        confirming.STUDY,
         synthetic_sharing.STUDY,
+        yale.STUDY,
         noise.ROBUSTNESS,
         noise.EFFECT_OF_C,
         noise.EFFECT_OF_T,
+        appendix.STUDY,
     )
 }
 
@@ -82,10 +102,10 @@ def reproduce(
 def _kept(study: Study) -> Path:
     """Where the outcome of a study lies: a file named after the sources and the data that it depends on."""
     digest = hashlib.sha256(study.name.encode())
-    root = Path(__file__).parents[2]
-    for source in sorted(root.rglob("*.py")):
-        if source.relative_to(root).parts[0] not in ("cli", "mail", "server"):
-            digest.update(source.read_bytes())
+    for source in sources_of(study.run.__module__):
+        digest.update(source.read_bytes())
+    for package in study.packages:
+        digest.update(f"{package} {find_spec(package) is not None}".encode())
     for name in study.data:
         for path in sorted(folder(name).iterdir()):
             digest.update(f"{path.name} {path.stat().st_size}".encode())
