@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -28,14 +28,16 @@ class Table:
 
 @dataclass
 class Curves:
-    """Named curves over rounds 1, 2, ..., or over the rounds in `at` where those are given."""
+    """Named curves over rounds 1, 2, ..., or over the rounds in `at`, or over `places` with `ticks` written below."""
 
     title: str
-    series: dict[str, list[float | None]]
+    series: Mapping[str, Sequence[float | None]]
     unit: str
     percent: bool = False
     note: str = ""
     at: list[int] = field(default_factory=list)
+    places: list[float] = field(default_factory=list)
+    ticks: list[str] = field(default_factory=list)
 
     @classmethod
     def thinned(cls, title: str, series: dict[str, np.ndarray], unit: str, **more: Any) -> Curves:
