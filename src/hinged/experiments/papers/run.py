@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from hinged.experiments.datasets import folder, places
+from hinged.experiments.datasets import PUBLISHED, folder, places
 from hinged.experiments.papers import (
     appendix,
     beyond,
@@ -92,7 +92,11 @@ def reproduce(
         if begin is not None:
             begin(study)
         started = time.perf_counter()
-        outcome = study.run(advance or (lambda done: None))
+        try:
+            outcome = study.run(advance or (lambda done: None))
+        except FileNotFoundError as problem:  # the folder is there, a file of it is not
+            missing[name] = f"{problem.filename or problem} is not there; {_where(study)}"
+            continue
         outcome.seconds = time.perf_counter() - started
         _keep(place, outcome)
         found.append(outcome)
@@ -111,6 +115,12 @@ def _kept(study: Study) -> Path:
             digest.update(f"{path.name} {path.stat().st_size}".encode())
             digest.update(hashlib.file_digest(path.open("rb"), "sha256").digest())
     return places()[-1] / "studies" / f"{study.name}-{digest.hexdigest()[:16]}.json"
+
+
+def _where(study: Study) -> str:
+    """Where the data of a study are published."""
+    published = (f"{PUBLISHED[name][0]}: {PUBLISHED[name][1]}" for name in study.data)
+    return f"its data are published at {'; '.join(published)}."
 
 
 def _keep(place: Path, outcome: Outcome) -> None:
