@@ -107,7 +107,7 @@ class KernelModel:
 
     @property
     def tile(self) -> int | None:
-        """Values of the kernel that a thread may hold, where `working_memory` of scikit-learn has less room than usual."""
+        """Values of the kernel that a thread may hold, where scikit-learn's `working_memory` leaves less than usual."""
         room = room_for(self.dtype)
         return room if room < TILE else None
 
