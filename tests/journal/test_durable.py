@@ -191,6 +191,8 @@ def test_other_settings_are_refused(tmp_path):
     DurableModel(tmp_path, hinged.TextClassifier()).close()
     with pytest.raises(ValueError, match="other settings"):
         DurableModel(tmp_path, hinged.TextClassifier("pa1"))
+    with DurableModel(tmp_path, lambda: hinged.TextClassifier("pa1")) as kept:
+        assert kept.model.rule == "optimal", "a function is asked only where the folder is new"
     with pytest.raises(ValueError, match="no model yet"):
         DurableModel(tmp_path / "new")
     with pytest.raises(TypeError, match="learners of hinged"):

@@ -20,6 +20,7 @@ from hinged.mail.past import PastInMemory
 from hinged.mail.replaying import replay_messages
 
 ENRON = Path(os.environ.get("HINGED_DATA", "")) / "enron_folders"
+LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 USERS = ("beck-s", "farmer-d", "kaminski-v", "kitchen-l", "lokay-m", "sanders-r", "williams-w3")
 
 
@@ -93,8 +94,8 @@ def test_enron_users_exported_to_maildir_give_the_mistakes_of_the_library(user, 
     result = replay(open_source(export(mail, tmp_path)))
     assert result.folders == [one["folder"].replace(".", "-") for one in mail], "in the order of the corpus"
     assert result.top(3) >= 0.8
-    plain = by_the_library_on_the_corpus(mail)
-    assert result.flags.tolist() == plain.flags.tolist()
+    if LONG or len(mail) < 3000:
+        assert result.flags.tolist() == by_the_library_on_the_corpus(mail).flags.tolist()
 
 
 def by_the_library_on_the_corpus(mail):

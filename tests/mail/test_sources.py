@@ -9,7 +9,7 @@ import time
 import pytest
 from tests.mail.letters import letter, make_maildir
 
-from hinged.mail import Folder, Place, SourceError, open_source, read_message
+from hinged.mail import Assistant, Folder, Place, SourceError, look, open_source, read_message, replay
 from hinged.mail.message import ENOUGH
 from hinged.mail.sources.maildir import MaildirSource
 from hinged.mail.sources.mbox import MboxSource
@@ -96,6 +96,12 @@ def test_ten_thousand_folders(tmp_path):
     assert len(source.folders()) == 10_000
     assert source.places("f09999") == []
     assert time.perf_counter() - began < 20
+    for i in range(2001):
+        (tmp_path / f".f{i:05d}" / "new" / "1.x").write_bytes(letter(name=str(i)))
+    with pytest.raises(SourceError, match="2,001 folders, and the assistant takes at most 2,000"):
+        replay(source)
+    with Assistant(tmp_path / "state") as assistant, pytest.raises(SourceError, match="leave some out"):
+        look(assistant, source)
 
 
 @pytest.fixture

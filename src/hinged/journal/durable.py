@@ -56,9 +56,10 @@ class DurableModel:
     Parameters
     ----------
     folder : where journal, snapshot and lock lie; made where there is none
-    model : estimator, optional
+    model : estimator or function that makes one, optional
         What to begin with, unfitted; its settings are kept in the journal. May be left out for a folder that exists,
-        unless settings are functions, which have to be given again.
+        unless settings are functions, which have to be given again. An estimator of other settings than the folder's
+        is refused; a function (a class is one) is asked only where the folder is new.
     read_only : bool, default False
         Only look; works beside a process that writes, and shows what it had acknowledged when this was opened.
     snapshot_every : int, default 1000
@@ -102,7 +103,7 @@ class DurableModel:
         fsync: bool = True,
     ) -> None:
         self.folder, self.read_only, self.snapshot_every = Path(folder), read_only, snapshot_every
-        self.lock, self._begun_with, self._holds = threading.RLock(), model, None
+        self.lock, self._holds = threading.RLock(), None
         self._ahead = False  # whether the model learnt something that could not be written
         if not read_only:
             try:
@@ -114,8 +115,12 @@ class DurableModel:
                 raise told(problem, self.folder) from problem
         try:
             self.journal = Journal(self.folder / JOURNAL, read_only=read_only, fsync=fsync)
-            self._keep_settings()
-            self._catch_up()
+            try:
+                self._begun_with = self._keep_settings(model)
+                self._catch_up()
+            except BaseException:
+                self.journal.close()
+                raise
         except BaseException:
             if self._holds is not None:
                 self._holds.release()
@@ -154,10 +159,14 @@ class DurableModel:
             before = None if key is None else self.journal.find(key, y)
             if before is not None:
                 return Receipt(before, False)
+        except (TypeError, ValueError) as problem:
+            return Receipt(0, False, problem)
+        was_ahead, self._ahead = self._ahead, True
+        try:
             self.model.learn_one(x, y) if weight is None else self.model.learn_one(x, y, weight)
         except (TypeError, ValueError) as problem:  # the estimator leaves no trace of what it refuses
+            self._ahead = was_ahead
             return Receipt(0, False, problem)
-        self._ahead = True
         return Receipt(self.journal.append("learn", data, y, key=key, weight=weight), True)
 
     def declare(self, labels: Iterable[Hashable]) -> None:
@@ -165,8 +174,8 @@ class DurableModel:
         labels = list(labels)
         with self._changing():
             with self.journal.transaction():
-                self.model.declare(labels)
                 self._ahead = True
+                self.model.declare(labels)
                 self.journal.append("declare", [], labels)
             self._ahead = False
 
@@ -279,18 +288,22 @@ class DurableModel:
             raise
         return _Releasing(self.lock)
 
-    def _keep_settings(self) -> None:
+    def _keep_settings(self, model: Any) -> Any:
+        """Write down what the folder is begun with, or see that it was begun so; return the estimator given, if any."""
         stored = self.journal.get("model")
-        if stored is None and self._begun_with is None:
+        if stored is None and model is None:
             raise ValueError(f"{self.folder} holds no model yet; say what to begin with: DurableModel(folder, model).")
+        if callable(model):
+            model = model() if stored is None else None
         if stored is None:
             with self.journal.transaction():
-                self.journal.put("model", plain_settings(self._begun_with))
-        elif self._begun_with is not None and plain_settings(self._begun_with) != stored:
+                self.journal.put("model", plain_settings(model))
+        elif model is not None and plain_settings(model) != stored:
             raise ValueError(
                 f"{self.folder} was begun with {stored['estimator']} of other settings than those given; leave the "
                 "model out to go on with it, or choose another folder."
             )
+        return model
 
     def _fresh(self) -> Any:
         return estimator_of(self.journal.get("model"), self._begun_with)

@@ -68,7 +68,7 @@ class Assistant:
         fsync: bool = True,
     ) -> None:
         self.state, self.thresholds = Path(state), thresholds or Thresholds()
-        self.kept = DurableModel(state, None if read_only else TextClassifier(), read_only=read_only, fsync=fsync)
+        self.kept = DurableModel(state, None if read_only else TextClassifier, read_only=read_only, fsync=fsync)
         self.memory = Memory(self.kept.journal, to_write=not read_only)
 
     # ------------------------------------------------------------------ learning
@@ -84,6 +84,9 @@ class Assistant:
         for some in _batches(filed, TOGETHER):
             receipts = self.kept.learn_many(self._examples(some))
             learnt += sum(receipt.new for receipt in receipts)
+            refused = next((receipt.error for receipt in receipts if receipt.error is not None), None)
+            if refused is not None:
+                raise refused
         return learnt
 
     def _examples(self, filed: Iterable[Filed]) -> Iterator[Example]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from hinged.mail.assistant import Assistant, Filed
 from hinged.mail.message import Message, read_message
-from hinged.mail.sources.source import Place, Source
+from hinged.mail.sources.source import Place, Source, SourceError
 
-__all__ = ["Look", "in_order_of_time", "look"]
+__all__ = ["Look", "check_folders", "in_order_of_time", "look"]
 
+MOST_FOLDERS = 2000  # the joint step solves a problem over all pairs of labels
 MOSTLY = 0.8  # of a folder's messages that must turn up in a new folder for it to be the old one renamed
 
 Show = Callable[[str, int, int], None]
@@ -51,6 +52,7 @@ def look(assistant: Assistant, source: Source, show: Show | None = None) -> Look
     names = assistant.see_folders(source.folders())
     filed = in_order_of_time(source, names, assistant.memory.unknown, show)
     renamed = _follow_renamed(assistant, names, filed)
+    check_folders({*map(str, assistant.kept.labels()), *(one.folder for one in filed)})
     learnt = 0
     for done in range(0, len(filed), 256):
         if show is not None:
@@ -78,6 +80,15 @@ def in_order_of_time(
             found.append((last, Filed(message, folder, place)))
     found.sort(key=lambda dated: dated[0])  # which keeps the order of folders and arrivals among equals
     return [filed for _, filed in found]
+
+
+def check_folders(names: Collection[str]) -> None:
+    """Refuse more folders than the learner takes, before anything is learnt."""
+    if len(names) > MOST_FOLDERS:
+        raise SourceError(
+            f"mail lies in {len(names):,} folders, and the assistant takes at most {MOST_FOLDERS:,}; leave some out "
+            "with exclude, which takes in all that lie below a folder."
+        )
 
 
 def _follow_renamed(assistant: Assistant, names: Sequence[str], filed: Sequence[Filed]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from hinged.evaluate.answers import confidences
 from hinged.evaluate.assessment import Assessment
 from hinged.mail.assistant import LEARNT_FROM, Filed
 from hinged.mail.features import fields_of
-from hinged.mail.looking import in_order_of_time
+from hinged.mail.looking import check_folders, in_order_of_time
 from hinged.mail.past import PastInMemory
 from hinged.mail.sources.source import Source, SourceError
 from hinged.mail.suggestion import within
@@ -110,6 +110,7 @@ def replay(
             "there is nothing to replay: no message lies in a folder of your own (inbox, sent, drafts, trash and junk "
             "are left out)."
         )
+    check_folders({one.folder for one in filed})
     return replay_messages(filed, show)
 
 
