@@ -89,9 +89,9 @@ def export(mail, root):
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_enron_users_exported_to_maildir_give_the_mistakes_of_the_library(user, tmp_path):
+def test_enron_users_exported_to_maildir_give_the_mistakes_of_the_library(user, in_memory):
     mail = enron(user)
-    result = replay(open_source(export(mail, tmp_path)))
+    result = replay(open_source(export(mail, in_memory)))
     assert result.folders == [one["folder"].replace(".", "-") for one in mail], "in the order of the corpus"
     assert result.top(3) >= 0.8
     if LONG or len(mail) < 3000:

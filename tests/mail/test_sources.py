@@ -86,21 +86,21 @@ def test_waiting_ends_when_a_message_comes(tmp_path):
     assert not source.wait(0.01)
 
 
-def test_ten_thousand_folders(tmp_path):
+def test_ten_thousand_folders(in_memory):
     for i in range(10_000):
-        place = tmp_path / f".f{i:05d}"
+        place = in_memory / f".f{i:05d}"
         for part in (place, place / "cur", place / "new"):
             os.mkdir(part)
     began = time.perf_counter()
-    source = open_source(tmp_path)
+    source = open_source(in_memory)
     assert len(source.folders()) == 10_000
     assert source.places("f09999") == []
     assert time.perf_counter() - began < 20
     for i in range(2001):
-        (tmp_path / f".f{i:05d}" / "new" / "1.x").write_bytes(letter(name=str(i)))
+        (in_memory / f".f{i:05d}" / "new" / "1.x").write_bytes(letter(name=str(i)))
     with pytest.raises(SourceError, match="2,001 folders, and the assistant takes at most 2,000"):
         replay(source)
-    with Assistant(tmp_path / "state") as assistant, pytest.raises(SourceError, match="leave some out"):
+    with Assistant(in_memory / "state") as assistant, pytest.raises(SourceError, match="leave some out"):
         look(assistant, source)
 
 
