@@ -151,6 +151,18 @@ def test_what_is_forgotten_is_erased_from_the_disk(tmp_path):
     assert not any(b"xylophone" in path.read_bytes() for path in tmp_path.iterdir())
 
 
+def test_the_only_label_can_be_forgotten(tmp_path):
+    with DurableModel(tmp_path, learner("texts")) as kept:
+        kept.learn("a secret called xylophone", "private", key="1")
+        kept.snapshot()
+        kept.forget("private")
+        assert kept.labels() == []
+        assert kept.learn("something else", "public").new
+    assert not any(b"xylophone" in path.read_bytes() for path in tmp_path.iterdir())
+    with DurableModel(tmp_path) as kept:
+        assert kept.labels() == ["public"]
+
+
 @pytest.mark.parametrize("call", [
     lambda kept: kept.rename("nowhere", "b"),
     lambda kept: kept.rename("a", "b"),

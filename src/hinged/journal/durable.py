@@ -104,7 +104,7 @@ class DurableModel:
     ) -> None:
         self.folder, self.read_only, self.snapshot_every = Path(folder), read_only, snapshot_every
         self.lock, self._holds = threading.RLock(), None
-        self._ahead = False  # whether the model learnt something that could not be written
+        self._ahead = False  # whether the model differs from what the journal says, because a write failed
         if not read_only:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -184,8 +184,10 @@ class DurableModel:
         """Forget a label: the model becomes what it would be without any of its examples, whose content is erased."""
         with self._changing():
             self._check_known(label)
+            self._ahead = True  # until the model has followed the journal
             with self.journal.transaction():
                 self.journal.forget(label)
+            (self.folder / SNAPSHOT).unlink(missing_ok=True)  # which remembers
             self._rebuild()
             self.journal.shrink()
 
@@ -195,10 +197,12 @@ class DurableModel:
             self._check_known(old)
             if new in self.labels():
                 raise ValueError(f"label {new!r} exists already; use merge({old!r}, {new!r}) to join the two.")
+            self._ahead = True
             with self.journal.transaction():
                 self.journal.rename(old, new)
             if rename_is_exact(self.model, self.journal):
                 self.model.rename_label(old, new)
+                self._ahead = False
                 self._snapshot_if_possible()
             else:
                 self._rebuild()
@@ -210,6 +214,7 @@ class DurableModel:
             self._check_known(into)
             if source == into:
                 raise ValueError(f"merge needs two labels; got {source!r} twice.")
+            self._ahead = True
             with self.journal.transaction():
                 self.journal.rename(source, into, kind="merge")
             self._rebuild()
@@ -316,6 +321,8 @@ class DurableModel:
             useful = notes.get("journal") == self.journal.get("id") and self.journal.last_edit() <= notes["seq"]
             model, seen = (stored, notes["seq"]) if useful else (self._fresh(), 0)
             learn_again(model, self.journal.examples(seen))
+        if not useful and not self.read_only:
+            (self.folder / SNAPSHOT).unlink(missing_ok=True)  # it may remember what was forgotten
         self.model, self._seen = model, seen
 
     def _stored(self) -> Any:
@@ -330,7 +337,7 @@ class DurableModel:
         """Learn the whole journal anew; until then the old model answers."""
         model = self._fresh()
         learn_again(model, self.journal.examples())
-        self.model = model
+        self.model, self._ahead = model, False
         self._snapshot_if_possible()
 
 
