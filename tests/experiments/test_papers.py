@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hinged
-from hinged.experiments.papers import STUDIES, Curves, reproduce
+from hinged.experiments.papers import STUDIES, Curves, digits, letters, reproduce
 from hinged.experiments.papers.beyond import without_copies
 from hinged.experiments.papers.enron_columns import COLUMNS, PRINTED, PRINTED_USERS, chosen, run_of
 from hinged.experiments.papers.mail import mail_of
@@ -154,3 +154,24 @@ def test_the_columns_of_the_papers_come_out_near_their_print():
         closed, mail = not column.startswith("HS"), mail_of(user, COLUMNS[column].reading)
         rate = 100 * run_of(column, chosen(column, mail, closed), mail, closed).rate
         assert rate == pytest.approx(PRINTED[column][PRINTED_USERS.index(user)], rel=0.2)
+
+
+@pytest.mark.skipif(not any((p / "usps").is_dir() for p in hinged.datasets.places()), reason="no USPS digits here")
+def test_digits_are_prepared_as_in_the_paper_and_the_rules_come_in_its_order():
+    X, y = digits.digits("usps")
+    np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=1e-6)
+    assert (X.astype(float) ** 2).sum(axis=1).mean() == pytest.approx(1.0)
+    mistakes = {}
+    for name, settings in digits.METHODS.items():
+        model = hinged.Classifier(kernel=digits.SETS["usps"], **settings).partial_fit(X, y, classes=range(10))
+        mistakes[name] = model.n_mistakes_
+    assert mistakes["MIRA"] < mistakes["PA-I"] < 0.7 * mistakes["Perceptron"]
+
+
+@pytest.mark.skipif(not any((p / "isolet").is_dir() for p in hinged.datasets.places()), reason="no ISOLET here")
+def test_spoken_letters_prefer_one_shared_vector_as_in_the_paper():
+    heard = letters.Letters(*(part[:1200] for part in letters.isolet()))
+    multi, single, hybrid = (
+        letters.percent(heard, 0.16, sharing, next(iter(letters.READINGS))) for sharing in letters.METHODS
+    )
+    assert single < hybrid < multi

@@ -200,6 +200,7 @@ class Machine:
     ) -> None:
         """Learn the rows of X in order, as `rounds` decides; it is asked once a round."""
         self.fit_to(X.shape[1], n_outputs)
+        self._compare_with_past(X)
         if self.budget is not None and self.means is not None:
             learn_shared_within(self.budget, self, X, rounds, n_outputs, first_round, block or BLOCK_SHARED)
             return
@@ -257,6 +258,13 @@ class Machine:
             self.check(scores)
             moved, coef = rounds.run(first, None if sparse else self.kernel, among, along, scores)
             own.append(some[moved], coef, first_round + first + moved)
+
+    def _compare_with_past(self, X: Any) -> None:
+        """Check a function of the user's on a past row and a new one: a row alone could not show K(x, z) ≠ K(z, x)."""
+        past = self.shared if self.own is None else self.own
+        if formula(self.kernel) is None and self.device is None and len(X) and past is not None and past.n:
+            two = np.concatenate([past.filled.rows[-1:], self._rows(X, slice(1))])
+            gram(self.kernel, two, squares(two))
 
     def check(self, *scores: np.ndarray) -> None:
         """Refuse scores that are not finite."""
