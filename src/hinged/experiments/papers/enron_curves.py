@@ -54,9 +54,8 @@ def mistakes(advance: Advance) -> Outcome:
         0, f"SimProj errs less than SimPerc and ConProj on {ahead} of {len(DRAWN)} users, as the paper finds on three."
     )
     remarks.append(
-        "The paper draws three of its seven users without naming them, finds SimPerc and ConProj close to "
-        "each other and "
-        "SimProj ahead of both."
+        "The paper draws three of its seven users without naming them, finds SimPerc and ConProj close to each "
+        "other and SimProj ahead of both."
     )
     about = "Cumulative mistakes as messages come, words counted as in SP; the columns of its table 1."
     return Outcome(MISTAKES.name, MISTAKES.title, MISTAKES.source, about, [], drawn, remarks)
@@ -94,16 +93,14 @@ def proven(advance: Advance) -> Outcome:
     )
     remarks = [
         "No curve of mistakes crosses its certificate or its bound." if holds else "A CURVE CROSSES ITS BOUND.",
-        "The theorems ask for short rows (LR: ‖x‖² ≤ ½; as proven, λ = γC - hC² with the stream's own h), "
-        "which the papers' "
-        "own binary word vectors are not: on those the bounds are many times the number of messages. Here "
+        "The theorems ask for short rows (LR: ‖x‖² ≤ ½; as proven, λ = γC - hC² with the stream's own h), which the "
+        "papers' own binary word vectors are not: on those the bounds are many times the number of messages. Here "
         "rows have unit length.",
     ]
     about = (
         "Each mistake adds at least λ to the dual D, so mistakes ≤ D/λ (the certificate, which needs no "
-        "comparator), and D is "
-        "at most what any fixed weights pay (the bound; the weights are found in hindsight). Binary words, unit rows, "
-        "folders known from the start."
+        "comparator), and D is at most what any fixed weights pay (the bound; the weights are found in hindsight). "
+        "Binary words, unit rows, folders known from the start."
     )
     return Outcome(BOUNDS.name, BOUNDS.title, BOUNDS.source, about, [table], drawn, remarks)
 
