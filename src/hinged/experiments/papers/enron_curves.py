@@ -16,6 +16,7 @@ from hinged.experiments.papers.study import Advance, Curves, Outcome, Study, Tab
 __all__ = ["BOUNDS", "MISTAKES"]
 
 DRAWN = ("beck-s", "lokay-m", "sanders-r")
+WATCHED = ("lokay-m", "sanders-r")  # with the folders of beck-s the comparators take minutes
 FIGURE_3 = ("SP SimProj", "SP ConProj", "SP SimPerc", "SP Max-SP", "SP Max-MP", "SP Mira")
 #: A learner by name: its settings. Rows have unit length, so that the theorems have something to say.
 PROVEN: dict[str, dict[str, Any]] = {
@@ -73,7 +74,7 @@ def proven(advance: Advance) -> Outcome:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the conditions: they are in the remarks
-        found = at_once(one, [(user, name) for user in DRAWN for name in PROVEN])
+        found = at_once(one, [(user, name) for user in WATCHED for name in PROVEN])
     rows, drawn, holds = [], [], True
     for (user, name), seen in found.items():
         limit, by = (None, seen.note) if seen.final is None else (seen.final.mistakes, seen.final.theorem)
@@ -115,5 +116,5 @@ MISTAKES = Study(
 )  # fmt: skip
 BOUNDS = Study(
     "enron-bounds", "Mail into folders: what was proven", "SP, section 5; LR, section 3; HS, theorem 1",
-    ("enron_folders",), len(DRAWN) * len(PROVEN), proven,
+    ("enron_folders",), len(WATCHED) * len(PROVEN), proven,
 )  # fmt: skip
