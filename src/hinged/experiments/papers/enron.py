@@ -26,12 +26,11 @@ PROTOCOLS = {
     "folders revealed as they come, their first rounds not counted": False,
 }
 ABOUT = (
-    "Words of from, to, cc, subject and body alike, lower-cased, in the order of time: counted as often as they occur "
-    "for SP, whose text says so, by presence for LR and HS. C (and the margin, for entropy) is the one of the grid "
-    f"with the fewest mistakes on the first {100 * SHARE:.0f} % of the user's own stream; the rest has no say in it. "
-    "Mira has a margin of 0.01, SP's label features a strict 2 %, as in the papers. SP and LR know all "
-    "folders from the "
-    "start, HS reveals them. In brackets what is printed; * marks a difference of more than "
+    "Words of from, to, cc, subject and body alike, lower-cased, in the order of time: counted as often as they "
+    "occur for SP, whose text says so, by presence for LR and HS. C (and the margin, for entropy) is the one of the "
+    f"grid with the fewest mistakes on the first {100 * SHARE:.0f} % of the user's own stream; the rest has no say "
+    "in it. Mira has a margin of 0.01, SP's label features a strict 2 %, as in the papers. SP and LR know all "
+    "folders from the start, HS reveals them. In brackets what is printed; * marks a difference of more than "
     f"{100 * MUCH:.0f} %, relative, and enron-readings tries other readings of the same mail on each of those."
 )
 

@@ -18,21 +18,19 @@ from hinged.experiments.papers.study import Advance, Outcome, Study, Table
 __all__ = ["STUDY"]
 
 ABOUT = (
-    "The papers do not say how mail was cut into words, nor which headers were read. Here every column is "
-    "learnt from five "
-    "readings, its setting chosen on the first tenth of each, all folders known from the start (HS: "
-    "revealed). For each "
-    "figure of the study enron that is more than 15 % off, relative, the remarks name the reading that comes nearest."
+    "The papers do not say how mail was cut into words, nor which headers were read. Here every column is learnt "
+    "from five readings, its setting chosen on the first tenth of each, all folders known from the start (HS: "
+    "revealed). For each figure of the study enron that is more than 15 % off, relative, the remarks name the "
+    "reading that comes nearest."
 )
 #: What is known of a column's differences that no reading explains.
 KNOWN = {
     "williams-w3": "half its mail is from one machine and fell in two months, so a few dozen messages are a "
-    "large share; "
-    "the headers dropped from these files (X-From, X-Origin, X-FileName, Message-ID) may have told its two "
-    "large folders apart",
+    "large share; the headers dropped from these files (X-From, X-Origin, X-FileName, Message-ID) may have told its "
+    "two large folders apart",
     "kitchen-l": "236 of its messages lie in two folders at once with the same date, text and sender; which "
-    "copy comes first "
-    "decides whether the second can be right, and the papers do not say how ties in time were ordered",
+    "copy comes first decides whether the second can be right, and the papers do not say how ties in time were "
+    "ordered",
     "beck-s": "101 folders and 108 messages that lie in two folders at once, whose order the papers do not state",
 }
 COMMON = (
@@ -88,9 +86,8 @@ def _remarks(found: dict[tuple[str, str, str], float], names: list[str]) -> list
                 off.append(f"{line}{better}; not explained{why}.")
     total = sum(user in PRINTED_USERS for user in names) * len(COLUMNS)
     head = (
-        f"{len(off)} of {total} figures differ from print by more than {100 * MUCH:.0f} %, relative; another "
-        f"reading of the same "
-        f"mail brings {explained} of them within it. {COMMON}."
+        f"{len(off)} of {total} figures differ from print by more than {100 * MUCH:.0f} %, relative; another reading "
+        f"of the same mail brings {explained} of them within it. {COMMON}."
     )
     return [head, *off]
 

@@ -47,10 +47,11 @@ summary{cursor:pointer;color:var(--muted)}
 
 def write_studies(path: str | Path, found: Sequence[Outcome], missing: Mapping[str, str]) -> Path:
     """Write the report; return where it is."""
-    took = sum(outcome.seconds for outcome in found)
+    many = f"{len(found)} {'study' if len(found) == 1 else 'studies'}, "
+    many += f"{_duration(sum(outcome.seconds for outcome in found))} of work"
     head = (
         '<header><p class="kicker">hinged reproduce</p><h1>The papers, run again</h1>'
-        f'<p class="lead">{len(found)} studies, {_duration(took)} of work; what is in print stands beside what was '
+        f'<p class="lead">{many}; what is in print stands beside what was '
         "found here. SP: simultaneous projections (2006); LR: label ranking (2007); HS: hypothesis sharing (2006); PA: "
         "passive-aggressive algorithms (2006).</p></header>"
     )
@@ -69,7 +70,7 @@ def _section(outcome: Outcome) -> str:
     parts = [
         f'<section id="{escape(outcome.name)}"><h2>{escape(outcome.title)}</h2>'
         f'<p class="kicker">{escape(outcome.source)} · {escape(outcome.name)} · {_duration(outcome.seconds)}</p>'
-        f"<p>{escape(' '.join(outcome.about.split()))}</p>"
+        f"<p>{_code(escape(' '.join(outcome.about.split())))}</p>"
     ]
     if outcome.remarks:
         parts.append(_folded("remarks", [f"<li>{escape(remark)}</li>" for remark in outcome.remarks], OPEN_REMARKS))
@@ -110,7 +111,9 @@ def _table(table: Table) -> str:
         for column, word in zip(table.columns, words, strict=True)
     )
     body = "".join(
-        "<tr>" + "".join(_cell(cell, word) for cell, word in zip(row, words, strict=True)) + "</tr>"
+        "<tr>"
+        + "".join(_cell(cell, word, at) for at, (cell, word) in enumerate(zip(row, words, strict=True)))
+        + "</tr>"
         for row in table.rows
     )
     note = f"<figcaption>{escape(table.note)}</figcaption>" if table.note else ""
@@ -120,8 +123,8 @@ def _table(table: Table) -> str:
     )
 
 
-def _cell(cell: Cell, word: bool) -> str:
-    shown = escape(_shown(cell))
+def _cell(cell: Cell, word: bool, at: int) -> str:
+    shown = escape(_shown(cell, at))
     if word:
         return f'<td class="word">{shown}</td>'
     off = shown.endswith(" *")
@@ -148,14 +151,33 @@ def to_markdown(found: Sequence[Outcome]) -> str:
                 "| " + " | ".join(table.columns) + " |",
                 "| --- " * len(table.columns) + "|",
             ]
-            lines += ["| " + " | ".join(_shown(cell).replace("*", "\\*") for cell in row) + " |" for row in table.rows]
+            lines += [_markdown_row(row) for row in table.rows]
             lines += ["", *([table.note, ""] if table.note else [])]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _shown(cell: Cell) -> str:
+def _markdown_row(row: Sequence[Cell]) -> str:
+    return "| " + " | ".join(_shown(cell, at).replace("*", "\\*") for at, cell in enumerate(row)) + " |"
+
+
+def _shown(cell: Cell, at: int) -> str:
+    """A cell in words: what was measured with three digits, the first column as short as it is.
+
+    Examples
+    --------
+    >>> _shown(22.0, 3), _shown(0.001, 0), _shown(1234.5, 1), _shown(101.3, 1), _shown(None, 1), _shown(1971, 1)
+    ('22.0', '0.001', '1,234', '101', '', '1,971')
+    """
     if cell is None:
         return ""
     if isinstance(cell, float):
-        return f"{cell:,.0f}" if abs(cell) >= 1000 else f"{cell:.3g}"
+        if abs(cell) >= 1000:
+            return f"{cell:,.0f}"
+        return f"{cell:g}" if at == 0 else f"{cell:#.3g}".rstrip(".")
     return f"{cell:,}" if isinstance(cell, int) else str(cell)
+
+
+def _code(text: str) -> str:
+    """What stands between backticks, as code."""
+    pieces = text.split("`")
+    return "".join(f"<code>{piece}</code>" if at % 2 else piece for at, piece in enumerate(pieces))
