@@ -1,0 +1,153 @@
+// The inbox: rows of one height, of which only those in sight exist, so that ten thousand messages cost no more than ten.
+import { $, ask, make, nameOf, percent, say, when } from "./dom.js";
+
+const PAGE = 50;
+const list = $("#inbox");
+const rows = new Map(); // by position
+const shown = new Map(); // elements, by position
+let total = 0;
+let current = 0;
+let age = 0; // answers to older questions are dropped
+let busy = false;
+export const events = new EventTarget();
+
+const height = () => parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) * parseFloat(getComputedStyle(document.documentElement).fontSize);
+
+export const selected = () => rows.get(current) ?? null;
+
+async function fetchRows(start) {
+  const asked = age;
+  const told = await ask(`/api/inbox?start=${start}&count=${PAGE}`);
+  if (asked !== age) return;
+  total = told.total;
+  told.rows.forEach((row, i) => rows.set(told.start + i, row));
+  events.dispatchEvent(new CustomEvent("state", { detail: told }));
+}
+
+export async function reload() {
+  age += 1;
+  rows.clear();
+  await fetchRows(Math.max(0, Math.floor(current / PAGE) * PAGE));
+  current = Math.min(current, Math.max(0, total - 1));
+  if (total && !rows.has(current)) await fetchRows(Math.floor(current / PAGE) * PAGE);
+  draw();
+  events.dispatchEvent(new Event("selected"));
+}
+
+function draw() {
+  const tall = height();
+  $("#empty").hidden = total > 0;
+  list.hidden = total === 0;
+  const first = Math.max(0, Math.floor(list.scrollTop / tall) - 4);
+  const last = Math.min(total, Math.ceil((list.scrollTop + list.clientHeight) / tall) + 4);
+  for (const [at, element] of shown) {
+    if (at < first || at >= last || element.dataset.key !== (rows.get(at)?.key ?? "")) {
+      element.remove();
+      shown.delete(at);
+    }
+  }
+  let missing = null;
+  for (let at = first; at < last; at += 1) {
+    const row = rows.get(at);
+    if (!row) {
+      missing ??= at;
+    } else {
+      const element = rowElement(at, row);
+      if (shown.has(at)) shown.get(at).replaceWith(element);
+      else list.append(element);
+      shown.set(at, element);
+    }
+  }
+  let space = list.querySelector(".space");
+  if (!space) {
+    space = make("li", { class: "space", role: "presentation" });
+    list.append(space);
+  }
+  space.style.marginTop = `${Math.max(0, total * tall - 1)}px`;
+  if (missing !== null) fetchRows(Math.floor(missing / PAGE) * PAGE).then(draw, (problem) => say(problem.message));
+}
+
+function rowElement(at, row) {
+  const kept = shown.get(at);
+  const focused = kept?.contains(document.activeElement) && document.activeElement === kept;
+  const mine = at === current;
+  const element = make(
+    "li",
+    {
+      class: "row",
+      tabindex: mine ? "0" : "-1",
+      "data-key": row.key,
+      "aria-current": mine ? "true" : null,
+      "aria-posinset": at + 1,
+      "aria-setsize": total,
+      on: { click: (event) => { if (!event.target.closest("button")) { select(at); open(); } } },
+    },
+    make("div", { class: "line" }, make("span", { class: "who" }, nameOf(row.from)), row.files ? make("span", { class: "clip" }, row.files === 1 ? "1 file" : `${row.files} files`) : null, make("time", {}, when(row.date))),
+    make("div", { class: "what" }, row.subject, make("span", {}, ` ${row.snippet}`)),
+    make("div", { class: "chips" }, ...(row.folders.length ? row.folders.map((folder, i) => chip(row, folder, i)) : [make("span", { class: "silent" }, row.silent)])),
+  );
+  element.style.top = `${at * height()}px`;
+  if (focused) queueMicrotask(() => element.focus({ preventScroll: true }));
+  return element;
+}
+
+function chip(row, folder, i) {
+  const sure = i === 0 && row.confidence !== null ? ` (${row.pinned ? "pinned" : percent(row.confidence)})` : "";
+  return make(
+    "button",
+    { type: "button", class: i === 0 ? "chip best" : "chip", tabindex: "-1", title: folder.reasons.join("; "), "aria-label": `File to ${folder.name}${sure}`, on: { click: () => file(row.key, folder.name) } },
+    make("b", { "aria-hidden": "true" }, String(i + 1)),
+    make("span", {}, folder.name),
+  );
+}
+
+export function select(at, focus = false) {
+  if (!total) return;
+  current = Math.max(0, Math.min(total - 1, at));
+  const tall = height();
+  if (current * tall < list.scrollTop) list.scrollTop = current * tall;
+  if ((current + 1) * tall > list.scrollTop + list.clientHeight) list.scrollTop = (current + 1) * tall - list.clientHeight;
+  draw();
+  if (focus) shown.get(current)?.focus({ preventScroll: true });
+  events.dispatchEvent(new Event("selected"));
+}
+
+export const move = (by) => select(current + by, true);
+export const open = () => events.dispatchEvent(new Event("open"));
+
+export async function file(key, folder) {
+  if (busy) return;
+  busy = true;
+  const at = [...rows].find(([, row]) => row.key === key)?.[0];
+  if (at !== undefined) shown.get(at)?.classList.add("leaving");
+  try {
+    const told = await ask("/api/file", { key, folder });
+    const which = told.rank === 1 ? "the first suggestion" : told.rank > 1 && told.rank <= 3 ? `suggestion ${told.rank}` : "learnt";
+    say(`Filed to ${folder}: ${which}.`);
+    if (at !== undefined && at < current) current -= 1;
+    await reload();
+    if (document.activeElement === document.body || list.contains(document.activeElement)) shown.get(current)?.focus({ preventScroll: true });
+    events.dispatchEvent(new Event("filed"));
+  } catch (problem) {
+    say(problem.message);
+    await reload();
+  } finally {
+    busy = false;
+  }
+}
+
+export async function undo() {
+  try {
+    const told = await ask("/api/undo", {});
+    say(`Taken back from ${told.folder}.`);
+    current = 0;
+    await reload();
+    select(0, true);
+    events.dispatchEvent(new Event("filed"));
+  } catch (problem) {
+    say(problem.message);
+  }
+}
+
+list.addEventListener("scroll", () => requestAnimationFrame(draw), { passive: true });
+addEventListener("resize", draw);
