@@ -7,7 +7,7 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ __all__ = ["Page"]
 STATIC = Path(__file__).parent / "static"
 LONGEST = 64 * 1024  # bytes of a request
 MOST_ROWS = 100
-HEARTBEAT = 15.0
+HEARTBEAT, STEP = 15.0, 0.5  # seconds
 WAIT = 2.0
 
 
@@ -110,17 +110,24 @@ class Page:
         return StreamingResponse(self._stream(), media_type="text/event-stream")
 
     async def _stream(self) -> AsyncIterator[str]:
-        seen = self._version
+        seen, silence = self._version, 0.0
         yield "retry: 1000\n\n"
         while not self._ending.is_set():
             assert self._news is not None
             async with self._news:
-                try:
-                    await asyncio.wait_for(self._news.wait_for(lambda: self._version != seen), HEARTBEAT)
-                except TimeoutError:
-                    pass
-            yield f"data: {self._version}\n\n" if self._version != seen else ": still here\n\n"
-            seen = self._version
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._news.wait(), STEP)
+            silence += STEP
+            if self._version != seen:
+                seen, silence = self._version, 0.0
+                yield f"data: {seen}\n\n"
+            elif silence >= HEARTBEAT:
+                silence = 0.0
+                yield ": still here\n\n"
+
+    def end(self) -> None:
+        """Let the streams of news end, so that the server can."""
+        self._ending.set()
 
     async def _tell(self) -> None:
         assert self._news is not None
@@ -141,8 +148,7 @@ class Page:
         for thread in threads:
             thread.start()
         yield
-        self._ending.set()
-        await self._tell()
+        self.end()
         self._worker.shutdown()
 
     def _watch(self, tell: Callable[[], None]) -> None:

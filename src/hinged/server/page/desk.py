@@ -1,4 +1,4 @@
-"""What the page shows and does, without a browser: an inbox over a source, an assistant that learns from each filing."""
+"""What the page shows and does, without a browser: an inbox, and an assistant that learns from each filing."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ TABLE = (
     "CREATE TABLE IF NOT EXISTS mail_hits (number INTEGER PRIMARY KEY AUTOINCREMENT, at REAL, message TEXT, "
     "folder TEXT, rank INTEGER, best TEXT)"
 )
-RECENT, WINDOW, POINTS = 20, 100, 160
+RECENT, WINDOW, POINTS, SOME = 20, 100, 160, 20
 
 
 class Hits:
@@ -56,7 +56,7 @@ class Hits:
         here = [rank for (rank,) in self.journal.ask("SELECT rank FROM mail_hits WHERE rank > 0 ORDER BY number")]
         ranks = [*before, *here]
         points, stride = [], max(1, len(ranks) // POINTS)
-        for end in range(len(ranks), 0, -stride):
+        for end in range(len(ranks), min(SOME, max(1, len(ranks))) - 1, -stride):
             some = ranks[max(0, end - WINDOW) : end]
             points.append([end, sum(r == 1 for r in some) / len(some), sum(r <= 3 for r in some) / len(some)])
         counts = {"filed": len(here), "first": sum(r == 1 for r in here), "top3": sum(r <= 3 for r in here)}
@@ -70,7 +70,7 @@ class Hits:
         return {str(label_from_text(text)): n for text, n in rows}
 
     def by_folder(self) -> dict[str, dict[str, Any]]:
-        """For each folder: how many of the last messages filed there it stood first for, and what stood there instead."""
+        """How many of the last messages filed to a folder it stood first for, and what stood there instead."""
         found: dict[str, dict[str, Any]] = {}
         for folder, rank, best in self.journal.ask("SELECT folder, rank, best FROM mail_hits ORDER BY number DESC"):
             told = found.setdefault(folder, {"recent": 0, "hits": 0, "mistaken": {}})

@@ -19,6 +19,16 @@ __all__ = ["PageServer"]
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
+class _Server(uvicorn.Server):
+    """A server that says when it is told to stop, before it waits for those who still listen."""
+
+    at_exit: Callable[[], None]
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        self.at_exit()
+        super().handle_exit(sig, frame)
+
+
 class PageServer:
     """A page that listens; `address` holds the token that opens it.
 
@@ -53,6 +63,7 @@ class PageServer:
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             self.socket.bind((host, port))
+            self.socket.listen(128)  # whoever comes before `run` waits
         except OSError as problem:
             self.socket.close()
             raise OSError(f"the page cannot listen on {host} port {port} ({problem.strerror}).") from problem
@@ -63,8 +74,10 @@ class PageServer:
             names |= {socket.gethostname(), socket.getfqdn()}
         self.guard = Guard(self.page.app, {f"{name}:{self.port}" for name in names}, token)
         self.address = f"http://{'127.0.0.1' if host == '0.0.0.0' else shown}:{self.port}/?token={self.guard.token}"
-        settings: Any = {"log_level": "warning", "access_log": False, "server_header": False, "lifespan": "on"}
-        self.server = uvicorn.Server(uvicorn.Config(self.guard, timeout_graceful_shutdown=2, **settings))
+        quiet: Any = {"log_level": "warning", "access_log": False, "server_header": False}
+        config = uvicorn.Config(self.guard, lifespan="on", ws="none", timeout_graceful_shutdown=2, **quiet)
+        self.server = _Server(config)
+        self.server.at_exit = self.page.end
 
     def run(self) -> None:
         """Answer until SIGINT or SIGTERM, or until `stop` is called from another thread."""
@@ -75,4 +88,5 @@ class PageServer:
 
     def stop(self) -> None:
         """Let `run` return."""
+        self.page.end()
         self.server.should_exit = True

@@ -3,6 +3,7 @@ import { $, ask, make, nameOf, percent, say, when } from "./dom.js";
 
 const PAGE = 50;
 const list = $("#inbox");
+const items = list.firstElementChild;
 const rows = new Map(); // by position
 const shown = new Map(); // elements, by position
 let total = 0;
@@ -54,16 +55,11 @@ function draw() {
     } else {
       const element = rowElement(at, row);
       if (shown.has(at)) shown.get(at).replaceWith(element);
-      else list.append(element);
+      else items.append(element);
       shown.set(at, element);
     }
   }
-  let space = list.querySelector(".space");
-  if (!space) {
-    space = make("li", { class: "space", role: "presentation" });
-    list.append(space);
-  }
-  space.style.marginTop = `${Math.max(0, total * tall - 1)}px`;
+  items.style.height = `${total * tall}px`;
   if (missing !== null) fetchRows(Math.floor(missing / PAGE) * PAGE).then(draw, (problem) => say(problem.message));
 }
 
@@ -84,18 +80,18 @@ function rowElement(at, row) {
     },
     make("div", { class: "line" }, make("span", { class: "who" }, nameOf(row.from)), row.files ? make("span", { class: "clip" }, row.files === 1 ? "1 file" : `${row.files} files`) : null, make("time", {}, when(row.date))),
     make("div", { class: "what" }, row.subject, make("span", {}, ` ${row.snippet}`)),
-    make("div", { class: "chips" }, ...(row.folders.length ? row.folders.map((folder, i) => chip(row, folder, i)) : [make("span", { class: "silent" }, row.silent)])),
+    make("div", { class: "chips" }, ...(row.folders.length ? row.folders.map((folder, i) => chip(row, folder, i, mine)) : [make("span", { class: "silent" }, row.silent)])),
   );
   element.style.top = `${at * height()}px`;
   if (focused) queueMicrotask(() => element.focus({ preventScroll: true }));
   return element;
 }
 
-function chip(row, folder, i) {
+function chip(row, folder, i, mine) {
   const sure = i === 0 && row.confidence !== null ? ` (${row.pinned ? "pinned" : percent(row.confidence)})` : "";
   return make(
     "button",
-    { type: "button", class: i === 0 ? "chip best" : "chip", tabindex: "-1", title: folder.reasons.join("; "), "aria-label": `File to ${folder.name}${sure}`, on: { click: () => file(row.key, folder.name) } },
+    { type: "button", class: i === 0 ? "chip best" : "chip", tabindex: mine ? "0" : "-1", title: folder.reasons.join("; "), "aria-label": `File to ${folder.name}${sure}`, on: { click: () => file(row.key, folder.name) } },
     make("b", { "aria-hidden": "true" }, String(i + 1)),
     make("span", {}, folder.name),
   );
