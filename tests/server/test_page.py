@@ -123,6 +123,16 @@ def test_one_key_files_and_u_takes_it_back(site, opened):
     page.wait_for_selector("#undo", state="hidden")
 
 
+def test_keys_pressed_in_haste_are_not_lost(site, opened):
+    page = opened(site)
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    page.keyboard.press("2")
+    left(page, 27)
+    page.wait_for_function("document.querySelectorAll('.row').length > 0 && !document.querySelector('#undo').hidden")
+    assert len(inbox(site)) == 27
+
+
 def test_j_and_k_move_and_slash_finds_any_folder(site, opened):
     page = opened(site)
     before = inbox(site)

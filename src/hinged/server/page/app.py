@@ -142,7 +142,8 @@ class Page:
         loop = asyncio.get_running_loop()
 
         def tell() -> None:
-            asyncio.run_coroutine_threadsafe(self._tell(), loop)
+            with suppress(RuntimeError):  # the page is closing
+                loop.call_soon_threadsafe(lambda: loop.create_task(self._tell()))
 
         threads = [threading.Thread(target=run, args=(tell,), daemon=True) for run in (self._watch, self._replay)]
         for thread in threads:

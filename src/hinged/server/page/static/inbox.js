@@ -9,30 +9,42 @@ const shown = new Map(); // elements, by position
 let total = 0;
 let current = 0;
 let age = 0; // answers to older questions are dropped
-let busy = false;
+let pending = 0; // filings that the server has not confirmed yet
+let work = Promise.resolve(); // they go one after another
 export const events = new EventTarget();
 
 const height = () => parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) * parseFloat(getComputedStyle(document.documentElement).fontSize);
 
 export const selected = () => rows.get(current) ?? null;
 
-async function fetchRows(start) {
-  const asked = age;
+async function fetchRows(start, anew = false) {
+  const asked = anew ? (age += 1) : age;
   const told = await ask(`/api/inbox?start=${start}&count=${PAGE}`);
-  if (asked !== age) return;
+  if (asked !== age || pending) return;
+  if (anew) rows.clear();
   total = told.total;
   told.rows.forEach((row, i) => rows.set(told.start + i, row));
   events.dispatchEvent(new CustomEvent("state", { detail: told }));
 }
 
+// What is shown stays until the answer is here, so that keys pressed meanwhile are not lost.
 export async function reload() {
-  age += 1;
-  rows.clear();
-  await fetchRows(Math.max(0, Math.floor(current / PAGE) * PAGE));
+  if (pending) return;
+  await fetchRows(Math.floor(current / PAGE) * PAGE, true);
   current = Math.min(current, Math.max(0, total - 1));
   if (total && !rows.has(current)) await fetchRows(Math.floor(current / PAGE) * PAGE);
   draw();
   events.dispatchEvent(new Event("selected"));
+}
+
+// Take a row away at once; those below move up.
+function take(at) {
+  const later = [...rows].filter(([i]) => i > at);
+  for (const i of [...rows.keys()]) if (i >= at) rows.delete(i);
+  for (const [i, row] of later) rows.set(i - 1, row);
+  total -= 1;
+  if (at < current || current >= total) current = Math.max(0, current - 1);
+  draw();
 }
 
 function draw() {
@@ -111,28 +123,32 @@ export function select(at, focus = false) {
 export const move = (by) => select(current + by, true);
 export const open = () => events.dispatchEvent(new Event("open"));
 
-export async function file(key, folder) {
-  if (busy) return;
-  busy = true;
+export function file(key, folder) {
   const at = [...rows].find(([, row]) => row.key === key)?.[0];
-  if (at !== undefined) shown.get(at)?.classList.add("leaving");
+  if (at === undefined) return;
+  const focused = document.activeElement === document.body || list.contains(document.activeElement);
+  pending += 1;
+  take(at);
+  if (focused) shown.get(current)?.focus({ preventScroll: true });
+  events.dispatchEvent(new Event("selected"));
+  work = work.then(() => send(key, folder));
+}
+
+async function send(key, folder) {
   try {
     const told = await ask("/api/file", { key, folder });
     const which = told.rank === 1 ? "the first suggestion" : told.rank > 1 && told.rank <= 3 ? `suggestion ${told.rank}` : "learnt";
     say(`Filed to ${folder}: ${which}.`);
-    if (at !== undefined && at < current) current -= 1;
-    await reload();
-    if (document.activeElement === document.body || list.contains(document.activeElement)) shown.get(current)?.focus({ preventScroll: true });
-    events.dispatchEvent(new Event("filed"));
   } catch (problem) {
     say(problem.message);
-    await reload();
-  } finally {
-    busy = false;
   }
+  pending -= 1;
+  await reload().catch((problem) => say(problem.message));
+  if (!pending) events.dispatchEvent(new Event("filed"));
 }
 
 export async function undo() {
+  await work;
   try {
     const told = await ask("/api/undo", {});
     say(`Taken back from ${told.folder}.`);
