@@ -80,7 +80,7 @@ class Desk:
         return {"total": len(self._places), "start": start, "rows": rows, **self.state()}
 
     def _row(self, key: str, message: Message) -> dict[str, Any]:
-        suggestion = self.assistant.suggest(message)
+        suggestion = self.assistant.suggest(message, why=False)  # the reasons are asked for one message at a time
         return {
             "key": key,
             "from": message.sender or "(nobody)",
@@ -219,7 +219,7 @@ class Desk:
 
 def _told(suggestion: Suggestion) -> dict[str, Any]:
     """A suggestion as JSON."""
-    folders = [{"name": one.folder, "score": one.score, "reasons": list(one.reasons)} for one in suggestion.candidates]
+    folders = [{"name": one.folder, "score": one.score} for one in suggestion.candidates]
     return {
         "folders": folders,
         "confidence": suggestion.confidence,

@@ -1,7 +1,7 @@
 // The inbox: rows of one height, of which only those in sight exist, so that ten thousand messages cost no more than ten.
 import { $, ask, make, nameOf, percent, say, when } from "./dom.js";
 
-const PAGE = 50;
+const PAGE = 30;
 const list = $("#inbox");
 const items = list.firstElementChild;
 const rows = new Map(); // by position
@@ -103,7 +103,7 @@ function chip(row, folder, i, mine) {
   const sure = i === 0 && row.confidence !== null ? ` (${row.pinned ? "pinned" : percent(row.confidence)})` : "";
   return make(
     "button",
-    { type: "button", class: i === 0 ? "chip best" : "chip", tabindex: mine ? "0" : "-1", title: folder.reasons.join("; "), "aria-label": `File to ${folder.name}${sure}`, on: { click: () => file(row.key, folder.name) } },
+    { type: "button", class: i === 0 ? "chip best" : "chip", tabindex: mine ? "0" : "-1", "aria-label": `File to ${folder.name}${sure}`, on: { click: () => file(row.key, folder.name) } },
     make("b", { "aria-hidden": "true" }, String(i + 1)),
     make("span", {}, folder.name),
   );
