@@ -22,6 +22,7 @@ NAMES = (
     "multilabel",
     "one_by_one",
     "one_vector",
+    "page",
     "ranks",
     "scaling",
     "sequences",

@@ -13,7 +13,7 @@ from benchmarks.timing import race
 from hinged.mail import Assistant, Filed, look, open_source, read_message, replay, write_demo
 from hinged.mail.demo import letters
 
-FOLDERS, SEED = 40, 0
+FOLDERS, SEED = 15, 0
 
 
 def run(quick: bool) -> Report:

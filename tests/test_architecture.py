@@ -26,6 +26,7 @@ LEVELS = (
     ("bounds",),
     ("experiments", "journal"),
     ("mail",),
+    ("server",),
     ("",),  # the public surface, hinged/__init__.py
     ("cli",),
 )

@@ -219,6 +219,22 @@ class DurableModel:
                 self.journal.rename(source, into, kind="merge")
             self._rebuild()
 
+    def retract(self, key: str, label: Hashable) -> None:
+        """Take back one example: the model becomes what it would be without it, and its content is erased."""
+        with self._changing():
+            seq = self.journal.find(key, label)
+            if seq is None:
+                raise ValueError(f"nothing was learnt under the key {key!r} and the label {label!r}.")
+            model, seen = self._base()
+            if seen >= seq:
+                model, seen = self._fresh(), 0
+            with self.journal.transaction():
+                self.journal.retract(seq)
+            learn_again(model, self.journal.examples(seen))
+            self.model = model
+            self._snapshot_if_possible()
+            self.journal.shrink()
+
     def labels(self) -> list[Hashable]:
         """The labels known by now."""
         return list(self.model._known()) if hasattr(self.model, "_known") else []
@@ -315,15 +331,19 @@ class DurableModel:
 
     def _catch_up(self) -> None:
         """Become the snapshot, if it is sound and no label was edited since, and learn what came after it."""
-        stored = self._stored()
         with self.journal.transaction(to_write=False):  # others may write while this one only looks
-            notes = getattr(stored, "_notes", None) or {}
-            useful = notes.get("journal") == self.journal.get("id") and self.journal.last_edit() <= notes["seq"]
-            model, seen = (stored, notes["seq"]) if useful else (self._fresh(), 0)
+            model, seen = self._base()
             learn_again(model, self.journal.examples(seen))
         if not useful and not self.read_only:
             (self.folder / SNAPSHOT).unlink(missing_ok=True)  # it may remember what was forgotten
         self.model, self._seen = model, seen
+
+    def _base(self) -> tuple[Any, int]:
+        """The snapshot and the line it was written after, if it is sound and no label was edited since."""
+        stored = self._stored()
+        notes = getattr(stored, "_notes", None) or {}
+        useful = notes.get("journal") == self.journal.get("id") and self.journal.last_edit() <= notes["seq"]
+        return (stored, notes["seq"]) if useful else (self._fresh(), 0)
 
     def _stored(self) -> Any:
         """The model of the snapshot; None where there is none, or it is damaged: the journal has it all."""

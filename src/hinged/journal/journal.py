@@ -118,6 +118,11 @@ class Journal:
         self._map_lists(label, [])
         self.append("forget", [], [label])
 
+    def retract(self, seq: int) -> None:
+        """Erase one example, inside a transaction; if it is sent again, it is new."""
+        self._database.execute("UPDATE events SET dropped = 1, x = NULL, key = NULL WHERE seq = ?", [seq])
+        self.append("retract", [], [seq])
+
     def _map_lists(self, old: Hashable, by: list[Hashable]) -> None:
         """The same for lines with several labels."""
         run = self._database.execute
@@ -157,7 +162,7 @@ class Journal:
 
     def last_edit(self) -> int:
         """The number of the last edit of labels; 0 where there is none."""
-        row = self._one("SELECT max(seq) FROM events WHERE kind IN ('forget', 'rename', 'merge')", [])
+        row = self._one("SELECT max(seq) FROM events WHERE kind IN ('forget', 'rename', 'merge', 'retract')", [])
         return 0 if row is None or row[0] is None else int(row[0])
 
     def examples(self, after: int = 0) -> Iterator[Event]:

@@ -70,6 +70,8 @@ class Assistant:
         self.state, self.thresholds = Path(state), thresholds or Thresholds()
         self.kept = DurableModel(state, None if read_only else TextClassifier, read_only=read_only, fsync=fsync)
         self.memory = Memory(self.kept.journal, to_write=not read_only)
+        if thresholds is None:
+            self.thresholds = replace(self.thresholds, confidence=self._get("confidence", 0.0))
 
     # ------------------------------------------------------------------ learning
     def learn(self, filed: Iterable[Filed]) -> int:
@@ -101,6 +103,13 @@ class Assistant:
     def knows(self, message: Message, folder: str) -> bool:
         """Whether this message in this folder is nothing new: learnt before, or put there by the assistant."""
         return self.kept.journal.find(message.id, folder) is not None
+
+    def retract(self, message: Message, folder: str, place: Place | None = None) -> None:
+        """Take back that a message belongs to a folder, as if it had never been learnt."""
+        self.kept.retract(message.id, folder)
+        if place is not None:
+            with self.kept.lock, self.kept.journal.transaction():
+                self.memory.forget_place(place)
 
     # ------------------------------------------------------------------ suggesting
     def suggest(self, message: Message, top: int = 3, why: bool = True) -> Suggestion:
@@ -220,6 +229,11 @@ class Assistant:
                 if name and name in pins:
                     return name, pins[name]
         return None
+
+    def keep_confidence(self, least: float) -> None:
+        """Say nothing where the chance that the first folder is right is lower; kept until it is changed again."""
+        self._put("confidence", least)
+        self.thresholds = replace(self.thresholds, confidence=least)
 
     def exclude(self, folder: str) -> None:
         """Neither learn from a folder, and those below it, nor suggest it."""

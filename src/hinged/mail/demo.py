@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hinged.experiments.mail_stream import mail_stream
-from hinged.mail.headers import topic_of
+from hinged.mail.demo_content import FOLDERS, GREETINGS, SMALL_TALK, Theme
 from hinged.mail.sources.modified_utf7 import to_utf7
 
 __all__ = ["Letter", "letters", "write_demo"]
 
 OWNER = formataddr(("Robin Doe", "robin@example.net"))
 BEGIN = 1704700800  # the 8th of January 2024
-A_THREAD = 40  # messages after which the same subject begins a new thread
+A_THREAD = 6  # messages of a folder that may be answered
+MISFILED = 0.02  # the chance that a message is filed by mistake
 UNFILED = 30  # messages that are left in the inbox
 
 
@@ -33,44 +33,58 @@ class Letter(NamedTuple):
     seconds: int  # when it came, since 1970
 
 
-def letters(messages: int = 1500, folders: int = 20, seed: int = 0) -> Iterator[Letter]:
+def letters(messages: int = 1500, folders: int = 15, seed: int = 0) -> Iterator[Letter]:
     """Generated mail in the order of its arrival, the same for the same arguments.
 
-    Threads refer to earlier messages, lists name themselves, some messages come as HTML or with files.
+    Folders appear over time and have their seasons. Threads refer to earlier messages, lists name themselves, some
+    messages come as HTML or with files, and one in fifty was filed by mistake.
+
+    Parameters
+    ----------
+    messages, seed : int
+    folders : int, default 15
+        At most 15.
 
     Examples
     --------
     >>> first = next(letters(30, 3))
     >>> first.folder, b"Message-ID: <0.0@demo.example.net>" in first.raw
-    ('inbox/people', True)
+    ('Projects/Aurora', True)
     """
-    mail = mail_stream(messages, folders, seed)
-    rng = np.random.default_rng(seed)
-    ids: dict[str, tuple[int, str]] = {}
+    themes, rng = FOLDERS[:folders], np.random.default_rng(seed)
     minutes = np.cumsum(rng.integers(5, 240, messages))
-    for i, (features, folder) in enumerate(mail.dicts()):
-        when = BEGIN + 60 * int(minutes[i])
-        name = f"<{seed}.{i}@demo.example.net>"
-        topic = topic_of(mail.subjects[i])
-        before = ids.get(topic, (-A_THREAD, ""))
-        letter = _content(_text(features, rng), rng)
-        letter["From"] = _person(mail.senders[i])
+    phases, begun = rng.uniform(0, 2 * np.pi, len(themes)), set[str]()
+    recent: dict[str, list[tuple[str, str]]] = {theme.folder: [] for theme in themes}
+    for i in range(messages):
+        now = i / messages
+        lively = [
+            t.weight * (1.0 + 0.7 * np.sin(9.0 * now + p)) * (t.begins <= now)
+            for t, p in zip(themes, phases, strict=True)
+        ]
+        theme = themes[int(rng.choice(len(themes), p=np.array(lively) / np.sum(lively)))]
+        name, when = f"<{seed}.{i}@demo.example.net>", BEGIN + 60 * int(minutes[i])
+        before = recent[theme.folder]
+        thread = before[int(rng.integers(len(before)))] if before and rng.random() < 0.35 else None
+        subject = f"Re: {thread[1]}" if thread else _said(theme.subjects, theme, rng)
+        letter = _content(_text(theme, rng), rng)
+        letter["From"] = formataddr(theme.senders[min(int(rng.exponential(0.8)), len(theme.senders) - 1)])
         letter["To"] = OWNER
-        letter["Subject"] = mail.subjects[i]
+        letter["Subject"] = subject
         letter["Date"] = formatdate(when)
         letter["Message-ID"] = name
-        if i - before[0] < A_THREAD:
-            letter["In-Reply-To"] = before[1]
-            letter["References"] = before[1]
-        for feature in features:
-            if feature.startswith("list:"):
-                of = feature.removeprefix("list:").replace("/", ".")
-                letter["List-Id"] = f"<{of}.lists.example.org>"
-        ids[topic] = (i, name)
-        yield Letter(letter.as_bytes(), str(folder), when)
+        if thread:
+            letter["In-Reply-To"] = letter["References"] = thread[0]
+        if theme.mailing_list:
+            letter["List-Id"] = f"<{theme.mailing_list}>"
+        before.append((name, subject.removeprefix("Re: ")))
+        del before[:-A_THREAD]
+        wrong = bool(begun) and rng.random() < MISFILED
+        folder = str(rng.choice(sorted(begun))) if wrong else theme.folder
+        begun.add(folder)
+        yield Letter(letter.as_bytes(), folder, when)
 
 
-def write_demo(folder: Path, messages: int = 1500, folders: int = 20, seed: int = 0) -> dict[str, int]:
+def write_demo(folder: Path, messages: int = 1500, folders: int = 15, seed: int = 0) -> dict[str, int]:
     """Write a Maildir: most messages filed, the last thirty in the inbox; return how many lie in each folder.
 
     Parameters
@@ -78,7 +92,7 @@ def write_demo(folder: Path, messages: int = 1500, folders: int = 20, seed: int 
     folder : path
         Must not exist, or be empty.
     messages, folders, seed : int
-        As `hinged.datasets.mail_stream` takes them.
+        As `letters` takes them.
     """
     if folder.exists() and any(folder.iterdir()):
         raise FileExistsError(f"{folder} is not empty; name a folder that is new.")
@@ -94,15 +108,17 @@ def write_demo(folder: Path, messages: int = 1500, folders: int = 20, seed: int 
     return counts
 
 
-def _person(name: str) -> str:
-    return formataddr((name.replace(".", " ").title(), f"{name}@example.com"))
+def _said(patterns: tuple[str, ...], theme: Theme, rng: np.random.Generator) -> str:
+    """One of some patterns, filled with things of the theme and a number."""
+    x, y = (theme.things[int(j)] for j in rng.permutation(len(theme.things))[:2])
+    said = patterns[int(rng.integers(len(patterns)))].format(x=x, y=y, n=int(rng.integers(2, 400)))
+    return said[0].upper() + said[1:]
 
 
-def _text(features: dict[str, float], rng: np.random.Generator) -> str:
-    words = [word for word, n in features.items() if ":" not in word for _ in range(int(n))]
-    words = [words[j] for j in rng.permutation(len(words))]
-    lines = [" ".join(words[j : j + 12]) for j in range(0, len(words), 12)]
-    return "Hello,\n\n" + "\n".join(lines) + "\n"
+def _text(theme: Theme, rng: np.random.Generator) -> str:
+    sentences = [_said(theme.sentences, theme, rng) for _ in range(int(rng.integers(1, 5)))]
+    sentences += [str(rng.choice(SMALL_TALK)) for _ in range(int(rng.integers(1, 3)))]
+    return f"{rng.choice(GREETINGS)}\n\n{chr(10).join(sentences)}\n"
 
 
 def _content(text: str, rng: np.random.Generator) -> MIMEBase:
@@ -114,6 +130,10 @@ def _content(text: str, rng: np.random.Generator) -> MIMEBase:
         content = MIMEMultipart("alternative", _subparts=[content, MIMEText(html, "html")])
     if has_file < 0.1:
         file = MIMEApplication(b"%PDF-1.4\n", "pdf")
-        file.add_header("Content-Disposition", "attachment", filename=f"{text.split()[1]}.pdf")
+        file.add_header(
+            "Content-Disposition",
+            "attachment",
+            filename=str(rng.choice(("scan.pdf", "details.pdf", "plan.pdf", "form.pdf"))),
+        )
         content = MIMEMultipart(_subparts=[content, file])
     return content

@@ -86,6 +86,10 @@ class Memory:
         """Remember that what lies there has been looked at."""
         self.journal.run("INSERT OR REPLACE INTO mail_places VALUES (?, ?, ?)", (place.folder, place.key, message))
 
+    def forget_place(self, place: Place) -> None:
+        """What lies there has not been looked at."""
+        self.journal.run("DELETE FROM mail_places WHERE folder = ? AND place = ?", (place.folder, place.key))
+
     def unknown(self, folder: str, places: Iterable[Place]) -> list[Place]:
         """The places of a folder that have not been looked at."""
         known = {key for (key,) in self.journal.ask("SELECT place FROM mail_places WHERE folder = ?", (folder,))}

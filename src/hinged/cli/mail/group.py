@@ -12,6 +12,7 @@ from hinged.cli.mail.export import export
 from hinged.cli.mail.file import file, undo
 from hinged.cli.mail.learn import learn
 from hinged.cli.mail.replay import replay
+from hinged.cli.mail.serve import serve
 from hinged.cli.mail.status import status
 from hinged.cli.mail.suggest import suggest
 from hinged.cli.mail.wishes import exclude, include, off, on, pin, unpin
@@ -21,8 +22,8 @@ __all__ = ["COMMANDS", "mail"]
 COMMANDS = {
     command.__name__: command
     for command in (
-        replay, learn, suggest, explain, file, undo, pin, unpin, exclude, include, forget, rename, merge, off, on,
-        status, export, reset, demo,
+        replay, serve, learn, suggest, explain, file, undo, pin, unpin, exclude, include, forget, rename, merge, off,
+        on, status, export, reset, demo,
     )
 }  # fmt: skip
 
