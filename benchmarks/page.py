@@ -55,7 +55,7 @@ def run(quick: bool) -> Report:
     return Report(
         "page",
         "the made-up mailbox of `hinged mail serve --demo`: 1,470 messages learnt, 30 to file",
-        "wall time in headless Chromium on the same machine; every message is moved, written to the journal, fsynced and "
+        "wall time in headless Chromium on the same machine; a message is moved, written to the journal, fsynced and "
         "learnt, and the list suggested anew before the next is shown",
         [sheet],
         [
