@@ -75,6 +75,7 @@ bench: install ## time and mistakes beside scikit-learn, River and Vowpal Wabbit
 	$(BIN)/python -m benchmarks
 
 reproduce: install ## the experiments of the papers, run again; a report, JSON, and docs/results.md
+	$(BIN)/pip install --quiet --editable ".[bench]"
 	$(BIN)/hinged reproduce
 	cp hinged-results/results.md docs/results.md
 

@@ -21,6 +21,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import figures_of_kernels
+import figures_of_mail
 import figures_of_sequences
 import figures_of_tasks
 import numpy as np
@@ -374,14 +376,32 @@ def tasks() -> None:
     figures_of_tasks.tasks(panels)
 
 
+def replay() -> None:
+    """Hits over time on a generated mailbox."""
+    figures_of_mail.replay(panels)
+
+
 def sequences() -> None:
     """Chunks of CoNLL-2000 by rule and pass."""
     figures_of_sequences.sequences(panels)
 
 
+def kernels() -> None:
+    """Digits with polynomial kernels."""
+    figures_of_kernels.kernels(panels)
+
+
+def budgets() -> None:
+    """Mistakes against the rows that may be remembered."""
+    figures_of_kernels.budgets(panels)
+
+
 FIGURES: dict[str, Callable[[], None]] = {
     figure.__name__: figure
-    for figure in (mistakes, scaling, noise, reliability, certificate, bounds, projections, tasks, sequences)
+    for figure in (
+        *(mistakes, scaling, noise, reliability, certificate, bounds, projections, tasks, sequences),
+        *(kernels, budgets, replay),
+    )
 }
 
 
@@ -447,6 +467,10 @@ def table_of_noise() -> None:
         ["rule", "random", *(f"C={C:g}" for C in CAPS)],
         rows,
     )
+
+
+def table_of_mail_fields() -> None:
+    figures_of_mail.table_of_fields(USERS, table)
 
 
 def table_of_averaging() -> None:
@@ -522,6 +546,7 @@ TABLES = (
     table_of_groups,
     table_of_noise,
     table_of_averaging,
+    table_of_mail_fields,
     table_of_bias,
     table_of_rankings,
     table_of_speed,

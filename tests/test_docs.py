@@ -59,6 +59,8 @@ def test_every_export_is_in_the_reference(name):
         "experiments",
         "features",
         "geometry",
+        "journal",
+        "mail",
         "mercer",
         "rules",
         "sharing",
@@ -105,7 +107,10 @@ def test_every_rule_is_in_the_guide(name):
 def commands():
     """Every command of the program by name, "" for the program itself, and the parser of each."""
     program = typer.main.get_command(app)
-    return {"": program} | dict(program.commands)
+    known = {"": program} | dict(program.commands)
+    for name, command in program.commands.items():
+        known |= {f"{name} {own}": below for own, below in getattr(command, "commands", {}).items()}
+    return known
 
 
 @pytest.mark.parametrize("name", commands())
@@ -124,7 +129,8 @@ def test_every_command_shown_exists(page):
     for line, _, code in blocks(page, "bash"):
         for command in re.findall(r"^(?:\S*/)?hinged( .*)$", code, re.MULTILINE):
             words = shlex.split(command, comments=True)
-            known = commands().get(words[0], commands()[""])
+            name = " ".join(words[:2]) if " ".join(words[:2]) in commands() else words[0]
+            known = commands().get(name, commands()[""])
             options = {option for p in known.params for option in [*p.opts, *p.secondary_opts]} | {"--help", "-h", "-"}
             assert words[0] in commands() or words[0].startswith("-"), f"{name_of(page)}:{line} hinged {words[0]}"
             assert {word for word in words if word.startswith("-")} <= options, f"{name_of(page)}:{line}{command}"

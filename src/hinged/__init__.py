@@ -6,7 +6,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hinged import bounds, costs, datasets, evaluate, experiments, features, geometry, mercer, rules, sharing, text
+    from hinged import (
+        bounds,
+        costs,
+        datasets,
+        evaluate,
+        experiments,
+        features,
+        geometry,
+        journal,
+        mail,
+        mercer,
+        rules,
+        sharing,
+        text,
+    )
     from hinged.estimators import Classifier, Ranker
     from hinged.estimators.binary import BinaryClassifier
     from hinged.estimators.files import load
@@ -39,7 +53,9 @@ __all__ = [
     "experiments",
     "features",
     "geometry",
+    "journal",
     "load",
+    "mail",
     "mercer",
     "rules",
     "sharing",

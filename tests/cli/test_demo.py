@@ -32,6 +32,7 @@ def test_the_demo_ends_with_a_table_a_picture_and_a_report(capsys, tmp_path):
     page = (tmp_path / "new" / "folder" / "report.html").read_text("utf-8")
     assert not re.search(r"""(?:src|href)\s*=\s*["']?https?:""", page)
     assert "import hinged" in out
+    assert "hinged mail replay" in out.splitlines()[-1]
 
 
 def test_the_json_of_the_demo_is_all_that_stdout_holds(capsys, tmp_path):
@@ -84,7 +85,15 @@ def test_no_command_shows_the_help(capsys):
     assert "Usage: hinged" in out
 
 
-@pytest.mark.parametrize("command", [(), *((name,) for name in sorted(typer.main.get_command(app).commands))])
+def every_command():
+    """Every command as its words, () for the program itself."""
+    yield ()
+    for name, command in sorted(typer.main.get_command(app).commands.items()):
+        yield (name,)
+        yield from ((name, own) for own in sorted(getattr(command, "commands", ())))
+
+
+@pytest.mark.parametrize("command", list(every_command()))
 def test_every_command_has_help_with_an_example(capsys, command):
     code, out, _ = call(capsys, *command, "--help")
     assert code == 0

@@ -64,7 +64,7 @@ def test_settings_reach_the_learner(call, tmp_path):
         *("--rule", "pa2", "--C", "0.5", "--sharing", "single", "--features", "tfidf", "--margin", "2"),
         *("--scaling", "none", "--no-normalize", "--average", "--bias", "0.1", "--class-weight", "work=2"),
         *("--words", "1-2", "--chars", "3-4", "--values", "log", "--no-lowercase", "--bits", "12", "--seed", "7"),
-        *("--signed", "--class-weight", "a=b=0.5"),
+        *("--signed", "--class-weight", "a=b=0.5", "--field-limit", "0"),
     )
     assert call("learn", write_jsonl(tmp_path / "a.jsonl", 20), "--model", tmp_path / "m.hinged", *options)[0] == 0
     learnt = hinged.load(tmp_path / "m.hinged").get_params()
@@ -76,6 +76,7 @@ def test_settings_reach_the_learner(call, tmp_path):
             "chars": (3, 4),
             "values": "log",
             "lowercase": False,
+            "field_limit": None,
             "bits": 12,
             "seed": 7,
             "signed": True,

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import sklearn
 from scipy import sparse
 from tests.reference.kernels import KernelTwin, KernelVectorTwin, gaussian, polynomial
 
@@ -82,6 +83,7 @@ SETTINGS = [
     {"kernel": odd, "normalize": True},
     {"kernel": Centred(0.3), "sharing": "hybrid", "rule": "simproj"},
     {"kernel": Gaussian(0.3), "budget": Budget(12, "oldest")},
+    {"kernel": Centred(kernel=odd), "sharing": "hybrid", "budget": Budget(12)},
 ]
 
 
@@ -107,7 +109,7 @@ def test_one_row_at_a_time_is_a_batch(settings):
 def test_a_model_goes_on_after_it_was_kept(settings, tmp_path):
     model = hinged.Classifier(**settings).partial_fit(X[:40], Y[:40])
     model.save(tmp_path / "model")
-    own = {"kernel": odd} if settings["kernel"] is odd else {}
+    own = {"kernel": settings["kernel"]} if "odd" in repr(settings["kernel"]) else {}
     kept = [hinged.load(tmp_path / "model", **own), pickle.loads(pickle.dumps(model))]
     model.partial_fit(X[40:], Y[40:])
     for other in kept:
@@ -189,7 +191,7 @@ def test_a_late_answer_is_judged_when_it_was_given():
         ({"device": "cuda"}, "device='cuda'"),
         ({"budget": 5}, "got budget=5 and no kernel"),
         ({"kernel": Gaussian(), "budget": 0}, "a budget must be a whole number of at least 1"),
-        ({"kernel": Centred(), "sharing": "single", "budget": 5}, "a budget is for sharing='multi'"),
+        ({"kernel": Centred(), "sharing": "single", "budget": Budget(5, "project")}, "drop='project' is for sharing"),
     ],
 )
 def test_what_has_no_meaning_with_a_kernel_is_refused_by_name(settings, says):
@@ -202,24 +204,53 @@ def test_bounds_on_weights_are_not_computed_for_a_kernel():
         hinged.bounds.mistake_bound(hinged.Classifier(kernel=Gaussian()), X, Y)
 
 
-def broken(A, B):
-    """A kernel that some rows break."""
-    return np.where((A[:, :1] > 90) | (B[:, :1] > 90).T, np.nan, A @ B.T)
+def odd_rows(A, B):
+    """Where one of two rows breaks a kernel."""
+    return (A[:, :1] > 90) | (B[:, :1] > 90).T
 
 
+def with_nan(A, B):
+    return np.where(odd_rows(A, B), np.nan, A @ B.T)
+
+
+def one_sided(A, B):
+    return A @ B.T + 1e6 * (A[:, :1] > 90)
+
+
+def negative(A, B):
+    return np.where(odd_rows(A, B), -1.0, 1.0) * (A @ B.T)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "says"),
+    [
+        (with_nan, "the kernel gives NaN"),
+        (one_sided, "a kernel must be symmetric"),
+        (negative, r"K\(x, x\) must not be negative"),
+    ],
+)
 @pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize(("kind", "y"), [(hinged.Classifier, Y), (hinged.Regressor, X[:, 1])])
-def test_a_kernel_that_fails_leaves_everything_as_it_was(kind, y, many):
-    model = kind(kernel=broken).partial_fit(X[:30], y[:30])
+def test_a_kernel_that_fails_leaves_everything_as_it_was(kind, y, many, kernel, says):
+    model = kind(kernel=kernel).partial_fit(X[:30], y[:30])
     before = pickle.dumps((model.n_rounds_, model.support_, model.dual_, model.n_features_in_))
     rows = np.concatenate([np.tile(X[30:], (20, 1)), [[99.0, 1.0, 1.0]]])[-600 if many else -1 :]
     answers = np.append(np.tile(y[30:], 20), y[:1])[-len(rows) :]
-    with pytest.raises(ValueError, match="the kernel gives NaN"):
+    with pytest.raises(ValueError, match=says):
         model.partial_fit(rows, answers)
-    with pytest.raises(ValueError, match="the kernel gives NaN"):
+    with pytest.raises(ValueError, match=says):
         model.learn_one(rows[-1], answers[-1])
     assert pickle.dumps((model.n_rounds_, model.support_, model.dual_, model.n_features_in_)) == before
-    fresh = kind(kernel=broken)
-    with pytest.raises(ValueError, match="the kernel gives NaN"):
-        fresh.partial_fit(rows, answers)
-    assert not hasattr(fresh, "n_rounds_")
+    fresh = kind(kernel=kernel)
+    if many or kernel is not one_sided:  # one row alone is always symmetric
+        with pytest.raises(ValueError, match=says):
+            fresh.partial_fit(rows, answers)
+        assert not hasattr(fresh, "n_rounds_")
+
+
+def test_the_memory_that_a_call_may_use_is_a_setting():
+    usual = hinged.Classifier(kernel=Gaussian(0.5)).fit(X, Y)
+    with sklearn.config_context(working_memory=0.0001):  # a hundred bytes
+        little = hinged.Classifier(kernel=Gaussian(0.5)).fit(X, Y)
+        assert little._model.tile == 13
+        close(little.decision_function(X), usual.decision_function(X))

@@ -4,7 +4,7 @@ import functools
 import subprocess
 import sys
 
-import pytest
+from tests.needs import lacking
 
 
 @functools.cache
@@ -22,7 +22,7 @@ def on_a_disk(folder, program, size="1m", then=""):
     The program is called with "first", and with "second" after `then`; both outputs are given.
     """
     if not _allowed():
-        pytest.skip("mounting a small disk needs user namespaces (unshare -rm), which this machine refuses")
+        lacking("mounting a small disk needs user namespaces (unshare -rm), which this machine refuses")
     mount, run = f'mount -t tmpfs -o size={size} tmpfs "$1"', '"$2" -c "$3"'
     script = f"{mount} && {run} first && {{ {then or 'true'}; }} && {run} second"
     given = ["unshare", "-rm", "sh", "-c", script, "sh", str(folder), sys.executable, program]

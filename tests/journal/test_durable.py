@@ -151,6 +151,18 @@ def test_what_is_forgotten_is_erased_from_the_disk(tmp_path):
     assert not any(b"xylophone" in path.read_bytes() for path in tmp_path.iterdir())
 
 
+def test_the_only_label_can_be_forgotten(tmp_path):
+    with DurableModel(tmp_path, learner("texts")) as kept:
+        kept.learn("a secret called xylophone", "private", key="1")
+        kept.snapshot()
+        kept.forget("private")
+        assert kept.labels() == []
+        assert kept.learn("something else", "public").new
+    assert not any(b"xylophone" in path.read_bytes() for path in tmp_path.iterdir())
+    with DurableModel(tmp_path) as kept:
+        assert kept.labels() == ["public"]
+
+
 @pytest.mark.parametrize("call", [
     lambda kept: kept.rename("nowhere", "b"),
     lambda kept: kept.rename("a", "b"),
@@ -191,6 +203,8 @@ def test_other_settings_are_refused(tmp_path):
     DurableModel(tmp_path, hinged.TextClassifier()).close()
     with pytest.raises(ValueError, match="other settings"):
         DurableModel(tmp_path, hinged.TextClassifier("pa1"))
+    with DurableModel(tmp_path, lambda: hinged.TextClassifier("pa1")) as kept:
+        assert kept.model.rule == "optimal", "a function is asked only where the folder is new"
     with pytest.raises(ValueError, match="no model yet"):
         DurableModel(tmp_path / "new")
     with pytest.raises(TypeError, match="learners of hinged"):
@@ -275,13 +289,28 @@ def test_tables_of_the_future_and_foreign_files_are_refused(tmp_path):
 
 
 def test_a_write_that_fails_leaves_the_model_as_the_journal_says(tmp_path):
-    def fail(database):
+    def two_and_a_failure():
+        yield Example("y", "b")
         raise sqlite3.OperationalError("database or disk is full")
 
     with DurableModel(tmp_path, learner("texts")) as kept:
         kept.learn("x", "a")
         with pytest.raises(JournalError, match="no room left"):
-            kept.learn_many([Example("y", "b")], also=fail)
+            kept.learn_many(two_and_a_failure())
         assert kept.learn("z", "c").seq == 2
         assert kept.labels() == ["a", "c"]
         assert same(kept.model, learnt_by("texts", [("x", "a"), ("z", "c")]))
+
+
+def test_lines_of_a_program_s_own_are_kept_with_its_examples(tmp_path):
+    def examples(kept):
+        for i, (x, y) in enumerate(texts(5)):
+            assert len(list(kept.journal.examples())) == i
+            kept.journal.run("INSERT INTO mine VALUES (?)", (i,))
+            yield Example(x, y)
+
+    with DurableModel(tmp_path, learner("texts")) as kept:
+        with kept.journal.transaction():
+            kept.journal.run("CREATE TABLE mine (i)")
+        kept.learn_many(examples(kept))
+        assert kept.journal.ask("SELECT count(*) FROM mine") == [(5,)]

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is com
 PROGRAM = """
 import json, os, sys, tempfile, warnings
 import numpy as np
+import scipy.sparse
 import hinged
 
 def dispatchers():
@@ -81,6 +82,12 @@ def use():
                 model.merge_labels("b", "c").partial_fit(Z > 0, y)
                 hinged.Ranker(rule, geometry=geometry, margin=0.01).fit(Z, sets).predict(Z)
             hinged.Classifier(rule).fit(Z, y)
+        for kernel in (hinged.mercer.Polynomial(), hinged.mercer.Gaussian()):
+            hinged.Classifier(kernel=kernel).fit(Z, y).predict(Z)
+            hinged.Ranker("optimal", kernel=kernel).fit(Z, sets).predict(Z)
+            hinged.Regressor(kernel=kernel).fit(Z, Z[:, 0]).predict(Z)
+            wide = np.pad(Z, ((0, 0), (0, 900)))
+            hinged.Classifier(kernel=kernel).fit(scipy.sparse.csr_array(wide), y).predict(wide)
         for rule in hinged.rules.RULES:
             hinged.Trials(rule).learn_one(Z[:3], [1, -1, 1])
         for rows in (Z[:3], Z[:3] > 0):

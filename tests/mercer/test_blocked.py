@@ -8,13 +8,17 @@ import pytest
 from tests.reference.kernels import BudgetTwin, KernelTwin, gaussian, polynomial
 from tests.reference.learner import Mira
 
-from hinged.mercer import Budget, Centred, Gaussian, Linear, Polynomial, learn
+from hinged.mercer import Budget, Centred, Gaussian, Learnt, Linear, Polynomial, learn
 from hinged.mercer.functions import diagonal, gram, matrix, squares
 from hinged.mercer.steps import RULES
 
 
 def laplacian(A, B):
     return np.exp(-0.3 * np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
+
+
+def dot(x, z):
+    return float(x @ z)
 
 
 KERNELS = [
@@ -24,6 +28,11 @@ KERNELS = [
     (Centred(0.4), "single", gaussian(0.4)),
     (Centred(0.4), "hybrid", gaussian(0.4)),
 ]
+#: Other kernels of rows seen from the means of labels.
+CENTRED = [
+    (Centred(kernel=Polynomial(0.5, 2)), "single", polynomial(0.5, 2)),
+    (Centred(kernel=laplacian), "hybrid", lambda x, z: float(laplacian(x[None], z[None])[0, 0])),
+]
 
 
 def stream(n=40, d=3, k=4, seed=1):
@@ -31,6 +40,17 @@ def stream(n=40, d=3, k=4, seed=1):
     y = rng.integers(0, k, n)
     y[:k] = np.arange(k)  # labels appear in the order of their numbers
     return rng.normal(size=(n, d)) + 0.7 * rng.normal(size=(k, d))[y], y
+
+
+@pytest.mark.parametrize("rule", ["perceptron", "pa1", "simproj"])
+@pytest.mark.parametrize(("kernel", "sharing", "plain"), CENTRED)
+def test_any_kernel_may_see_rows_from_the_means_of_labels(kernel, sharing, plain, rule):
+    X, y = stream()
+    twin = KernelTwin(plain, rule, 0.5, sharing=sharing, classes=range(4)).run(X, y.tolist())
+    learnt = learn(X, y, kernel, rule, 0.5, sharing=sharing, n_labels=4)
+    np.testing.assert_array_equal(learnt.flags, twin.flags)
+    expected = twin.scores(X[:5])
+    assert np.abs(learnt.scores(X[:5]) - expected).max() <= 1e-10 * max(1.0, np.abs(expected).max())
 
 
 @pytest.mark.parametrize("known", [None, 4])
@@ -71,6 +91,25 @@ def test_learning_goes_on_from_before_and_leaves_it_as_it_was():
     np.testing.assert_allclose(rest.scores(X), whole.scores(X), rtol=1e-12)
 
 
+@pytest.mark.parametrize("drop", ["oldest", "smallest"])
+@pytest.mark.parametrize(
+    ("kernel", "sharing", "plain"),
+    [*KERNELS[3:], (Centred(kernel=laplacian), "single", KERNELS[2][2]), (Centred(kernel=Linear()), "hybrid", dot)],
+)
+def test_a_budget_counts_rounds_where_labels_share_a_vector(kernel, sharing, plain, drop):
+    X, y = stream()
+    twin = BudgetTwin(9, drop, plain, "pa1", 0.5, sharing=sharing, classes=range(4)).run(list(X), y.tolist())
+    for block in (1, 7, 40):
+        learnt = learn(X, y, kernel, "pa1", 0.5, sharing=sharing, n_labels=4, block=block, budget=Budget(9, drop))
+        np.testing.assert_array_equal(learnt.flags, twin.flags)
+        expected = twin.scores(X[:5])
+        assert np.abs(learnt.scores(X[:5]) - expected).max() <= 1e-8 * max(1.0, np.abs(expected).max())
+        assert len(set(learnt.machine.shared.filled.rounds.tolist())) <= 9 < learnt.updates
+        first = learn(X[:25], y[:25], kernel, "pa1", 0.5, sharing=sharing, n_labels=4, budget=Budget(9, drop))
+        rest = learn(X[25:], y[25:], kernel, "pa1", 0.5, sharing=sharing, before=first, block=block)
+        np.testing.assert_array_equal(np.append(first.flags, rest.flags), twin.flags)
+
+
 @pytest.mark.parametrize("drop", ["oldest", "smallest", "project"])
 @pytest.mark.parametrize(("kernel", "sharing", "plain"), KERNELS[:3])
 def test_a_budget_holds_in_every_round_whatever_the_block(kernel, sharing, plain, drop):
@@ -95,6 +134,38 @@ def test_a_projection_moves_the_weights_least():
         coef = np.concatenate([full.machine.own.filled.coef, -less.machine.own.filled.coef])
         moved[drop] = float(np.sum(coef * (matrix(Gaussian(0.4), rows, rows) @ coef)))
     assert 0.0 < moved["project"] <= moved["smallest"] <= moved["oldest"]
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.4), Polynomial(0.5, 3)])
+def test_no_removal_by_projection_moves_the_weights_further_or_makes_them_longer(kernel):
+    X, y = stream(n=60)
+    before = learn(X[:20], y[:20], kernel, "pa1", n_labels=4, budget=Budget(10, "project"))
+    removals = 0
+    for i in range(20, len(X)):
+        free = Learnt(before.machine.copy(), 4, before.flags, 0, 0)
+        free.machine.budget = Budget(11, "project")  # room for the step, and nothing given up
+        after = {"free": learn(X[i : i + 1], y[i : i + 1], kernel, "pa1", before=free)}
+        for drop in ("project", "smallest"):
+            start = Learnt(before.machine.copy(), 4, before.flags, 0, 0)
+            start.machine.budget = Budget(10, drop)
+            after[drop] = learn(X[i : i + 1], y[i : i + 1], kernel, "pa1", before=start)
+        lengths, moved = {}, {}
+        for drop, learnt in after.items():
+            lengths[drop] = square(kernel, [(learnt, 1.0)])
+            moved[drop] = square(kernel, [(learnt, 1.0), (after["free"], -1.0)])
+        if after["free"].machine.own.n == 11:
+            removals += 1
+            assert moved["project"] <= moved["smallest"] * (1 + 1e-9)
+            assert lengths["project"] <= lengths["free"] * (1 + 1e-9)
+        before = after["project"]
+    assert removals > 10
+
+
+def square(kernel, sums):
+    """The squared length of a sum of learners' weights."""
+    rows = np.concatenate([learnt.machine.own.filled.rows for learnt, _ in sums])
+    coef = np.concatenate([share * learnt.machine.own.filled.coef for learnt, share in sums])
+    return float(np.sum(coef * (matrix(kernel, rows, rows) @ coef)))
 
 
 def test_single_precision_makes_the_same_mistakes():
@@ -145,7 +216,12 @@ def test_what_is_no_kernel_is_refused(kernel, says):
         (lambda: Centred(float("nan")), "gamma must be a finite positive number; got gamma=nan"),
         (lambda: Budget(0), "a budget must be a whole number of at least 1; got 0"),
         (lambda: Budget(5, "newest"), "drop must be one of oldest, smallest, project; got drop='newest'"),
-        (lambda: learn(np.ones((1, 1)), [0], Centred(), sharing="single", budget=5), "budget is for sharing='multi'"),
+        (lambda: Centred(kernel="rbf"), "kernel must be hinged.mercer.Polynomial"),
+        (lambda: Centred(kernel=Centred()), "rows are centred once"),
+        (
+            lambda: learn(np.ones((1, 1)), [0], Centred(), sharing="single", budget=Budget(5, "project")),
+            "drop='project' is for sharing='multi'",
+        ),
         (lambda: learn(np.ones((1, 1)), [0], "rbf"), "kernel must be hinged.mercer.Polynomial"),
         (lambda: learn(np.ones((1, 1)), [0], Gaussian), "kernel must be hinged.mercer.Polynomial"),
         (lambda: learn(np.ones((1, 1)), [0], Gaussian(), "pa3"), "rule must be one of"),
@@ -162,11 +238,19 @@ def test_numpy_is_all_it_needs():
         "import sys\n"
         "for name in ('numba', 'scipy', 'sklearn', 'torch'): sys.modules[name] = None\n"
         "import numpy as np, hinged\n"
-        "from hinged.mercer import Centred, Gaussian, learn\n"
-        "X = np.eye(4); y = np.array([0, 1, 0, 1])\n"
-        "for kernel, sharing in ((Gaussian(), 'multi'), (Centred(), 'hybrid')):\n"
-        "    for rule in ('perceptron', 'pa1', 'simproj'):\n"
-        "        print(learn(X, y, kernel, rule, sharing=sharing).mistakes)"
+        "from hinged.mercer import Centred, Gaussian, Polynomial, learn\n"
+        "X, y = (np.array(eval(line)) for line in sys.stdin)\n"
+        "for kernel, sharing in ((Gaussian(0.4), 'multi'), (Polynomial(0.5, 3), 'multi'), (Centred(0.4), 'hybrid')):\n"
+        "    for rule in ('perceptron', 'pa', 'pa1', 'pa2', 'simperc', 'simproj', 'conproj'):\n"
+        "        learnt = learn(X, y, kernel, rule, 0.5, sharing=sharing)\n"
+        "        print(*learnt.flags, learnt.updates, *learnt.scores(X).ravel().tolist())"
     )
-    told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout.split()
-    assert len(told) == 6
+    X, y = stream(n=50)
+    given = f"{X.tolist()}\n{y.tolist()}"
+    told = subprocess.run([sys.executable, "-c", ask], input=given, capture_output=True, text=True, check=True).stdout
+    lines = iter(told.splitlines())
+    for kernel, sharing in ((Gaussian(0.4), "multi"), (Polynomial(0.5, 3), "multi"), (Centred(0.4), "hybrid")):
+        for rule in ("perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj"):
+            learnt = learn(X, y, kernel, rule, 0.5, sharing=sharing)
+            expected = np.concatenate([learnt.flags, [learnt.updates], learnt.scores(X).ravel()])
+            np.testing.assert_allclose(np.array(next(lines).split(), float), expected, rtol=0, atol=1e-9)

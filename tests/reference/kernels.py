@@ -127,7 +127,7 @@ class KernelTwin:
 
 
 class BudgetTwin(KernelTwin):
-    """A learner on labels that remembers at most `size` rows, for "multi"."""
+    """A learner on labels that remembers at most `size` rows; where labels share a vector, rounds."""
 
     def __init__(self, size, drop, *args, **more):
         super().__init__(*args, **more)
@@ -136,11 +136,17 @@ class BudgetTwin(KernelTwin):
     def learn(self, x, relevant, weight=1.0):
         super().learn(x, relevant, weight)
         rows = {id(z): z for z, _, _, _ in self.past}
+        sizes = {key: self.square(key) for key in rows}
+        for key in [key for key, size in sizes.items() if size < 1e-20]:  # nothing was moved by it
+            self.past = [entry for entry in self.past if id(entry[0]) != key]
+            del rows[key]
         if len(rows) > self.size:
-            sizes = {
-                key: sum(c * c for c in self.coefficients(key).values()) * self.kernel(z, z) for key, z in rows.items()
-            }
-            self.give_up(rows, next(iter(rows)) if self.drop == "oldest" else min(sizes, key=sizes.get))
+            self.give_up(rows, next(iter(rows)) if self.drop == "oldest" else min(rows, key=sizes.get))
+
+    def square(self, key):
+        """The squared length of what a row adds to the weights."""
+        terms = [entry for entry in self.past if id(entry[0]) == key]
+        return fsum(g * h * self.kappa(x, p, r, z, q, s) for x, p, r, g in terms for z, q, s, h in terms)
 
     def coefficients(self, key):
         """A row's coefficient for each label."""

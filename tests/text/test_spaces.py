@@ -54,6 +54,24 @@ def test_a_hasher_puts_features_where_the_twin_does(documents, seed, signed):
         assert row.toarray()[0].tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("space", [Vocabulary, Hasher])
+@pytest.mark.parametrize("values", ["binary", "counts", "log"])
+def test_a_long_field_weighs_as_much_as_its_limit_and_a_short_one_is_left_alone(space, values):
+    documents = [{"subject": "a b", "body": "c d e f g h i j c"}, {"subject": "a", "body": "k"}]
+    plain, limited = (space(values=values, field_limit=limit).fit(documents) for limit in (None, 4))
+    for document in documents:
+        free, held = plain.transform_one(document), limited.transform_one(document)
+        for name, value in free.items():
+            distinct = len(set(document[name.split(":")[0]].split()))
+            assert held[name] == pytest.approx(value * np.sqrt(4 / max(4, distinct)))
+
+
+def test_a_limit_must_leave_something():
+    for limit in (0, -1, 2.5, True):
+        with pytest.raises(ValueError, match="field_limit must be a whole number of at least 1, or None"):
+            Vocabulary(field_limit=limit).fit(["a"])
+
+
 def test_rows_rise_strictly_over_many_columns_and_hold_what_the_twin_counts():
     documents = [" ".join(f"w{i * j % 9973}" for j in range(1, 400)) for i in range(1, 60)]
     hashed, bits = Hasher(bits=22, values="counts").transform(documents), 22

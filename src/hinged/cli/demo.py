@@ -30,6 +30,7 @@ NEXT = """\
 import hinged
 mail, model = hinged.datasets.mail_stream(), hinged.Classifier("optimal", scaling="idf", normalize=True)
 print(hinged.evaluate.progressive(model, mail.X, mail.y).rate)"""
+YOURS = "And on your own mail (nothing is changed): hinged mail replay ~/Maildir --report replay.html"
 
 
 def demo(
@@ -126,6 +127,7 @@ def _print(rows: list[dict[str, Any]], mail: MailStream, picture: Path, report: 
         console.print(f"\nThis terminal is too narrow for {', '.join(COLUMNS[n_columns:])}; the report has them.")
     console.print(f"\nPicture  {picture}\nReport   {report}\n\nNext, in Python:\n", soft_wrap=True)
     console.print("\n".join(f"    {line}" for line in NEXT.splitlines()), soft_wrap=True, markup=False)
+    console.print(f"\n{YOURS}", soft_wrap=True, markup=False)
 
 
 def _table(rows: list[dict[str, Any]], n_columns: int) -> Table:

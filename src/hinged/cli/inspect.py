@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,7 +52,7 @@ def _print(facts: dict[str, Any]) -> None:
     line("estimator", f"{facts['estimator']}, {facts['dtype']}")
     settings, defaults = facts["settings"], facts["defaults"]
     others = [name for name, value in settings.items() if name not in ALWAYS and value != defaults.get(name)]
-    line("settings", ", ".join(f"{name}={settings[name]!r}" for name in (*ALWAYS, *others) if name in settings))
+    line("settings", ", ".join(f"{name}={_short(settings[name])}" for name in (*ALWAYS, *others) if name in settings))
     if facts["reads"]:
         line("reads", facts["reads"])
     line("rounds", f"{facts['rounds']:,}, {facts['updates']:,} of them with a step")
@@ -71,3 +72,20 @@ def _print(facts: dict[str, Any]) -> None:
         line("", dim(row) if row.endswith("examples") else row)
     if len(labels) > SHOWN:
         line("", dim(f"… {len(labels) - SHOWN:,} more; --json has all"))
+
+
+def _short(setting: Any) -> str:
+    """A setting as it is written, less what a small object takes by itself.
+
+    Examples
+    --------
+    >>> from hinged.sharing.features import Frequency
+    >>> _short(Frequency(high=0.4)), _short("idf")
+    ('Frequency(high=0.4)', "'idf'")
+    """
+    if not is_dataclass(setting) or isinstance(setting, type):
+        return repr(setting)
+    own = [(part.name, getattr(setting, part.name)) for part in fields(setting) if part.init]
+    usual = {part.name: part.default for part in fields(setting)}
+    given = ", ".join(f"{name}={value!r}" for name, value in own if usual[name] is MISSING or value != usual[name])
+    return f"{type(setting).__name__}({given})"

@@ -15,10 +15,13 @@ from hinged.cli.explain import explain
 from hinged.cli.help import Command
 from hinged.cli.inspect import inspect
 from hinged.cli.learn import learn
+from hinged.cli.mail.group import COMMANDS as MAIL
+from hinged.cli.mail.group import mail
 from hinged.cli.predict import predict
 from hinged.cli.reproduce import reproduce
 from hinged.cli.serve import serve
 from hinged.cli.warm_up import warm_up
+from hinged.mail.sources.source import SourceError
 
 __all__ = ["app", "main"]
 
@@ -35,6 +38,7 @@ COMMANDS = {
 }
 for name, command in COMMANDS.items():
     app.command(name, cls=Command)(command)
+app.add_typer(mail)
 
 
 def _show_version(wanted: bool) -> None:
@@ -74,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 130
     except OSError as error:
         code = _complain(f"{error.filename}: {error.strerror}." if error.strerror and error.filename else str(error))
-    except (ImportError, TypeError, ValueError) as error:
+    except (ImportError, TypeError, ValueError, SourceError) as error:
         code = _complain(str(error))
     except Exception as error:
         if not hasattr(error, "format_message"):  # only the parser's own errors have it; a bug keeps its traceback
@@ -86,7 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _usage(error: Any, arguments: Sequence[str] | None) -> str:
     """What was wrong with the options, and whose help to read."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    which = f"hinged {given[0]}" if given and given[0] in COMMANDS else "hinged"
+    which = f"hinged {given[0]}" if given and given[0] in (*COMMANDS, "mail") else "hinged"
+    if which == "hinged mail" and len(given) > 1 and given[1] in MAIL:
+        which += f" {given[1]}"
     sentence = error.format_message().removeprefix("Invalid value: ").replace("Value error, ", "").rstrip(".")
     return f"{sentence}{' See' if sentence.endswith('?') else '; see'} {which} --help."
 

@@ -8,6 +8,16 @@ from typing import Any, Self
 
 import numpy as np
 
+from hinged.estimators.kernel_rows import (
+    as_dense,
+    as_sparse,
+    mostly_zeros,
+    part_of,
+    part_of_rows,
+    remembered,
+    room_for,
+    spelt,
+)
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import (
     GAIN,
@@ -26,7 +36,9 @@ from hinged.loops.ledger import (
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
 from hinged.mercer.blocked import BLOCK, Machine
+from hinged.mercer.expansion import TILE
 from hinged.mercer.rounds import Constraints, LabelRounds, Rounds
+from hinged.mercer.sparse import Sparse
 from hinged.mercer.steps import RULES, Rule
 
 __all__ = ["KernelLabelModel", "KernelModel", "KernelVectorModel"]
@@ -76,31 +88,28 @@ class KernelModel:
                 self.machine.fit_to(n_features, outputs)
                 self.n_features = n_features
 
-    def dense(self, rows: Rows | Dense) -> tuple[np.ndarray, np.ndarray]:
-        """Rows as a matrix, and the squared norm of what they hold beyond the known columns."""
-        n, d = len(rows.indptr) - 1, self.n_features
-        if isinstance(rows, Dense):
-            values = rows.values[:, :d]
-            X = np.zeros((n, d), self.dtype)
-            X[:, : values.shape[1]] = values
-            beyond = np.zeros(n)
-        else:
-            X, bounds = np.zeros((n, d), self.dtype), np.asarray(rows.indptr)
-            at = np.repeat(np.arange(n), np.diff(bounds))
-            columns, values = rows.indices[bounds[0] : bounds[-1]], rows.data[bounds[0] : bounds[-1]]
-            known = columns < d
-            X[at[known], columns[known]] = values[known]
-            beyond = np.bincount(at[~known], values[~known].astype(np.float64) ** 2, n).astype(np.float64)
-        if self.unit:
-            norms = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64) + beyond)
-            norms[norms == 0.0] = 1.0
-            X, beyond = (X / norms[:, None]).astype(self.dtype), beyond / norms**2
-        return X, beyond
+    def read(self, rows: Rows | Dense) -> tuple[Any, np.ndarray]:
+        """Rows as the machine keeps them, and the squared norm of what they hold beyond the known columns."""
+        if self.machine.sparse:
+            return as_sparse(rows, self.dtype, self.unit), np.zeros(len(rows.indptr) - 1)
+        return as_dense(rows, self.n_features, self.dtype, self.unit)
+
+    def _choose_storage(self, rows: Rows | Dense) -> None:
+        """Keep rows sparse once wide rows come that are mostly zeros; there is no way back."""
+        if not self.machine.sparse and mostly_zeros(rows, self.n_features) and self.machine.can_be_sparse:
+            self.machine.make_sparse()
 
     def _portions(self, n: int, advance: Any) -> int:
         """Rows to make dense at once: whole blocks."""
-        most = max(BLOCK, AT_ONCE // max(1, self.n_features) // BLOCK * BLOCK)
+        width = 1 if self.machine.sparse else max(1, self.n_features)
+        most = max(BLOCK, min(AT_ONCE, room_for(self.dtype)) // width // BLOCK * BLOCK)
         return most if advance is None else min(most, max(BLOCK, n // 200 // BLOCK * BLOCK))
+
+    @property
+    def tile(self) -> int | None:
+        """Values of the kernel that a thread may hold, where scikit-learn's `working_memory` leaves less than usual."""
+        room = room_for(self.dtype)
+        return room if room < TILE else None
 
     def enter(self, rounds: Rounds) -> None:
         """Count what some rounds amounted to."""
@@ -123,8 +132,8 @@ class KernelModel:
 
     def influences(self, rows: Rows | Dense, output: int) -> list[tuple[int, float]]:
         """The past rounds that carry a score, signed, largest first."""
-        X, beyond = self.dense(rows)
-        shares = self.machine.shares(X[0], output, float(beyond[0])).items()
+        X, beyond = self.read(rows)
+        shares = self.machine.shares(X[:1], output, float(beyond[0])).items()
         return sorted((share for share in shares if share[1] != 0.0), key=lambda share: -abs(share[1]))
 
     # ------------------------------------------------------------------ keeping
@@ -145,7 +154,8 @@ class KernelModel:
         found |= {"notes": self.notes, "n_features": np.array([self.n_features])}
         for name, expansion in self._expansions().items():
             filled = expansion.filled
-            found |= {f"{name}.rows": filled.rows, f"{name}.coef": filled.coef, f"{name}.rounds": filled.rounds}
+            found |= {f"{name}.coef": filled.coef, f"{name}.rounds": filled.rounds}
+            found |= spelt(name, filled.rows)
         if self.machine.means is not None:
             found |= {"means.sums": self.machine.means.sums, "means.counts": self.machine.means.counts}
         return found
@@ -161,19 +171,24 @@ class KernelModel:
         if kept.shape != (1,) or kept.dtype != np.int64 or kept[0] < 0 or (self.ledger.counts < 0).any():
             raise ValueError("its counts are damaged")
         self.widen(int(kept[0]))
+        if "own.indptr" in arrays and self.machine.can_be_sparse:
+            self.machine.make_sparse()
         self.machine.fit_to(self.n_features, self._outputs(n_labels))
         for name, expansion in self._expansions().items():
-            rows, coef, rounds = (arrays[f"{name}.{part}"] for part in ("rows", "coef", "rounds"))
-            sound = rows.ndim == coef.ndim == 2 and rounds.shape == (len(rows),) == (len(coef),)
+            rows, coef, rounds = remembered(arrays, name), arrays[f"{name}.coef"], arrays[f"{name}.rounds"]
+            sound = coef.ndim == 2 and rounds.shape == (len(rows),) == (len(coef),)
             sound = sound and rows.shape[1] <= self.n_features and coef.shape[1] <= expansion.n_outputs
             sound = sound and rows.dtype == coef.dtype == self.dtype and rounds.dtype == np.int64
-            if not sound or not (np.isfinite(rows).all() and np.isfinite(coef).all()):
+            values = rows.data if isinstance(rows, Sparse) else rows
+            if not sound or not (np.isfinite(values).all() and np.isfinite(coef).all()):
                 raise ValueError(f"its {name} rows are damaged")
-            padded = np.zeros((len(rows), self.n_features), self.dtype)
-            padded[:, : rows.shape[1]] = rows
+            if isinstance(rows, Sparse):
+                rows = rows if self.machine.sparse else rows.dense(self.n_features)
+            else:
+                rows = np.pad(rows, ((0, 0), (0, self.n_features - rows.shape[1])))
             by = np.zeros((len(rows), expansion.n_outputs), self.dtype)
             by[:, : coef.shape[1]] = coef
-            expansion.append(padded, by, rounds)
+            expansion.append(rows, by, rounds)
         means = self.machine.means
         if means is not None:
             sums, counts = arrays["means.sums"], arrays["means.counts"]
@@ -195,19 +210,6 @@ class KernelModel:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, lock=threading.RLock())
-
-
-def _part(rows: Rows | Dense, some: slice) -> Rows | Dense:
-    """Some of the rows."""
-    if isinstance(rows, Dense):
-        return Dense(rows.values[some])
-    return Rows(rows.indptr[some.start : some.stop + 1], rows.indices, rows.data)
-
-
-def _part_of(rows: Rows | Dense, targets: Targets, some: slice) -> tuple[Rows | Dense, Targets]:
-    """Some of the rows, with their targets."""
-    indptr = targets.indptr[some.start : some.stop + 1]
-    return _part(rows, some), Targets(indptr, targets.labels, targets.weights[some])
 
 
 class KernelLabelModel(KernelModel):
@@ -240,15 +242,16 @@ class KernelLabelModel(KernelModel):
         n = len(rows.indptr) - 1
         flags, ranks = np.zeros(n, np.int8), np.ones(n, np.int32)
         with self.lock:
+            self._choose_storage(rows)
             step = 1 if delay > 0 else self._portions(n, advance)
             for first in range(-delay, n, step):
                 judged = first + delay
                 if delay > 0 and judged < n:  # what counts is the prediction, by the model of its moment
-                    flags[judged], ranks[judged] = self._judge(*_part_of(rows, targets, slice(judged, judged + 1)))
+                    flags[judged], ranks[judged] = self._judge(*part_of(rows, targets, slice(judged, judged + 1)))
                 if first < 0:
                     continue
                 part = slice(first, min(n, first + step))
-                rounds = self._run(*_part_of(rows, targets, part), len(labels))
+                rounds = self._run(*part_of(rows, targets, part), len(labels))
                 if delay == 0:
                     flags[part], ranks[part] = rounds.flags, rounds.ranks
                 else:
@@ -264,9 +267,9 @@ class KernelLabelModel(KernelModel):
         return LabelRounds(self.rule, targets.indptr - first, ids, targets.weights, int(self.ledger.counts[LABELS]))
 
     def _run(self, rows: Rows | Dense, targets: Targets, n_labels: int) -> LabelRounds:
-        X, _ = self.dense(rows)
+        X, _ = self.read(rows)
         rounds = self._rounds(targets)
-        self.machine.learn(X, rounds, n_labels, int(self.ledger.counts[ROUNDS]))
+        self.machine.learn(X, rounds, n_labels, int(self.ledger.counts[ROUNDS]), tile=self.tile)
         counts = self.ledger.counts
         counts[LABELS] = max(counts[LABELS], rounds.n_known)
         noted = slice(rounds.noted)
@@ -277,7 +280,7 @@ class KernelLabelModel(KernelModel):
         """Flag and rank of one row, learning nothing."""
         rounds = self._rounds(targets._replace(weights=np.zeros(1)))
         k = rounds.n_known
-        X, beyond = self.dense(rows)
+        X, beyond = self.read(rows)
         rounds.decide(0, self.machine.scores(X, k, beyond)[0], 0.0)
         return int(rounds.flags[0]), int(rounds.ranks[0])
 
@@ -288,8 +291,8 @@ class KernelLabelModel(KernelModel):
         n, machine = len(rows.indptr) - 1, self.machine
         out, step = np.zeros((n, len(labels))), self._portions(n, None)
         for first in range(0, n, step):
-            X, beyond = self.dense(_part(rows, slice(first, first + step)))
-            out[first : first + step] = machine.scores(X, len(labels), beyond)
+            X, beyond = self.read(part_of_rows(rows, slice(first, first + step)))
+            out[first : first + step] = machine.scores(X, len(labels), beyond, self.tile or TILE)
         return out
 
     # ------------------------------------------------------------------ labels
@@ -328,16 +331,17 @@ class KernelVectorModel(KernelModel):
                 rounds = Constraints(self.rule, targets, weights, self.epsilon)
                 rounds.learnt = int(np.count_nonzero(weights)) if len(weights) else len(targets)
             else:
-                X, _ = self.dense(rows)
+                self._choose_storage(rows)
+                X, _ = self.read(rows)
                 rounds = Constraints(self.rule, targets, weights, self.epsilon)
-                self.machine.learn(X, rounds, 1, int(self.ledger.counts[ROUNDS]))
+                self.machine.learn(X, rounds, 1, int(self.ledger.counts[ROUNDS]), tile=self.tile)
             self.enter(rounds)
         return rounds.flags, rounds.losses
 
     def score(self, rows: Rows | Dense, current: bool = False) -> np.ndarray:
         """f(x) of each row."""
-        X, beyond = self.dense(rows)
-        return self.machine.scores(X, 1, beyond)[:, 0]
+        X, beyond = self.read(rows)
+        return self.machine.scores(X, 1, beyond, self.tile or TILE)[:, 0]
 
     @property
     def sizes(self) -> tuple[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hinged.mercer.blocked import Machine
-from hinged.mercer.budget import resolve_budget
+from hinged.mercer.budget import check_budget, resolve_budget
 from hinged.mercer.device import resolve_device
 from hinged.mercer.functions import Centred, check_kernel
 from hinged.rules.codes import INTERIOR
@@ -51,8 +51,7 @@ def check_kernel_settings(who: Any, step: Step) -> None:
     if step.code == INTERIOR:
         raise ValueError("solver='interior-point' is for linear weights; with a kernel use solver='search'.")
     sharing = getattr(who, "sharing", "multi")
-    if resolve_budget(who.budget) is not None and sharing != "multi":
-        raise ValueError(f"a budget is for sharing='multi'; got sharing={sharing!r}. Leave it out.")
+    check_budget(resolve_budget(who.budget), sharing)
     if who.budget is not None and who.device not in ("cpu", "auto"):
         raise ValueError(f"a budget keeps what is remembered on the CPU; got device={who.device!r}. Use device='cpu'.")
     if not isinstance(sharing, str) or sharing not in ("multi", "single", "hybrid"):

@@ -8,6 +8,7 @@ import numpy as np
 
 from hinged.estimators.kernel_model import KernelModel
 from hinged.estimators.learnt import Learnt
+from hinged.mercer.sparse import Sparse
 
 __all__ = ["PastRounds", "no_weights"]
 
@@ -21,9 +22,19 @@ class PastRounds(Learnt):
         return self._remembered("support_").rounds.copy()
 
     @property
-    def support_vectors_(self) -> np.ndarray:
-        """With a kernel: the remembered rows (steps, features), for "single" as seen from their labels' means."""
-        return self._remembered("support_vectors_").rows.copy()
+    def support_vectors_(self) -> Any:
+        """With a kernel: the remembered rows (steps, features), for "single" as seen from their labels' means.
+
+        A sparse array, where rows are remembered so.
+        """
+        rows = self._remembered("support_vectors_").rows
+        if not isinstance(rows, Sparse):
+            return rows.copy()
+        from scipy.sparse import csr_array
+
+        model: Any = self._learnt("support_vectors_")
+        parts = rows.data.copy(), rows.indices.copy(), rows.indptr.copy()
+        return csr_array(parts, shape=(len(rows), model.n_features))
 
     @property
     def dual_coef_(self) -> np.ndarray:

@@ -13,12 +13,13 @@ from hinged.estimators.holding import rounds_of
 from hinged.estimators.ranker import Ranker
 from hinged.estimators.reading import Batch
 from hinged.io.examples.chunk import Chunk
+from hinged.sharing.features import Frequency
 from hinged.text import Hasher, Vocabulary
 from hinged.text.words import WordList
 
 __all__ = ["TextClassifier", "TextRanker"]
 
-TEXT_SETTINGS = ("words", "chars", "values", "lowercase")
+TEXT_SETTINGS = ("words", "chars", "values", "lowercase", "field_limit")
 HASH_SETTINGS = ("bits", "seed", "signed")
 
 
@@ -31,6 +32,7 @@ class ReadsText:
     geometry: Any = "euclidean"  # words may come at any time
     _space_: Vocabulary | Hasher | None = None
     _space_of: dict[str, Any] | None = None
+    _before = {"field_limit": None}  # noqa: RUF012, what files from before a setting existed mean
 
     def __init__(
         self,
@@ -41,11 +43,12 @@ class ReadsText:
         chars: Any = None,
         values: str = "binary",
         lowercase: bool = True,
+        field_limit: int | None = 36,
         bits: int | None = None,
         seed: int = 0,
         signed: bool = False,
         sharing: Any = "hybrid",
-        features: Any = "frequency",
+        features: Any = Frequency(high=0.4),  # noqa: B008, a frozen value
         margin: float = 1.0,
         cost: Any = None,
         constraint: str = "max-loss",
@@ -65,6 +68,7 @@ class ReadsText:
         self.chars = chars
         self.values = values
         self.lowercase = lowercase
+        self.field_limit = field_limit
         self.bits = bits
         self.seed = seed
         self.signed = signed
@@ -178,6 +182,8 @@ class TextClassifier(ReadsText, Classifier):
         Shortest and longest run of characters within a word.
     values : "binary", "counts" or "log", default "binary"
     lowercase : bool, default True
+    field_limit : int or None, default 36
+        A field with more distinct words than this weighs as much as one of so many; see `Vocabulary`.
     bits : int or None, default None
         None keeps a vocabulary that grows with the stream; a number hashes into 2 to that power columns.
     seed, signed

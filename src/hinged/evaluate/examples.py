@@ -69,8 +69,10 @@ def new_learner(chunk: Chunk, task: str | None, settings: Mapping[str, Any]) -> 
         return VECTOR_TASKS[task](**settings)
     for name in settings:
         check_setting(KINDS[task, kind](), name, f"{chunk.source} has")
-    if "sharing" in settings and "features" not in settings:
-        settings["features"] = None if settings["sharing"] == "multi" else "frequency"
+    if settings.get("sharing") == "multi":
+        settings.setdefault("features", None)
+    elif "sharing" in settings and kind == "columns":
+        settings.setdefault("features", "frequency")
     model = KINDS[task, kind](**settings)
     if chunk.texts:
         model._notes = {"fields": list(chunk.texts)}

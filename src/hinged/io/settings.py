@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,8 @@ def to_json(name: str, value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if is_dataclass(value) and not isinstance(value, type) and type(value).__name__ in OBJECTS:
-        return {"object": type(value).__name__, "with": {k: to_json(k, v) for k, v in asdict(value).items()}}
+        held = {field.name: getattr(value, field.name) for field in fields(value)}
+        return {"object": type(value).__name__, "with": {k: to_json(k, v) for k, v in held.items()}}
     if isinstance(value, Groups):
         sets = [[_plain(label, "labels") for label in sorted(s, key=repr)] for s in value.sets]
         return {"groups": sets, "features": [to_json(name, f) for f in value.features] if value.features else None}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,9 +32,10 @@ class DurableModel:
     Parameters
     ----------
     folder : where journal, snapshot and lock lie; made where there is none
-    model : estimator, optional
+    model : estimator or function that makes one, optional
         What to begin with, unfitted; its settings are kept in the journal. May be left out for a folder that exists,
-        unless settings are functions, which have to be given again.
+        unless settings are functions, which have to be given again. An estimator of other settings than the folder's
+        is refused; a function (a class is one) is asked only where the folder is new.
     read_only : bool, default False
         Only look; works beside a process that writes, and shows what it had acknowledged when this was opened.
     snapshot_every : int, default 1000
@@ -79,8 +79,8 @@ class DurableModel:
         fsync: bool = True,
     ) -> None:
         self.folder, self.read_only, self.snapshot_every = Path(folder), read_only, snapshot_every
-        self.lock, self._begun_with, self._holds = threading.RLock(), model, None
-        self._ahead = False  # whether the model learnt something that could not be written
+        self.lock, self._holds = threading.RLock(), None
+        self._ahead = False  # whether the model differs from what the journal says, because a write failed
         if not read_only:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -91,8 +91,12 @@ class DurableModel:
                 raise told(problem, self.folder) from problem
         try:
             self.journal = Journal(self.folder / JOURNAL, read_only=read_only, fsync=fsync)
-            self._keep_settings()
-            self._catch_up()
+            try:
+                self._begun_with = self._keep_settings(model)
+                self._catch_up()
+            except BaseException:
+                self.journal.close()
+                raise
         except BaseException:
             if self._holds is not None:
                 self._holds.release()
@@ -106,22 +110,20 @@ class DurableModel:
             raise receipt.error
         return receipt
 
-    def learn_many(
-        self, examples: Iterable[Example], also: Callable[[sqlite3.Connection], None] | None = None
-    ) -> list[Receipt]:
+    def learn_many(self, examples: Iterable[Example]) -> list[Receipt]:
         """Learn several examples with one wait for the disk; one that is refused does not hinder the others.
 
         Parameters
         ----------
         examples : what to learn, in this order
-        also : what else to write in the same transaction, to tables of the caller's own
+            Those of a list are learnt together where that gives the same weights. Others are taken one by one inside
+            the transaction: an iterator may look at the journal as it is by then, and write
+            to it (`Journal.append`, `Journal.run`), and its lines are kept together with the examples or not at all.
         """
         with self._changing():
-            with self.journal.transaction() as database:
+            with self.journal.transaction():
                 self._ahead = True
                 receipts = learn_in_order(self.model, self.journal, examples)
-                if also is not None:
-                    also(database)
             self._ahead = False
             if self.journal.last - self._seen >= self.snapshot_every:
                 self._snapshot_if_possible()
@@ -132,8 +134,8 @@ class DurableModel:
         labels = list(labels)
         with self._changing():
             with self.journal.transaction():
-                self.model.declare(labels)
                 self._ahead = True
+                self.model.declare(labels)
                 self.journal.append("declare", [], labels)
             self._ahead = False
 
@@ -142,8 +144,10 @@ class DurableModel:
         """Forget a label: the model becomes what it would be without any of its examples, whose content is erased."""
         with self._changing():
             self._check_known(label)
+            self._ahead = True  # until the model has followed the journal
             with self.journal.transaction():
                 self.journal.forget(label)
+            (self.folder / SNAPSHOT).unlink(missing_ok=True)  # which remembers
             self._rebuild()
             self.journal.shrink()
 
@@ -153,10 +157,12 @@ class DurableModel:
             self._check_known(old)
             if new in self.labels():
                 raise ValueError(f"label {new!r} exists already; use merge({old!r}, {new!r}) to join the two.")
+            self._ahead = True
             with self.journal.transaction():
                 self.journal.rename(old, new)
             if rename_is_exact(self.model, self.journal):
                 self.model.rename_label(old, new)
+                self._ahead = False
                 self._snapshot_if_possible()
             else:
                 self._rebuild()
@@ -168,9 +174,26 @@ class DurableModel:
             self._check_known(into)
             if source == into:
                 raise ValueError(f"merge needs two labels; got {source!r} twice.")
+            self._ahead = True
             with self.journal.transaction():
                 self.journal.rename(source, into, kind="merge")
             self._rebuild()
+
+    def retract(self, key: str, label: Hashable) -> None:
+        """Take back one example: the model becomes what it would be without it, and its content is erased."""
+        with self._changing():
+            seq = self.journal.find(key, label)
+            if seq is None:
+                raise ValueError(f"nothing was learnt under the key {key!r} and the label {label!r}.")
+            model, seen = self._base()
+            if seen >= seq:
+                model, seen = self._fresh(), 0
+            with self.journal.transaction():
+                self.journal.retract(seq)
+            learn_again(model, self.journal.examples(seen))
+            self.model = model
+            self._snapshot_if_possible()
+            self.journal.shrink()
 
     def labels(self) -> list[Hashable]:
         """The labels known by now."""
@@ -210,6 +233,17 @@ class DurableModel:
         except JournalError:  # the journal holds everything: the next one to open the folder learns it again
             self._seen = self.journal.last
 
+    def erase(self) -> None:
+        """Remove the journal and the snapshot, and close."""
+        with self._changing():
+            self.journal.close()
+            for path in self.folder.glob(f"{JOURNAL}*"):
+                path.unlink()
+            (self.folder / SNAPSHOT).unlink(missing_ok=True)
+            if self._holds is not None:
+                self._holds.release()
+            self._holds, self.read_only = None, True
+
     def close(self) -> None:
         """Write a snapshot where the last one is far behind, and let go of the folder."""
         with self.lock:
@@ -240,31 +274,41 @@ class DurableModel:
             raise
         return _Releasing(self.lock)
 
-    def _keep_settings(self) -> None:
+    def _keep_settings(self, model: Any) -> Any:
+        """Write down what the folder is begun with, or see that it was begun so; return the estimator given, if any."""
         stored = self.journal.get("model")
-        if stored is None and self._begun_with is None:
+        if stored is None and model is None:
             raise ValueError(f"{self.folder} holds no model yet; say what to begin with: DurableModel(folder, model).")
+        if callable(model):
+            model = model() if stored is None else None
         if stored is None:
             with self.journal.transaction():
-                self.journal.put("model", plain_settings(self._begun_with))
-        elif self._begun_with is not None and plain_settings(self._begun_with) != stored:
+                self.journal.put("model", plain_settings(model))
+        elif model is not None and plain_settings(model) != stored:
             raise ValueError(
                 f"{self.folder} was begun with {stored['estimator']} of other settings than those given; leave the "
                 "model out to go on with it, or choose another folder."
             )
+        return model
 
     def _fresh(self) -> Any:
         return estimator_of(self.journal.get("model"), self._begun_with)
 
     def _catch_up(self) -> None:
         """Become the snapshot, if it is sound and no label was edited since, and learn what came after it."""
-        stored = self._stored()
         with self.journal.transaction(to_write=False):  # others may write while this one only looks
-            notes = getattr(stored, "_notes", None) or {}
-            useful = notes.get("journal") == self.journal.get("id") and self.journal.last_edit() <= notes["seq"]
-            model, seen = (stored, notes["seq"]) if useful else (self._fresh(), 0)
+            model, seen = self._base()
             learn_again(model, self.journal.examples(seen))
+        if not seen and not self.read_only:
+            (self.folder / SNAPSHOT).unlink(missing_ok=True)  # it may remember what was forgotten
         self.model, self._seen = model, seen
+
+    def _base(self) -> tuple[Any, int]:
+        """The snapshot and the line it was written after, if it is sound and no label was edited since."""
+        stored = self._stored()
+        notes = getattr(stored, "_notes", None) or {}
+        useful = notes.get("journal") == self.journal.get("id") and self.journal.last_edit() <= notes["seq"]
+        return (stored, notes["seq"]) if useful else (self._fresh(), 0)
 
     def _stored(self) -> Any:
         """The model of the snapshot; None where there is none, or it is damaged: the journal has it all."""
@@ -278,7 +322,7 @@ class DurableModel:
         """Learn the whole journal anew; until then the old model answers."""
         model = self._fresh()
         learn_again(model, self.journal.examples())
-        self.model = model
+        self.model, self._ahead = model, False
         self._snapshot_if_possible()
 
 

@@ -72,7 +72,7 @@ class Journal:
 
     # ------------------------------------------------------------------ writing
     @contextmanager
-    def transaction(self, to_write: bool = True) -> Iterator[sqlite3.Connection]:
+    def transaction(self, to_write: bool = True) -> Iterator[None]:
         """All of what is written inside, or nothing of it; on the disk when this returns.
 
         What is read inside is of one moment; with ``to_write=False`` others may write meanwhile.
@@ -80,7 +80,7 @@ class Journal:
         try:
             self._database.execute("BEGIN IMMEDIATE" if to_write else "BEGIN")
             try:
-                yield self._database
+                yield
                 self._database.execute("COMMIT")
             except BaseException:
                 if self._database.in_transaction:  # some failures of a commit end the transaction themselves
@@ -125,6 +125,11 @@ class Journal:
         self._map_lists(label, [])
         self.append("forget", [], [label])
 
+    def retract(self, seq: int) -> None:
+        """Erase one example, inside a transaction; if it is sent again, it is new."""
+        self._database.execute("UPDATE events SET dropped = 1, x = NULL, key = NULL WHERE seq = ?", [seq])
+        self.append("retract", [], [seq])
+
     def _map_lists(self, old: Hashable, by: list[Hashable]) -> None:
         """The same for lines with several labels."""
         run = self._database.execute
@@ -136,6 +141,10 @@ class Journal:
                 run("UPDATE events SET label = ? WHERE seq = ?", [label_to_text(left), seq])
                 if not left:
                     run("UPDATE events SET dropped = 1, x = NULL WHERE seq = ?", [seq])
+
+    def run(self, statement: str, values: tuple[Any, ...] = ()) -> None:
+        """Write to tables of one's own, inside a transaction."""
+        self._database.execute(statement, values)
 
     def put(self, name: str, value: Any) -> None:
         """Keep a fact by name, as JSON, inside a transaction."""
@@ -160,7 +169,7 @@ class Journal:
 
     def last_edit(self) -> int:
         """The number of the last edit of labels; 0 where there is none."""
-        row = self._one("SELECT max(seq) FROM events WHERE kind IN ('forget', 'rename', 'merge')", [])
+        row = self._one("SELECT max(seq) FROM events WHERE kind IN ('forget', 'rename', 'merge', 'retract')", [])
         return 0 if row is None or row[0] is None else int(row[0])
 
     def examples(self, after: int = 0) -> Iterator[Event]:

@@ -53,10 +53,14 @@ def shape_of(x: Any, y: Any, weight: float | None) -> Any:
 
 
 def learn_in_order(model: Any, journal: Journal, examples: Iterable[Example]) -> list[Receipt]:
-    """Learn examples and write them, inside a transaction; one that is refused does not hinder the others."""
+    """Learn examples and write them, inside a transaction; one that is refused does not hinder the others.
+
+    Only a list is learnt several at a time: an iterator may look at the journal before it gives the next example.
+    """
     receipts: list[Receipt] = []
     run = _Run(model, journal, receipts)
-    alone = getattr(model, "kernel", None) is not None  # whose batches agree to rounding only
+    # batches of a kernel agree to rounding only
+    alone = not isinstance(examples, list) or getattr(model, "kernel", None) is not None
     texts: dict[str, str] = {}
     for example in examples:
         x, y, key, weight = example
@@ -81,6 +85,8 @@ def learn_in_order(model: Any, journal: Journal, examples: Iterable[Example]) ->
                 receipts.append(Receipt(before, False))
                 continue
         run.add(example, text, data, shape)
+        if alone:
+            run.learn()
     run.learn()
     return receipts
 

@@ -12,7 +12,7 @@ from hinged.loops.chain import ChainModel
 from hinged.loops.entropic import EntropicModel
 from hinged.loops.explain import row_contributions, shared_contributions
 from hinged.loops.labels import Targets
-from hinged.loops.ledger import LABELS, lead_bin
+from hinged.loops.ledger import LABELS, lead_bin, new_ledger, note_rounds
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.sequence import MAX_LOSS, PREDICTION, Wish
@@ -21,6 +21,11 @@ from hinged.loops.tokens import Sentences
 from hinged.loops.trials import TrialModel
 from hinged.loops.uniclass import UniclassModel
 from hinged.loops.vector_model import BINARY, ORDINAL, REGRESSION, VectorModel
+from hinged.mercer.blocked import Machine
+from hinged.mercer.functions import Polynomial
+from hinged.mercer.rounds import Constraints, LabelRounds
+from hinged.mercer.sparse import Sparse
+from hinged.mercer.steps import Rule
 from hinged.rules.table import resolve as resolve_rule
 from hinged.sharing.plan import resolve as resolve_sharing
 from hinged.tasks.trials import directions
@@ -37,17 +42,20 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> int:
         Told (name, done, total) before each version and once at the end.
     """
     versions = list(product((np.float64, np.float32), (("multi", None), ("hybrid", "frequency"))))
-    total = len(versions) + 2
+    total = len(versions) + 3
     for done, (dtype, (sharing, features)) in enumerate(versions):
         if progress is not None:
             progress(f"{sharing} {np.dtype(dtype).name}", done, total)
         _run_all(dtype, sharing, features)
     lead_bin(0.5)
     if progress is not None:
-        progress("entropy float64", total - 2, total)
+        progress("entropy float64", total - 3, total)
     _run_entropic()
     _run_trials()
     _run_vectors()
+    if progress is not None:
+        progress("kernels", total - 2, total)
+    _run_kernels()
     if progress is not None:
         progress("sequences float64", total - 1, total)
     _run_sequences()
@@ -123,6 +131,21 @@ def _run_sequences() -> None:
         model.learn(sentence, tags, order, np.zeros(0), 2)
         model.learn(sentence, tags, order, np.zeros(0), 2, delay=1)
         model.answer(sentence, 2, n_best)
+
+
+def _run_kernels() -> None:
+    none = np.zeros(0)
+    for dtype in (np.float64, np.float32):
+        X = np.eye(3, 2, dtype=dtype)
+        for n_outputs in (2, 1):
+            machine = Machine(Polynomial(), "multi", dtype, n_outputs)
+            for rows in (X, Sparse.of(X)):
+                rounds: LabelRounds | Constraints = Constraints(Rule(), np.array([0.0, 1.0, 1.0]), none)
+                if n_outputs == 2:
+                    rounds = LabelRounds(Rule(), np.arange(4), np.array([0, 1, 1], np.int64), none, 2)
+                machine.learn(rows, rounds, n_outputs)
+                machine.make_sparse()
+    note_rounds(new_ledger(), none, none, np.zeros(0, np.bool_))
 
 
 def _run_trials() -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.mercer.blocked import Machine
-from hinged.mercer.budget import resolve_budget
+from hinged.mercer.budget import check_budget, resolve_budget
 from hinged.mercer.device import resolve_device
 from hinged.mercer.functions import Centred, check_kernel
 from hinged.mercer.rounds import LabelRounds
@@ -24,6 +24,7 @@ class Learnt(NamedTuple):
     flags: np.ndarray  # int8 (rows,): 1 a mistake, 0 right, -1 a label seen for the first time
     mistakes: int
     updates: int
+    rounds: int = 0  # with those of the calls before
 
     def scores(self, X: np.ndarray) -> np.ndarray:
         """Scores (rows, labels)."""
@@ -63,7 +64,7 @@ def learn(
     n_labels : int, optional
         Labels known from the start; None lets them appear, in the order of their numbers.
     budget : int or Budget, optional
-        How many rows may be remembered; for "multi".
+        How many rows may be remembered; with "single" and "hybrid", how many rounds.
     before : Learnt, optional
         Where to go on from; it stays as it is.
     block : int, optional
@@ -88,8 +89,7 @@ def learn(
     if (sharing != "multi") != isinstance(kernel, Centred):
         raise ValueError(f"sharing={sharing!r} does not go with kernel={kernel!r}: Centred is for 'single', 'hybrid'.")
     within, where = resolve_budget(budget), resolve_device(device)
-    if within is not None and sharing != "multi":
-        raise ValueError(f"a budget is for sharing='multi'; got sharing={sharing!r}. Leave it out.")
+    check_budget(within, sharing)
     X = np.asarray(X)
     X = X if X.dtype == np.float32 else X.astype(np.float64, copy=False)
     y = np.asarray(y, np.int64)
@@ -99,5 +99,7 @@ def learn(
         Machine(kernel, sharing, X.dtype, budget=within, device=where) if before is None else before.machine.copy()
     )
     rounds = LabelRounds(Rule(rule, C, margin), np.arange(len(y) + 1), y, np.zeros(0), known)
-    machine.learn(X, rounds, k, 0, block, tile)
-    return Learnt(machine, rounds.n_known, rounds.flags, int((rounds.flags == 1).sum()), rounds.updates)
+    done = 0 if before is None else before.rounds
+    machine.learn(X, rounds, k, done, block, tile)
+    mistakes = int((rounds.flags == 1).sum())
+    return Learnt(machine, rounds.n_known, rounds.flags, mistakes, rounds.updates, done + len(y))

@@ -15,9 +15,13 @@ from typing import Any
 import numpy as np
 
 from hinged.mercer.budget import Budget, learn_within
-from hinged.mercer.expansion import TILE, Expansion, Means
-from hinged.mercer.functions import Centred, gram, lengths, matrix, squares
+from hinged.mercer.budget_shared import learn_shared_within
+from hinged.mercer.expansion import TILE, Expansion, Means, joined_by
+from hinged.mercer.functions import Centred, diagonal, formula, gram, lengths, matrix, squares
+from hinged.mercer.lazily import compiled
 from hinged.mercer.rounds import Constraints, LabelRounds
+from hinged.mercer.sparse import Sparse
+from hinged.mercer.sparse_expansion import SparseExpansion
 from hinged.mercer.workers import Share, Team, workers
 
 __all__ = ["BLOCK", "Machine"]
@@ -57,7 +61,7 @@ class Machine:
     n_outputs : int
         Labels known from the start, or 1 for a single vector.
     budget : Budget, optional
-        How many rows may be remembered; for "multi".
+        How many rows may be remembered.
     device : torch.device, optional
         Where the rows live and the products are computed; None for NumPy on the CPU.
     """
@@ -99,6 +103,22 @@ class Machine:
         if self.means is not None:
             self.means.merge(onto, n_labels)
 
+    @property
+    def sparse(self) -> bool:
+        """Whether rows are kept as `Sparse`."""
+        return isinstance(self.own, SparseExpansion)
+
+    @property
+    def can_be_sparse(self) -> bool:
+        """Whether rows may be kept as `Sparse`: nothing is subtracted from them, and the kernel is built in."""
+        usual = self.means is None and self.budget is None and self.device is None
+        return usual and formula(self.kernel) is not None and compiled() is not None
+
+    def make_sparse(self) -> None:
+        """Keep rows as `Sparse` from now on; X must be one in every call that follows."""
+        if self.own is not None and not self.sparse:
+            self.own = SparseExpansion.of(self.own)
+
     def copy(self) -> Machine:
         """A machine of its own that knows the same."""
         twin = object.__new__(type(self))
@@ -120,7 +140,7 @@ class Machine:
         with workers(self._work(X, n_outputs)) as team:
             for first in range(0, len(X), some):
                 part = slice(first, first + some)
-                block = np.ascontiguousarray(X[part], self.dtype)
+                block = self._rows(X, part)
                 if self.own is not None:
                     sq = squares(block) + beyond[part].astype(self.dtype)
                     self.own.add_scores(self.kernel, block, sq, out[:, part], tile, team.share)
@@ -129,6 +149,10 @@ class Machine:
                     alike = self.means.alike[:n_outputs]
                     out[:, part] += self._shared_scores(seen, tile, beyond[part], team.share)[alike]
         return out.T
+
+    def _rows(self, X: Any, some: slice) -> Any:
+        """Some rows as products read them."""
+        return X[some] if isinstance(X, Sparse) else np.ascontiguousarray(X[some], self.dtype)
 
     def _work(self, X: np.ndarray, n_outputs: int, least: int = 0) -> float:
         """Multiplications of scoring rows, with at least so many past ones; a function of the user's counts none."""
@@ -147,8 +171,8 @@ class Machine:
         self.shared.add_scores(self.kernel, flat, sq.astype(self.dtype).ravel(), out, tile, share)
         return out.reshape(seen.shape[:2]).T
 
-    def shares(self, x: np.ndarray, output: int, beyond: float = 0.0) -> dict[int, float]:
-        """What each past round adds to one row's score, by round; all of them sum to the score."""
+    def shares(self, x: Any, output: int, beyond: float = 0.0) -> dict[int, float]:
+        """What each past round adds to the score of the one row of x, by round; all of them sum to the score."""
         found: dict[int, float] = {}
         seen = [(self.own, output, x)]
         if self.means is not None:
@@ -156,9 +180,9 @@ class Machine:
         for expansion, column, row in seen:
             if expansion is None or expansion.n == 0:
                 continue
-            held, one = expansion.filled, np.ascontiguousarray(row[None, :], self.dtype)
+            held, one = expansion.filled, self._rows(row, slice(1))
             sq = squares(one) + self.dtype.type(beyond)
-            values = matrix(self.kernel, one, held.rows, sq, held.squares)[0].astype(np.float64)
+            values = expansion.values(self.kernel, one, sq)[0].astype(np.float64)
             values *= held.coef[:, column]
             for t, value in zip(held.rounds.tolist(), values.tolist(), strict=True):
                 found[t] = found.get(t, 0.0) + value
@@ -167,7 +191,7 @@ class Machine:
     # ------------------------------------------------------------------ learning
     def learn(
         self,
-        X: np.ndarray,
+        X: Any,
         rounds: Rounds,
         n_outputs: int,
         first_round: int = 0,
@@ -176,6 +200,10 @@ class Machine:
     ) -> None:
         """Learn the rows of X in order, as `rounds` decides; it is asked once a round."""
         self.fit_to(X.shape[1], n_outputs)
+        self._compare_with_past(X)
+        if self.budget is not None and self.means is not None:
+            learn_shared_within(self.budget, self, X, rounds, n_outputs, first_round, block or BLOCK_SHARED)
+            return
         if self.budget is not None and self.own is not None:
             learn_within(self.budget, self.kernel, self.own, X, rounds.decide, first_round, block)
             return
@@ -192,13 +220,13 @@ class Machine:
                 return
             size = block or (BLOCK if self.means is None else BLOCK_SHARED)
             for first in range(0, len(X), size):
-                some = np.ascontiguousarray(X[first : first + size], self.dtype)
+                some = self._rows(X, slice(first, first + size))
                 self._learn_block(some, rounds, n_outputs, first, first_round, tile or TILE, team.share)
 
     def _run_blocks(
         self,
         own: Expansion,
-        X: np.ndarray,
+        X: Any,
         rounds: Rounds,
         n_outputs: int,
         size: int | None,
@@ -208,28 +236,38 @@ class Machine:
     ) -> None:
         """Blocks whose rounds are run at once. While they run, the next ones are scored by what was known before."""
 
-        def prepare(first: int, end: int, known: Expansion) -> tuple[np.ndarray, ...]:
-            some = np.ascontiguousarray(X[first:end], self.dtype)
+        sparse = isinstance(X, Sparse)
+
+        def prepare(first: int, end: int, known: Expansion) -> tuple[Any, ...]:
+            some = self._rows(X, slice(first, end))
             sq, scores = squares(some), np.zeros((n_outputs, len(some)))
             along = lengths(self.kernel, some, sq).astype(np.float64)
             known.add_scores(self.kernel, some, sq, scores, tile, team.share)
-            return some, sq, along, scores
+            return some, sq, along, scores, known.gram(self.kernel, some, sq) if sparse else some
 
-        begun: deque[tuple[int, int, Callable[[], tuple[np.ndarray, ...]]]] = deque()
+        begun: deque[tuple[int, int, Callable[[], tuple[Any, ...]]]] = deque()
         following = 0
         while begun or following < len(X):
             while following < len(X) and len(begun) < AHEAD:
-                many = size or block_size(own.n)
+                many = size or (BLOCK if sparse else block_size(own.n))
                 begun.append((following, own.n, team.begin(prepare, following, following + many, own.copy())))
                 following += many
             first, known, prepared = begun.popleft()
-            some, sq, along, scores = prepared()
+            some, sq, along, scores, among = prepared()
             own.add_scores(self.kernel, some, sq, scores, tile, start=known)
-            self._check(scores)
-            moved, coef = rounds.run(first, self.kernel, some, along, scores)
+            self.check(scores)
+            moved, coef = rounds.run(first, None if sparse else self.kernel, among, along, scores)
             own.append(some[moved], coef, first_round + first + moved)
 
-    def _check(self, *scores: np.ndarray) -> None:
+    def _compare_with_past(self, X: Any) -> None:
+        """Check a function of the user's on a past row and a new one: a row alone could not show K(x, z) ≠ K(z, x)."""
+        past = self.shared if self.own is None else self.own
+        if formula(self.kernel) is None and self.device is None and len(X) and past is not None and past.n:
+            two = np.concatenate([past.filled.rows[-1:], self._rows(X, slice(1))])
+            gram(self.kernel, two, squares(two))
+
+    def check(self, *scores: np.ndarray) -> None:
+        """Refuse scores that are not finite."""
         if not all(np.isfinite(some).all() for some in scores):
             raise ValueError(
                 f"scores by kernel={self.kernel!r} left the range of {self.dtype.name}. Scale the rows down."
@@ -237,7 +275,7 @@ class Machine:
 
     def _learn_block(
         self,
-        X: np.ndarray,
+        X: Any,
         rounds: Rounds,
         n_outputs: int,
         first: int,
@@ -247,23 +285,23 @@ class Machine:
     ) -> None:
         n, sq = len(X), squares(X)
         scores = np.zeros((n_outputs, n))
-        among = gram(self.kernel, X, sq)
+        among = gram(self.kernel, X, sq) if self.own is None else self.own.gram(self.kernel, X, sq)
         if self.own is not None:
             self.own.add_scores(self.kernel, X, sq, scores, tile, share)
         means = None if self.means is None else self.means.copy()
         if means is not None:
-            seen, alike = self._look_ahead(X, means, first, rounds)
+            seen, alike = self.look_ahead(X, means, first, rounds)
             shared = self._shared_scores(seen, tile, share=share)
         else:
             shared = np.zeros((0, n))
-        self._check(scores, shared)
+        self.check(scores, shared)
         moved, coef, points = [], [], []
         by_round, lengths = scores.T, np.diagonal(among).tolist()
         for i in range(n):
             if means is None:
                 g = rounds.decide(first + i, by_round[i], lengths[i])
             else:
-                of_labels = self._label_gram(seen[i], alike[i])
+                of_labels = self.label_gram(seen[i], alike[i])
                 if self.own is not None:
                     of_labels[np.diag_indices(n_outputs)] += among[i, i]
                 g = rounds.decide(first + i, scores[:, i] + shared[alike[i], i], of_labels)
@@ -277,7 +315,7 @@ class Machine:
                 for r in np.flatnonzero(full):
                     scores[r, i + 1 :] += full[r] * among[i, i + 1 :]
             if means is not None:
-                joined = _joined(full, alike[i])
+                joined = joined_by(full, alike[i])
                 these = np.flatnonzero(joined)
                 points += [(i, r, joined[r]) for r in these]
                 if len(these) and i + 1 < n:
@@ -292,7 +330,7 @@ class Machine:
             at, labels, by = (np.array(part) for part in zip(*points, strict=True))
             self.shared.append(seen[at, labels], by[:, None], first_round + first + at)
 
-    def _look_ahead(self, X: np.ndarray, means: Means, first: int, rounds: Rounds) -> tuple[np.ndarray, np.ndarray]:
+    def look_ahead(self, X: np.ndarray, means: Means, first: int, rounds: Rounds) -> tuple[np.ndarray, np.ndarray]:
         """Rows as seen from the means of their own moments: those follow the labels, whatever is learnt."""
         k = len(means.counts)
         seen, alike = np.empty((len(X), k, X.shape[1]), self.dtype), np.empty((len(X), k), np.int64)
@@ -301,24 +339,12 @@ class Machine:
             means.enter(x.astype(np.float64), rounds.entering(first + i))
         return seen, alike
 
-    def _label_gram(self, seen: np.ndarray, alike: np.ndarray) -> np.ndarray:
+    def label_gram(self, seen: np.ndarray, alike: np.ndarray) -> np.ndarray:
         """K among one row's label vectors; labels with equal means are the same vector."""
         values = matrix(self.kernel, seen, seen).astype(np.float64)
         values = 0.5 * (values + values.T)
-        np.fill_diagonal(values, 1.0)
-        same = alike[:, None] == alike[None, :]
+        exact = diagonal(self.kernel, seen, squares(seen))
+        lengths = np.diagonal(values).copy() if exact is None else exact.astype(np.float64)
+        np.fill_diagonal(values, lengths)
         values = values[np.ix_(alike, alike)]
-        values[same] = 1.0
-        return values
-
-
-def _joined(g: np.ndarray, alike: np.ndarray) -> np.ndarray:
-    """Net coefficients of label vectors that differ: those of equal vectors are one, and all of them sum to exactly 0.
-
-    A step among labels that nothing tells apart then leaves no trace, not even one of rounding.
-    """
-    joined = np.bincount(alike, g, len(g))
-    right = alike[int(g.argmax())]
-    joined[right] = 0.0
-    joined[right] = -joined.sum()
-    return joined
+        return np.where(alike[:, None] == alike[None, :], lengths[alike][:, None], values)

@@ -11,12 +11,14 @@ import numpy as np
 from hinged.mercer.expansion import Expansion
 from hinged.mercer.functions import diagonal, gram, matrix, squares
 
-__all__ = ["Budget", "learn_within", "resolve_budget"]
+__all__ = ["Budget", "check_budget", "learn_within", "resolve_budget"]
 
 DROPS = ("oldest", "smallest", "project")
 BLOCK = 128
 #: How much of the longest direction a direction must have to be told from rounding, where rows nearly repeat.
 RIDGE = {"float64": 1e-10, "float32": 1e-5}
+#: Shares of a row above which rows nearly repeat, and solving for them is no longer to be trusted.
+TAME = 10.0
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,12 @@ class Budget:
     Parameters
     ----------
     size : int, default 1000
-        Rows, at least 1.
+        Rows, at least 1; where labels share a vector, rounds, each with the rows it was seen as.
     drop : "smallest", "oldest" or "project", default "smallest"
         Which row goes: the one whose removal moves the weights least, ‖c‖² K(x, x), or the one learnt first. "project"
         drops the same row as "smallest" and spreads it over those that stay: of all sums over them the result is
         nearest to the weights before, so it moves them no further than "smallest" would, and never makes them longer.
-        It costs O(size³) a removal.
+        It costs O(size³) a removal, and is for sharing="multi".
 
     Examples
     --------
@@ -52,6 +54,14 @@ class Budget:
 def resolve_budget(budget: Any) -> Budget | None:
     """A budget given as one, or as a number of rows; None for none."""
     return budget if budget is None or isinstance(budget, Budget) else Budget(budget)
+
+
+def check_budget(budget: Budget | None, sharing: Any) -> None:
+    """Refuse what a shared vector cannot do."""
+    if budget is not None and budget.drop == "project" and sharing != "multi":
+        raise ValueError(
+            f"drop='project' is for sharing='multi'; got sharing={sharing!r}. Use drop='smallest', or 'oldest'."
+        )
 
 
 def learn_within(
@@ -115,6 +125,13 @@ def _lengths(kernel: Any, rows: np.ndarray, sq: np.ndarray) -> np.ndarray:
 
 def _projected(among: np.ndarray, onto: np.ndarray) -> np.ndarray:
     """Coefficients of the nearest sum over some rows to one row, given their inner products."""
-    values, vectors = np.linalg.eigh(among.astype(np.float64))
+    G, b = among.astype(np.float64), onto.astype(np.float64)
+    try:
+        found = np.linalg.solve(G, b)
+    except np.linalg.LinAlgError:
+        found = np.full(len(b), np.inf)
+    if np.abs(found).max() <= TAME:
+        return found
+    values, vectors = np.linalg.eigh(G)  # rows nearly repeat: leave out directions that are rounding
     some = values > RIDGE[among.dtype.name] * max(values[-1], 0.0)
-    return (vectors[:, some] / values[some]) @ (vectors[:, some].T @ onto)
+    return np.asarray((vectors[:, some] / values[some]) @ (vectors[:, some].T @ b))

@@ -18,11 +18,11 @@ from hinged.rules.optimal import by_sorting
 from hinged.rules.simultaneous import simultaneous
 from hinged.rules.worst import worst_step
 
-__all__ = ["Formula", "Noted", "Numbers", "Sums", "constraint_rounds", "label_rounds", "raise_all"]
+__all__ = ["Formula", "Noted", "Numbers", "Sums", "add_lines", "constraint_rounds", "label_rounds", "raise_all"]
 
 
 class Formula(NamedTuple):
-    """A built-in kernel: exp(-a‖x - z‖²) for degree 0, else (a + ⟨x, z⟩)^degree."""
+    """A built-in kernel: exp(-a‖x - z‖²) for degree 0, else (a + ⟨x, z⟩)^degree; below 0, K itself is given."""
 
     a: float
     degree: int
@@ -120,8 +120,23 @@ def raise_all(values: Any, a: float, degree: int) -> None:
 
 
 @njit(cache=True, nogil=True)
+def add_lines(indptr: Any, indices: Any, data: Any, place: Any, lines: Any, out: Any) -> None:
+    """⟨x, z⟩ of sparse rows x with the rows z of a table, whose columns lie in `lines` at `place`; -1 where in none."""
+    for i in range(indptr.shape[0] - 1):
+        row = out[i]
+        for at in range(indptr[i], indptr[i + 1]):
+            if indices[at] < place.shape[0] and place[indices[at]] >= 0:
+                line, value = lines[place[indices[at]]], data[at]
+                for j in range(row.shape[0]):
+                    row[j] += value * line[j]
+
+
+@njit(cache=True, nogil=True)
 def _fill(formula: Any, X: Any, i: int, out: Any) -> None:
     """K(x_i, x_j) of the rows after i."""
+    if formula.degree < 0:
+        out[i + 1 :] = X[i, i + 1 :]
+        return
     if formula.degree > 0:
         _products(X, i, out)
         raise_all(out[i + 1 :], formula.a, formula.degree)

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.mercer.functions import matrix, squares
+from hinged.mercer.functions import gram, matrix, squares
 from hinged.mercer.workers import Share
 
-__all__ = ["Expansion", "Means"]
+__all__ = ["Expansion", "Means", "joined_by"]
 
 TILE = 1 << 17  # values of the kernel that a thread holds at once, unless asked otherwise: they stay in its cache
 
@@ -136,6 +136,15 @@ class Expansion:
         for found in share(scores_by, range(start, n, step)):
             out[:k] += found
 
+    def values(self, kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
+        """K of every row of X with every past row."""
+        held = self.filled
+        return matrix(kernel, X, held.rows, sq, held.squares)
+
+    def gram(self, kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
+        """K among the rows of X, checked."""
+        return gram(kernel, X, sq)
+
     def copy(self) -> Expansion:
         """The same sum; the rows are shared, and neither will write over the other's."""
         twin = object.__new__(type(self))
@@ -195,3 +204,15 @@ class Means:
         twin = Means(0, 0)
         twin.sums, twin.counts, twin.alike = self.sums.copy(), self.counts.copy(), self.alike.copy()
         return twin
+
+
+def joined_by(g: np.ndarray, alike: np.ndarray) -> np.ndarray:
+    """Net coefficients of label vectors that differ: those of equal vectors are one, and all of them sum to exactly 0.
+
+    A step among labels that nothing tells apart then leaves no trace, not even one of rounding.
+    """
+    joined = np.bincount(alike, g, len(g))
+    right = alike[int(g.argmax())]
+    joined[right] = 0.0
+    joined[right] = -joined.sum()
+    return joined

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hinged.mercer.lazily import compiled
+from hinged.mercer.sparse import Sparse
 
 __all__ = [
     "Centred",
@@ -129,13 +130,15 @@ class Centred:
     """K((x, r), (x', s)) = exp(-gamma · ‖(x - p^r) - (x' - p'^s)‖²): rows seen from the means of the labels.
 
     p^r is the mean of the label's earlier rows, 0 before the first; p'^s is the mean when x' was learnt. The kernel
-    tells labels apart, so one shared vector is enough: sharing="single", or "hybrid" with `Gaussian(gamma)` for the
-    labels' own vectors.
+    tells labels apart, so one shared vector is enough: sharing="single", or "hybrid" with the same kernel of rows as
+    they are for the labels' own vectors.
 
     Parameters
     ----------
     gamma : float, default 1.0
         The exponent's coefficient, positive. The paper writes 1/(2σ): gamma = 1/(2σ), not 1/(2σ²).
+    kernel : Polynomial, Linear, or a function of two matrices, optional
+        What rows are compared by in place of that Gaussian: K((x, r), (x', s)) = kernel(x - p^r, x' - p'^s).
 
     References
     ----------
@@ -143,19 +146,29 @@ class Centred:
 
     Examples
     --------
-    >>> Centred(gamma=0.25)
-    Centred(gamma=0.25)
+    >>> Centred(gamma=0.25), Centred(kernel=Polynomial(1.0, 2))
+    (Centred(gamma=0.25), Centred(kernel=Polynomial(a=1.0, d=2)))
     """
 
     gamma: float = 1.0
+    kernel: Any = None
 
     def __post_init__(self) -> None:
         _check_gamma(self.gamma)
+        if isinstance(self.kernel, Centred):
+            raise ValueError(
+                f"rows are centred once; got kernel={self.kernel!r} within Centred. Give {self.of_rows!r}."
+            )
+        if self.kernel is not None:
+            check_kernel(self.kernel)
+
+    def __repr__(self) -> str:
+        return f"Centred(gamma={self.gamma!r})" if self.kernel is None else f"Centred(kernel={self.kernel!r})"
 
     @property
-    def of_rows(self) -> Gaussian:
+    def of_rows(self) -> Any:
         """The kernel of rows that were centred already."""
-        return Gaussian(self.gamma)
+        return Gaussian(self.gamma) if self.kernel is None else self.kernel
 
 
 Kernel = Linear | Polynomial | Gaussian | Centred | Callable[[np.ndarray, np.ndarray], Any]
@@ -177,9 +190,9 @@ def check_kernel(kernel: Any) -> None:
         )
 
 
-def squares(X: np.ndarray) -> np.ndarray:
+def squares(X: Any) -> np.ndarray:
     """‖x‖² of each row."""
-    return np.einsum("ij,ij->i", X, X)
+    return X.squares() if isinstance(X, Sparse) else np.einsum("ij,ij->i", X, X)
 
 
 def matrix(

@@ -15,6 +15,8 @@ __all__ = ["Constraints", "LabelRounds", "Rounds"]
 
 #: Rounds with a step, and their net coefficients.
 Moves = tuple[np.ndarray, np.ndarray]
+#: In place of a kernel's numbers, where its values are given.
+GIVEN = 0.0, -1
 
 
 class Rounds:
@@ -52,7 +54,7 @@ class Rounds:
 
     def _numbers(self, kernel: Any) -> tuple[Any, Any]:
         """Kernel and rule as compiled rounds read them."""
-        rule, shape = self.rule, formula(kernel)
+        rule, shape = self.rule, GIVEN if kernel is None else formula(kernel)
         assert shape is not None
         numbers = float(rule.C), float(rule.margin), bool(rule.uses_weight), float(rule.least_norm)
         return compiled().Formula(*shape), compiled().Numbers(RULES.index(rule.name), *numbers)
@@ -121,6 +123,7 @@ class LabelRounds(Rounds):
         """Judge and learn some rows from `first` on, by compiled rounds.
 
         `lengths` are K(x, x) of the rows, `scores` (labels, rows) by what was learnt before them; they are corrected.
+        Without a kernel, X is its Gram matrix of the rows.
         """
         loops, n, (k, _) = compiled(), len(X), scores.shape
         here, more = slice(first, first + n), slice(self.noted, None)

@@ -6,16 +6,16 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from hinged.server.guard import HEADERS
 from hinged.server.metrics import Metrics
 
 __all__ = ["Headers"]
 
 Message = MutableMapping[str, Any]
-HEADERS = {
+#: Answers for programs: what a page may do, a browser must not do with these.
+FOR_PROGRAMS = {
+    **HEADERS,
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-store",
 }
 
 
@@ -26,12 +26,11 @@ class Headers:
     ----------
     app : the one inside
     metrics : what counts
-    headers : for every answer that does not have them
     """
 
-    def __init__(self, app: Any, metrics: Metrics, headers: dict[str, str] | None = None) -> None:
+    def __init__(self, app: Any, metrics: Metrics) -> None:
         self._app, self._metrics = app, metrics
-        self._headers = [(n.encode(), v.encode()) for n, v in (HEADERS if headers is None else headers).items()]
+        self._headers = [(name.encode(), value.encode()) for name, value in FOR_PROGRAMS.items()]
 
     async def __call__(
         self,

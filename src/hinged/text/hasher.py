@@ -27,7 +27,7 @@ class Hasher(TextSpace):
         Another seed, other columns.
     signed : bool, default False
         Let another bit of the hash give the value its sign, so that shared columns cancel on average.
-    words, chars, values, lowercase
+    words, chars, values, lowercase, field_limit
         As in `Vocabulary`.
     remember : bool, default True
         Keep the words behind the columns that were learnt.
@@ -52,6 +52,7 @@ class Hasher(TextSpace):
         values: str = "binary",
         lowercase: bool = True,
         remember: bool = True,
+        field_limit: int | None = None,
     ) -> None:
         self.bits = bits
         self.seed = seed
@@ -61,6 +62,7 @@ class Hasher(TextSpace):
         self.values = values
         self.lowercase = lowercase
         self.remember = remember
+        self.field_limit = field_limit
 
     def name_of(self, column: int) -> str | int:
         """The first word learnt in a column; the column's number where none was."""

@@ -44,6 +44,7 @@ class Space(NamedTuple):
     grams: Grams
     values: int
     keep_case: bool
+    field_limit: int  # a field of more distinct features weighs as much as one of so many; 0 for no limit
     hashed: bool  # columns are hashes & mask; else places in the list of words
     signed: bool
     mask: int
@@ -56,6 +57,7 @@ class Listed(NamedTuple):
     hashes: np.ndarray  # uint64
     where: np.ndarray  # int64 (4 features,): address and length of a, then of b
     sums: np.ndarray  # float64
+    factors: np.ndarray  # float64: what a value is multiplied by, as its field is long; with a limit only
     columns: np.ndarray  # int64 (2, features): column << 32 | place; twice, for sorting from one to the other
     keys: np.ndarray  # uint64 (a power of two,): the hash in a slot
     marks: np.ndarray  # int64: document << 32 | place; of another document: the slot is free
@@ -67,6 +69,7 @@ def _listed(most: int) -> Listed:
     return Listed(
         np.empty(most, np.uint64),
         np.empty(4 * most, np.int64),
+        np.empty(most),
         np.empty(most),
         np.empty((2, most), np.int64),
         np.empty(slots, np.uint64),
@@ -140,11 +143,11 @@ def _write_row(
     listed: Any, n: Any, space: Any, store: Any, limit: int, grow: bool, indices: Any, data: Any, at: int
 ) -> int:
     """Give the features listed their columns, sort and write them; return where the row ends."""
-    hashes, sums = borrowed(listed.hashes), borrowed(listed.sums)
+    hashes, sums, factors = borrowed(listed.hashes), borrowed(listed.sums), borrowed(listed.factors)
     where, columns = borrowed(listed.where), borrowed(listed.columns[0])
     table, known_hashes = borrowed(store.table), borrowed(store.hashes)
     ends, arena = borrowed(store.ends), borrowed(store.arena)
-    hashed, signed, mask = space.hashed, space.signed, np.uint64(space.mask)
+    hashed, signed, mask, limited = space.hashed, space.signed, np.uint64(space.mask), space.field_limit > 0
     unknown, known = 0, limit
     for j in range(np.uint64(n)):
         h, at_j = hashes[j], j * FOUR
@@ -171,16 +174,18 @@ def _write_row(
     indices, data = borrowed(indices), borrowed(data)
     j = 0
     while j < n:
-        column, value = rising[j] >> 32, 0.0
+        column, value, factor = rising[j] >> 32, 0.0, 0.0
         while j < n and rising[j] >> 32 == column:  # hashes may share a column
-            value += sums[np.uint64(rising[j]) & LOW]
+            place = np.uint64(rising[j]) & LOW
+            value += sums[place]
+            factor = max(factor, factors[place]) if limited else 1.0
             j += 1
         if space.values == BINARY:
             value = 1.0 if value > 0.0 else -1.0 if value < 0.0 else 0.0
         elif space.values == LOG and value != 0.0:
             value = math.copysign(1.0 + math.log(abs(value)), value)
         if value != 0.0:
-            indices[at], data[at] = column, value
+            indices[at], data[at] = column, value * factor
             at += 1
     return at
 
@@ -219,7 +224,9 @@ def _read_documents(
     # tags (fields, 2, 3): hash state, address and length of each field's tag, for words and for runs of characters
     like, grams = written[:0], space.grams
     keys, marks, hashes = borrowed(listed.keys), borrowed(listed.marks), borrowed(listed.hashes)
-    sums, where = borrowed(listed.sums), borrowed(listed.where)
+    sums, where, factors, limit = (
+        borrowed(listed.sums), borrowed(listed.where), borrowed(listed.factors), space.field_limit,
+    )  # fmt: skip
     begins, ends = borrowed(words[0]), borrowed(words[1])
     single = grams.shortest_words == 1
     alone = single and grams.longest_words == 1 and grams.longest_chars == 0
@@ -230,7 +237,7 @@ def _read_documents(
             most += _most_features(grams, lengths[i, field])
         mask = _slots_for(most)
         for field in range(addresses.shape[1]):
-            length = lengths[i, field]
+            length, before = lengths[i, field], n
             if length == 0:
                 continue
             out, tag = written[base:], tags[field, 0]
@@ -251,6 +258,8 @@ def _read_documents(
                     b, b_n = here + spans[0, j], spans[1, j] - spans[0, j]
                     h = finish_hash(continue_hash(tag[0], b, b_n, like))
                     n = _note(keys, marks, hashes, sums, where, mask, stamp, n, h, 1.0, a, a_n, b, b_n)
+            if limit > 0:
+                factors[before:n] = math.sqrt(limit / max(limit, np.int64(n - before)))
             base += 2 * length + 4
         if grow and _lacks_room(store, listed, np.int64(n), i, cursor):
             return
@@ -342,7 +351,7 @@ def rows_of_named(named: Any, space: Space, words: WordList, grow: bool) -> Rows
     indptr = np.zeros(n + 1, np.int64)
     indices, data = np.empty(len(named.values), np.int32), np.empty(len(named.values), np.float32)
     cursor = np.zeros(4, np.int64)
-    start, as_given = hash_start(space.seed), space._replace(values=COUNTS)
+    start, as_given = hash_start(space.seed), space._replace(values=COUNTS, field_limit=0)
     base = named.buffer.ctypes.data
     while cursor[0] < n:
         _read_named(named, base, start, as_given, words.store, grow, listed, indptr, indices, data, cursor)

@@ -32,6 +32,7 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
     chars: Any
     values: Any
     lowercase: Any
+    field_limit: Any
 
     # ------------------------------------------------------------------ scikit-learn's names
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -86,7 +87,10 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
         words, chars = _runs("words", self.words), _runs("chars", self.chars)
         if not words[1] and not chars[1]:
             raise ValueError("words and chars are both None, so a document has no features; give words=(1, 1).")
-        return Space(Grams(*words, *chars), VALUES[self.values], not self.lowercase, **more)
+        limit = 0 if self.field_limit is None else self.field_limit
+        if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < (self.field_limit is not None):
+            raise ValueError(f"field_limit must be a whole number of at least 1, or None; got {self.field_limit!r}.")
+        return Space(Grams(*words, *chars), VALUES[self.values], not self.lowercase, int(limit), **more)
 
     def _rows(self, X: Any, grow: bool) -> Rows:
         """Rows of documents or of a reader's chunk; refused input leaves the words as they were."""

@@ -27,6 +27,9 @@ class Vocabulary(TextSpace):
     values : "binary", "counts" or "log", default "binary"
         1 for a feature that occurs, how often it occurs, or 1 + log of that.
     lowercase : bool, default True
+    field_limit : int or None, default None
+        A field with more distinct features than this weighs as much as one of so many: its values are multiplied by
+        √(limit / features), so that a long body does not drown sender and subject. None lets it.
 
     Examples
     --------
@@ -39,11 +42,19 @@ class Vocabulary(TextSpace):
     ['subject:tax', 'subject:form', 'subject:tax form']
     """
 
-    def __init__(self, words: Any = (1, 1), chars: Any = None, values: str = "binary", lowercase: bool = True) -> None:
+    def __init__(
+        self,
+        words: Any = (1, 1),
+        chars: Any = None,
+        values: str = "binary",
+        lowercase: bool = True,
+        field_limit: int | None = None,
+    ) -> None:
         self.words = words
         self.chars = chars
         self.values = values
         self.lowercase = lowercase
+        self.field_limit = field_limit
 
     def __len__(self) -> int:
         return 0 if self._words is None else len(self._words)

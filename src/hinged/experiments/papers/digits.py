@@ -51,22 +51,27 @@ def digits(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def run(advance: Advance) -> Outcome:
     """Mistakes of the three methods on both sets."""
-    curves, rows = [], []
+    curves: list[Curves] = []
+    rows: list[list[Any]] = []
     for name, kernel in SETS.items():
         X, y = digits(name)
         series, mistakes = {}, {}
         for title, settings in METHODS.items():
             told = progressive(Classifier(kernel=kernel, **settings), X, y, classes=range(10))
-            series[title], mistakes[title] = told.curve.tolist(), told.mistakes
+            series[title], mistakes[title] = told.curve, told.mistakes
             advance(f"{name}, {title}")
-        curves.append(Curves(f"{name.upper()}: mistakes so far", series, "rounds"))
+        curves.append(Curves.thinned(f"{name.upper()}: mistakes so far", series, "rounds"))
         ordered = mistakes["MIRA"] <= mistakes["PA-I"] < mistakes["Perceptron"]
         rows.append([name.upper(), len(X), *mistakes.values(), "yes" if ordered else "NO"])
     columns = ["set", "rounds", *METHODS, "MIRA ≤ PA-I < Perceptron"]
     table = Table("Online mistakes", columns, rows, "The paper draws curves and prints no counts.")
+    where = " and ".join(row[0] for row in rows if row[-1] == "yes")
     remarks = [
+        f"MIRA makes the fewest mistakes, PA-I a few more and the Perceptron far more, as in the paper: so on {where}."
+        if where
+        else "The order of the methods is not that of the paper.",
         'The paper: "both PA-I and MIRA outperform the Perceptron. In addition, the performance of PA-I is comparable '
-        'to that of MIRA with a slight advantage to the latter."'
+        'to that of MIRA with a slight advantage to the latter."',
     ]
     about = (__doc__ or "").split("\n\n")[1] + " The Perceptron is the uniform one. Labels are known from the start."
     return Outcome(STUDY.name, STUDY.title, STUDY.source, about, [table], curves, remarks)

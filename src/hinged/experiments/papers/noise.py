@@ -64,7 +64,7 @@ def _mean(rule: str, C: float, streams: list[tuple[np.ndarray, np.ndarray]]) -> 
 
 def robustness(advance: Advance) -> Outcome:
     """Figure 3: error and loss against the error of the best fixed classifier."""
-    tables = []
+    tables, drawn = [], []
     for title, levels, name in (
         ("Instance noise", INSTANCE_NOISE, "instance_noise"),
         ("Label noise", LABEL_NOISE, "label_noise"),
@@ -81,6 +81,11 @@ def robustness(advance: Advance) -> Outcome:
         shown = [*(f"{rule} error %" for rule in RULES), *(f"{rule} loss" for rule in RULES)]
         columns = [name.replace("_", " "), "best fixed %", *shown]
         tables.append(Table(title, columns, rows))
+        errs = {"best fixed": 1, **{rule: at for at, rule in enumerate(RULES, start=2)}}
+        series = {who: [row[at] / 100 for row in rows] for who, at in errs.items()}
+        places, ticks = list(levels), [f"{level:g}" for level in levels]
+        picture = f"{title}: average error, against the best fixed linear classifier"
+        drawn.append(Curves(picture, series, name.replace("_", " "), percent=True, places=places, ticks=ticks))
     worst: Any = tables[1].rows[-1]
     remarks = [
         "The paper prints curves, no numbers. It finds that all three err alike at little noise, and that PA-I and "
@@ -90,12 +95,12 @@ def robustness(advance: Advance) -> Outcome:
     ]
     about = f"C = {SMALL_C:g}; {ROUNDS:,} examples, mean of {REPEATS} repetitions (seeds 0 to {REPEATS - 1}). "
     about += "The best fixed classifier is found exactly, by a walk over all angles."
-    return Outcome(ROBUSTNESS.name, ROBUSTNESS.title, ROBUSTNESS.source, about, tables, [], remarks)
+    return Outcome(ROBUSTNESS.name, ROBUSTNESS.title, ROBUSTNESS.source, about, tables, drawn, remarks)
 
 
 def effect_of_c(advance: Advance) -> Outcome:
     """Figure 4: error and loss by C at three levels of label noise."""
-    tables = []
+    tables, drawn = [], []
     for shown, rule in list(RULES.items())[1:]:
         rows = []
         for C in CAPS:
@@ -107,6 +112,10 @@ def effect_of_c(advance: Advance) -> Outcome:
             advance(f"{shown}, C={C:g}")
         columns = ["C", *(f"{what} at p={p:g}" for p in (0.0, 0.1, 0.2) for what in ("error %", "loss"))]
         tables.append(Table(f"{shown} by C", columns, rows))
+        series = {f"p = {p:g}": [row[at] / 100 for row in rows] for p, at in ((0.0, 1), (0.1, 3), (0.2, 5))}
+        places, ticks = [float(np.log10(C)) for C in CAPS], [f"{C:g}" for C in CAPS]
+        picture = f"{shown}: average error at three levels of label noise"
+        drawn.append(Curves(picture, series, "C", percent=True, places=places, ticks=ticks))
     best = {t.title.split()[0]: min(t.rows, key=lambda row: row[5])[0] for t in tables}
     remarks = [
         "As the paper says, C should be small where labels are noisy: at p = 0.2 the fewest mistakes are made with "
@@ -114,7 +123,7 @@ def effect_of_c(advance: Advance) -> Outcome:
         + "."
     ]
     about = f"{ROUNDS:,} examples, mean of {REPEATS} repetitions."
-    return Outcome(EFFECT_OF_C.name, EFFECT_OF_C.title, EFFECT_OF_C.source, about, tables, [], remarks)
+    return Outcome(EFFECT_OF_C.name, EFFECT_OF_C.title, EFFECT_OF_C.source, about, tables, drawn, remarks)
 
 
 def effect_of_t(advance: Advance) -> Outcome:
@@ -125,10 +134,12 @@ def effect_of_t(advance: Advance) -> Outcome:
         series = {}
         for C in (100.0, 0.001):
             told = progressive(BinaryClassifier(rule, C), X, y, classes=[-1, 1])
-            series[f"C = {C:g}"] = (told.curve / np.arange(1, len(y) + 1)).tolist()
+            series[f"C = {C:g}"] = told.curve / np.arange(1, len(y) + 1)
             advance(f"{shown}, C={C:g}")
-        curves.append(Curves(f"{shown}: average error so far", series, "rounds", percent=True))
-        rows += [[shown, name, *(100 * curve[t - 1] for t in (100, 1000, 10_000))] for name, curve in series.items()]
+        curves.append(Curves.thinned(f"{shown}: average error so far", series, "rounds", percent=True))
+        rows += [
+            [shown, name, *(100 * float(curve[t - 1]) for t in (100, 1000, 10_000))] for name, curve in series.items()
+        ]
     table = Table("Average error after T rounds, in percent", ["rule", "C", "T = 100", "1,000", "10,000"], rows)
     remarks = ["A large C learns faster and ends worse, as in the paper, which draws this and prints no numbers."]
     about = "10,000 examples with 2 % of the labels flipped, seed 0."

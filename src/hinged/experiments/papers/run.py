@@ -7,10 +7,25 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
-from hinged.experiments.datasets import folder, places
-from hinged.experiments.papers import beyond, digits, enron, letters, noise, synthetic_sharing
+from hinged.experiments.datasets import PUBLISHED, folder, places
+from hinged.experiments.papers import (
+    appendix,
+    beyond,
+    confirming,
+    digits,
+    enron,
+    enron_curves,
+    enron_grids,
+    enron_readings,
+    letters,
+    noise,
+    synthetic_sharing,
+    yale,
+)
+from hinged.experiments.papers.sources import sources_of
 from hinged.experiments.papers.study import Outcome, Study
 
 __all__ = ["STUDIES", "reproduce"]
@@ -20,13 +35,20 @@ STUDIES: dict[str, Study] = {
     study.name: study
     for study in (
         enron.STUDY,
+        enron_grids.STUDY,
+        enron_readings.STUDY,
+        enron_curves.MISTAKES,
+        enron_curves.BOUNDS,
         beyond.STUDY,
+        confirming.STUDY,
         synthetic_sharing.STUDY,
+        yale.STUDY,
         noise.ROBUSTNESS,
         noise.EFFECT_OF_C,
         noise.EFFECT_OF_T,
         digits.STUDY,
         letters.STUDY,
+        appendix.STUDY,
     )
 }
 
@@ -74,7 +96,11 @@ def reproduce(
         if begin is not None:
             begin(study)
         started = time.perf_counter()
-        outcome = study.run(advance or (lambda done: None))
+        try:
+            outcome = study.run(advance or (lambda done: None))
+        except FileNotFoundError as problem:  # the folder is there, a file of it is not
+            missing[name] = f"{problem.filename or problem} is not there; {_where(study)}"
+            continue
         outcome.seconds = time.perf_counter() - started
         _keep(place, outcome)
         found.append(outcome)
@@ -84,15 +110,21 @@ def reproduce(
 def _kept(study: Study) -> Path:
     """Where the outcome of a study lies: a file named after the sources and the data that it depends on."""
     digest = hashlib.sha256(study.name.encode())
-    root = Path(__file__).parents[2]
-    for source in sorted(root.rglob("*.py")):
-        if source.relative_to(root).parts[0] not in ("cli", "mail", "server"):
-            digest.update(source.read_bytes())
+    for source in sources_of(study.run.__module__):
+        digest.update(source.read_bytes())
+    for package in study.packages:
+        digest.update(f"{package} {find_spec(package) is not None}".encode())
     for name in study.data:
         for path in sorted(folder(name).iterdir()):
             digest.update(f"{path.name} {path.stat().st_size}".encode())
             digest.update(hashlib.file_digest(path.open("rb"), "sha256").digest())
     return places()[-1] / "studies" / f"{study.name}-{digest.hexdigest()[:16]}.json"
+
+
+def _where(study: Study) -> str:
+    """Where the data of a study are published."""
+    published = (f"{PUBLISHED[name][0]}: {PUBLISHED[name][1]}" for name in study.data)
+    return f"its data are published at {'; '.join(published)}."
 
 
 def _keep(place: Path, outcome: Outcome) -> None:

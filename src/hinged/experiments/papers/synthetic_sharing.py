@@ -60,10 +60,10 @@ def run(advance: Advance) -> Outcome:
         series, mistakes = {}, {}
         for sharing, features in METHODS.items():
             told = progressive(Classifier("perceptron", sharing=sharing, features=features), X, y)
-            series[sharing], mistakes[sharing] = told.curve.tolist(), told.mistakes
+            series[sharing], mistakes[sharing] = told.curve, told.mistakes
             advance(f"set {number}, {sharing}")
         figure = "Fig. 1" if number < 3 else "Fig. 2"
-        curves.append(Curves(f"Set {number} ({figure} of the paper)", series, "instances"))
+        curves.append(Curves.thinned(f"Set {number} ({figure} of the paper)", series, "instances"))
         ordered = {
             1: mistakes["single"] < mistakes["multi"],
             2: mistakes["multi"] < mistakes["single"],
@@ -82,6 +82,7 @@ def run(advance: Advance) -> Outcome:
         [Table("Mistakes", columns, rows, note)],
         curves,
         [
+            f"The order of methods that the paper finds is found on {sum(row[5] == 'yes' for row in rows)} of 3 sets.",
             "The bounds on set 1 are 128 and 2,048 in print; with R = 2 max‖φ‖, as theorem 1 has it, 256 and 4,096.",
             f"Drawn with seed {SEED}; the paper's own draws are not known.",
         ],

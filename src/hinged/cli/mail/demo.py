@@ -1,0 +1,40 @@
+"""`hinged mail demo`: a made-up mailbox to try the assistant on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hinged.cli.options import AsJson
+
+__all__ = ["demo"]
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for the Maildir.")],
+    *,
+    messages: Annotated[int, typer.Option(min=50, metavar="N", help="How many messages.")] = 1500,
+    folders: Annotated[int, typer.Option(min=2, metavar="N", help="How many folders.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Another seed makes up another mailbox.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Write a made-up Maildir to try the assistant on.
+
+    Most messages are filed, the last thirty lie in the inbox.
+
+    Example: hinged mail demo demo-mail
+    """
+    from hinged.mail.demo import write_demo
+
+    counts = write_demo(folder, messages, folders, seed)
+    if as_json:
+        typer.echo(json.dumps(counts, indent=2))
+        return
+    from hinged.cli.tables import count, say
+
+    say(f"{count(sum(counts.values()), 'message')} in {count(len(counts), 'folder')} written to {folder}. Now try:")
+    for command in ("replay", "learn", "suggest", "file"):
+        say(f"    hinged mail {command} {folder}")

@@ -1,0 +1,93 @@
+"""`hinged mail forget`, `rename`, `merge` and `reset`: what was learnt follows what becomes of folders."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hinged.cli.mail.opening import known_account, state_of
+from hinged.cli.mail.options import Account, State
+from hinged.cli.mail.showing import tell
+from hinged.cli.options import AsJson
+from hinged.cli.tables import count
+
+__all__ = ["forget", "merge", "rename", "reset"]
+
+Name = Annotated[str, typer.Argument(metavar="FOLDER", help="The folder, as the assistant knows it.")]
+
+
+def forget(source: Account, folder: Name, *, state: State = None, as_json: AsJson = False) -> None:
+    """Forget a folder, as if its messages had never been learnt.
+
+    What was kept of their text is erased. Messages that lie there are not learnt again; new ones are, unless the folder
+    is excluded.
+
+    Example: hinged mail forget ~/Maildir Work/Old
+    """
+    with known_account(source, state) as assistant:
+        assistant.forget(folder)
+    tell(f"{folder} is forgotten.", as_json, forgotten=folder)
+
+
+def rename(
+    source: Account,
+    folder: Name,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="What it is called now.")],
+    *,
+    state: State = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell the assistant that a folder has another name.
+
+    The next look at the mail would find that out by itself, where nearly all its messages turn up in a new folder.
+
+    Example: hinged mail rename ~/Maildir Work Office
+    """
+    with known_account(source, state) as assistant:
+        assistant.rename(folder, new)
+    tell(f"{folder} is called {new} now.", as_json, renamed=folder, to=new)
+
+
+def merge(
+    source: Account,
+    folder: Name,
+    into: Annotated[str, typer.Argument(metavar="INTO", help="The folder it was joined to.")],
+    *,
+    state: State = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell the assistant that a folder was joined to another.
+
+    It then knows what it would know if all messages had always been in the latter.
+
+    Example: hinged mail merge ~/Maildir Work/2023 Work
+    """
+    with known_account(source, state) as assistant:
+        assistant.merge(folder, into)
+    tell(f"{folder} is part of {into} now.", as_json, merged=folder, into=into)
+
+
+def reset(
+    source: Account,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it; without this, only say what would go.")] = False,
+    state: State = None,
+    as_json: AsJson = False,
+) -> None:
+    """Forget everything: what was learnt, pins, excluded folders, moves.
+
+    The mail itself is not touched.
+
+    Example: hinged mail reset ~/Maildir --yes
+    """
+    with known_account(source, state) as assistant:
+        known = len(assistant.kept.labels())
+        if yes:
+            assistant.reset()
+    sentence = (
+        f"Everything is forgotten; {state_of(source, state)} is empty."
+        if yes
+        else f"{count(known, 'folder')} would be forgotten, and all pins and moves; --yes does it."
+    )
+    tell(sentence, as_json, reset=yes, folders=known)

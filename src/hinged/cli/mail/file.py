@@ -1,0 +1,82 @@
+"""`hinged mail file` and `hinged mail undo`: move what is certain enough, and put it back."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from hinged.cli.mail.opening import known_account, mail_at
+from hinged.cli.mail.options import InFolder, LeastConfidence, LeastGap, LeastScore, Mail, State
+from hinged.cli.options import AsJson
+
+__all__ = ["file", "undo"]
+
+
+def file(
+    source: Mail,
+    *,
+    folder: InFolder = None,
+    apply: Annotated[bool, typer.Option("--apply", help="Move the messages; without it they are only listed.")] = False,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="NAME", help="Move to this folder alone; may be given again.")
+    ] = None,
+    min_score: LeastScore = 0.0,
+    min_gap: LeastGap = 0.1,
+    min_confidence: LeastConfidence = 0.9,
+    state: State = None,
+    as_json: AsJson = False,
+) -> None:
+    """Move the messages of which the assistant is certain.
+
+    A dry run unless --apply is given. Every move is written down first, so that undo can take it back and none is ever
+    taken for your own filing.
+
+    Example: hinged mail file ~/Maildir --apply
+    """
+    with mail_at(source) as mail, known_account(source, state) as assistant:
+        from hinged.cli.mail.showing import as_dict, subject_of
+        from hinged.cli.progress import bar
+        from hinged.cli.tables import count, percent, rows_of, say, shorten
+        from hinged.mail.filing import file_mail, inbox_of
+        from hinged.mail.suggestion import Thresholds
+
+        assistant.thresholds = Thresholds(min_score, min_gap, min_confidence)
+        with bar() as show:
+            done = file_mail(assistant, mail, inbox_of(mail, folder), apply=apply, only=only or (), show=show)
+    if as_json:
+        moves = [{**as_dict(one.message, one.suggestion, one.place.key), "moved": one.moved} for one in done]
+        typer.echo(json.dumps(moves, indent=2, ensure_ascii=False))
+        return
+    rows = []
+    for one in done:
+        sure = percent(one.suggestion.confidence, 0)
+        rows.append((shorten(subject_of(one.message), 44), shorten(str(one.suggestion.best), 30), sure))
+    for line in rows_of(rows, left=2) if rows else ():
+        say(line)
+    if not apply:
+        say(f"{count(len(done), 'message')} would be moved; --apply moves them.")
+    else:
+        say(f"{count(len(done), 'message')} moved; hinged mail undo {source} puts them back.")
+
+
+def undo(source: Mail, *, state: State = None, as_json: AsJson = False) -> None:
+    """Put back what the last file --apply moved.
+
+    Messages that you moved on meanwhile stay where you put them. Once more undoes the run before that.
+
+    Example: hinged mail undo ~/Maildir
+    """
+    with mail_at(source) as mail, known_account(source, state) as assistant:
+        from hinged.cli.tables import count, dim, say, shorten
+        from hinged.mail.filing import undo as put_back
+
+        back, lost = put_back(assistant, mail)
+    if as_json:
+        typer.echo(json.dumps({"put_back": back, "not_found": lost}, indent=2, ensure_ascii=False))
+        return
+    for subject in back:
+        say(shorten(subject or "(no subject)", 78))
+    gone = f"; {count(len(lost), 'message')} had been moved on" if lost else ""
+    say(f"{count(len(back), 'message')} put back{dim(gone)}")

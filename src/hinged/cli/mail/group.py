@@ -1,0 +1,45 @@
+"""`hinged mail`: the commands of the mail assistant under one name."""
+
+from __future__ import annotations
+
+import typer
+
+from hinged.cli.help import Command
+from hinged.cli.mail.demo import demo
+from hinged.cli.mail.edits import forget, merge, rename, reset
+from hinged.cli.mail.explain import explain
+from hinged.cli.mail.export import export
+from hinged.cli.mail.file import file, undo
+from hinged.cli.mail.learn import learn
+from hinged.cli.mail.replay import replay
+from hinged.cli.mail.serve import serve
+from hinged.cli.mail.status import status
+from hinged.cli.mail.suggest import suggest
+from hinged.cli.mail.wishes import exclude, include, off, on, pin, unpin
+
+__all__ = ["COMMANDS", "mail"]
+
+COMMANDS = {
+    command.__name__: command
+    for command in (
+        replay, serve, learn, suggest, explain, file, undo, pin, unpin, exclude, include, forget, rename, merge, off,
+        on, status, export, reset, demo,
+    )
+}  # fmt: skip
+
+mail = typer.Typer(name="mail", rich_markup_mode=None)
+for name, command in COMMANDS.items():
+    mail.command(name, cls=Command)(command)
+
+
+@mail.callback(invoke_without_command=True)
+def start(context: typer.Context) -> None:
+    """Suggest folders for mail, learnt from where you file it.
+
+    Begin with replay: it shows what the assistant would have achieved on the folders you have, and changes nothing.
+    Every command has help of its own, and --json.
+
+    Example: hinged mail replay ~/Maildir
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())

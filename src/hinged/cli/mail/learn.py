@@ -1,0 +1,68 @@
+"""`hinged mail learn`: learn where messages lie."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from hinged.cli.mail.opening import assistant_of, mail_at, state_of
+from hinged.cli.mail.options import Mail, State
+from hinged.cli.options import AsJson
+
+__all__ = ["learn"]
+
+
+def learn(
+    source: Mail,
+    *,
+    into: Annotated[
+        str | None,
+        typer.Option(
+            "--into", metavar="NAME", help="With -, the folder that the message on standard input was put in."
+        ),
+    ] = None,
+    state: State = None,
+    as_json: AsJson = False,
+) -> None:
+    """Learn from where messages lie.
+
+    Looks at all folders but inbox, sent mail, drafts, trash, junk and those excluded, and learns what is new there, in
+    the order of dates. A second look teaches nothing; a message that was moved to another folder does. What was learnt
+    is on the disk when this ends, and what was learnt until then if it is killed.
+
+    Example: hinged mail learn ~/Maildir
+    """
+    from hinged.cli.progress import bar
+
+    if (source == "-") != (into is not None):
+        raise typer.BadParameter(
+            "--into names the folder of the message on standard input; it goes with - and only with it"
+        )
+    with mail_at(source) as mail, assistant_of(source, state) as assistant:
+        if assistant.is_off:
+            typer.echo("hinged: the assistant is off, so nothing is learnt; hinged mail on switches it on.", err=True)
+            raise typer.Exit
+        from hinged.mail.assistant import Filed
+        from hinged.mail.looking import Look, look
+        from hinged.mail.message import read_message
+
+        if into is not None:
+            raws = [raw for _, raw in mail.read(mail.places("stdin"))]
+            learnt = assistant.learn([Filed(read_message(raw), into) for raw in raws])
+            seen = Look(1, 1, learnt, {})
+        else:
+            with bar() as show:
+                seen = look(assistant, mail, show)
+        known = len(assistant.kept.labels())
+    if as_json:
+        typer.echo(json.dumps({**seen._asdict(), "known": known, "state": str(state_of(source, state))}, indent=2))
+        return
+    from hinged.cli.tables import bold, count, dim, say
+
+    for old, new in seen.renamed.items():
+        say(f"{old} is called {new} now")
+    aside = "" if seen.learnt == seen.read else f"; {seen.read - seen.learnt:,} were known"
+    say(f"{bold(count(seen.learnt, 'message'))} learnt of {count(seen.folders, 'folder')}{dim(aside)}")
+    say(dim(f"{count(known, 'folder')} known, kept in {state_of(source, state)}"))

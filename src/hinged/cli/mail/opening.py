@@ -1,0 +1,62 @@
+"""Opening the mail and its assistant for a command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from hinged.mail import Assistant, Source, Thresholds
+
+__all__ = ["assistant_of", "mail_at", "state_of"]
+
+
+@contextmanager
+def mail_at(spec: str) -> Iterator[Source]:
+    """The source, let go of at the end."""
+    from hinged.mail.sources.opening import open_source
+
+    source = open_source(spec)
+    try:
+        yield source
+    finally:
+        source.close()
+
+
+@contextmanager
+def assistant_of(
+    spec: str, state: Path | None, read_only: bool = False, thresholds: Thresholds | None = None
+) -> Iterator[Assistant]:
+    """The assistant of a source, let go of at the end."""
+    folder = state_of(spec, state)
+    if read_only and not (folder / "journal.sqlite").exists():
+        raise ValueError(f"nothing was learnt from {spec} yet; begin with: hinged mail learn {spec}.")
+    from hinged.cli.lean import import_lean
+
+    import_lean()
+    from hinged.mail.assistant import Assistant
+
+    with Assistant(folder, read_only=read_only, thresholds=thresholds) as assistant:
+        yield assistant
+
+
+def state_of(spec: str, state: Path | None) -> Path:
+    """Where the assistant of a source keeps what it knows."""
+    if state is not None:
+        return state
+    if spec == "-":
+        raise typer.BadParameter("a message on standard input belongs to no account; say which one by --state DIR")
+    from hinged.mail.state import state_folder
+
+    return state_folder(spec)
+
+
+def known_account(spec: str, state: Path | None, **more: Any) -> Any:
+    """The assistant of a source that has one already; opened to write."""
+    if not (state_of(spec, state) / "journal.sqlite").exists():
+        raise ValueError(f"nothing was learnt from {spec} yet; begin with: hinged mail learn {spec}.")
+    return assistant_of(spec, state, **more)

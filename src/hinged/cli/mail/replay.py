@@ -1,0 +1,118 @@
+"""`hinged mail replay`: what the assistant would have achieved on the folders that exist."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hinged.cli.mail.opening import mail_at
+from hinged.cli.mail.options import Apart, Mail
+from hinged.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from hinged.mail import Replayed
+
+__all__ = ["replay"]
+
+SHOWN, WORST = 15, 8  # folders and confusions in the table
+
+
+def replay(
+    source: Mail,
+    *,
+    exclude: Apart = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Write a page with plots that opens offline.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what the assistant would have achieved on your folders.
+
+    Their messages are replayed in the order of their dates, as the future would have come: a suggestion for each, then
+    it is told where the message went and learns that. Nothing is kept and no mail is touched. Inbox, sent mail, drafts,
+    trash and junk are left out. A folder's first message is not counted: nobody could have known.
+
+    Example: hinged mail replay ~/Maildir --report replay.html
+    """
+    from hinged.cli.lean import import_lean
+    from hinged.cli.progress import bar
+
+    if report is not None and not report.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {report.parent} to write {report.name} in; make it first.")
+    import_lean()
+    from hinged.mail.replaying import replay as replay_source
+
+    with mail_at(source) as mail, bar() as show:
+        result = replay_source(mail, exclude or (), show)
+    if report is not None:
+        from hinged.mail.replay_page import write_replay
+
+        write_replay(report, result, source)
+    if as_json:
+        typer.echo(json.dumps(_as_dict(result, report), indent=2, ensure_ascii=False))
+    else:
+        _print(result, report)
+
+
+def _as_dict(result: Replayed, report: Path | None) -> dict[str, Any]:
+    return {
+        "messages": len(result.folders),
+        "counted": result.assessment.counted,
+        "folders": len(set(result.folders)),
+        "mistakes": result.assessment.mistakes,
+        "top1": result.top(1),
+        "top3": result.top(3),
+        "over_time": result.over_time(),
+        "by_folder": [asdict(one) for one in result.by_folder()],
+        "confusions": [
+            {"was": was, "taken_for": taken, "times": n} for was, taken, n in result.assessment.confusions(50)
+        ],
+        "seconds": result.seconds,
+        "report": None if report is None else str(report),
+    }
+
+
+def _print(result: Replayed, report: Path | None) -> None:
+    from hinged.cli.tables import bold, count, dim, percent, say, shorten
+
+    folders = result.by_folder()
+    say(f"{count(len(result.folders), 'message')} in {count(len(folders), 'folder')}, {result.seconds:.1f} s")
+    say(f"{bold(percent(result.top(1)))} went where the assistant's first suggestion was,")
+    say(f"{bold(percent(result.top(3)))} where one of its first three was.")
+    share, right = result.when_sure(0.9)
+    say(dim(f"Of {percent(share)} it was at least 90 % sure; {percent(right)} of these were right."))
+    say()
+    table: list[tuple[str, ...]] = [("messages", "first", "of three", "new folders")]
+    for row in result.over_time():
+        table.append((f"{row['messages']:,}", percent(row["first"]), percent(row["top3"]), str(row["new"] or "")))
+    _table(table, 0)
+    say()
+    table = [("folder", "messages", "first", "of three")]
+    for one in folders[:SHOWN]:
+        shares = [percent(n / one.counted) if one.counted else "–" for n in (one.first, one.top3)]
+        table.append((shorten(one.folder, 40), f"{one.messages:,}", *shares))
+    _table(table, 1)
+    if len(folders) > SHOWN:
+        say(dim(f"and {len(folders) - SHOWN} more; --report and --json have them all"))
+    confusions = result.assessment.confusions(WORST)
+    if confusions:
+        say()
+        table = [("was in", "suggested", "times")]
+        table += [(shorten(str(was), 30), shorten(str(taken), 30), str(n)) for was, taken, n in confusions]
+        _table(table, 2)
+    if report is not None:
+        say()
+        say(f"Report  {report}")
+
+
+def _table(table: list[Any], left: int) -> None:
+    from hinged.cli.tables import dim, rows_of, say
+
+    head, *lines = rows_of(table, left)
+    say(dim(head))
+    for line in lines:
+        say(line)

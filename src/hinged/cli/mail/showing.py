@@ -1,0 +1,53 @@
+"""Suggestions for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from hinged.cli.tables import bold, dim, percent, say, shorten
+
+if TYPE_CHECKING:
+    from hinged.mail import Message, Suggestion
+
+__all__ = ["as_dict", "print_suggestion", "subject_of", "tell"]
+
+WIDTH = 78
+
+
+def as_dict(message: Message, suggestion: Suggestion, key: str = "") -> dict[str, Any]:
+    """A message and what is suggested for it, as plain data."""
+    return {
+        "message": message.id,
+        "place": key,
+        "from": message.sender,
+        "subject": message.subject,
+        "confidence": suggestion.confidence,
+        "pinned": suggestion.pinned,
+        "silent": suggestion.silent,
+        "folders": [
+            {"folder": one.folder, "score": one.score, "reasons": list(one.reasons)} for one in suggestion.candidates
+        ],
+    }
+
+
+def print_suggestion(message: Message, suggestion: Suggestion) -> None:
+    """A message in two lines and a line for each folder."""
+    say(bold(subject_of(message)) + dim(f"  from {shorten(message.sender or 'nobody', 40)}"))
+    if suggestion.silent:
+        say(dim(f"  {suggestion.silent}"))
+    for number, one in enumerate(suggestion.candidates):
+        sure = percent(suggestion.confidence, 0) if number == 0 else ""
+        why = "; ".join(one.reasons)
+        say(f"  {number + 1}  {shorten(one.folder, 30):30} {sure:>6}  {dim(shorten(why, WIDTH))}")
+    say()
+
+
+def tell(sentence: str, as_json: bool, **facts: Any) -> None:
+    """What was done, as a sentence or as plain data."""
+    say(json.dumps(facts, ensure_ascii=False) if as_json else sentence)
+
+
+def subject_of(message: Message) -> str:
+    """The subject, or that there is none."""
+    return shorten(message.subject or "(no subject)", WIDTH)

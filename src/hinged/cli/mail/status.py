@@ -1,0 +1,57 @@
+"""`hinged mail status`: what the assistant knows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import typer
+
+from hinged.cli.mail.opening import assistant_of, state_of
+from hinged.cli.mail.options import Account, State
+from hinged.cli.options import AsJson
+
+__all__ = ["status"]
+
+
+def status(source: Account, *, state: State = None, as_json: AsJson = False) -> None:
+    """Show what the assistant knows: messages, folders, pins.
+
+    Works while another process learns.
+
+    Example: hinged mail status ~/Maildir
+    """
+    with assistant_of(source, state, read_only=True) as assistant:
+        model = assistant.model
+        learnt = getattr(model, "_model", None) is not None
+        kept = assistant.state
+        about: dict[str, Any] = {
+            "state": str(state_of(source, state)),
+            "on": not assistant.is_off,
+            "messages": model.n_rounds_ if learnt else 0,
+            "mistakes": model.n_mistakes_ if learnt else 0,
+            "folders": assistant.folders(),
+            "gone": sorted({str(label) for label in assistant.kept.labels()} - {*assistant.folders()}),
+            "excluded": list(assistant.excluded),
+            "pins": assistant.pins(),
+            "moves_to_undo": len(assistant.memory.moves()),
+            "bytes": sum(path.stat().st_size for path in kept.iterdir()),
+        }
+    if as_json:
+        typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
+        return
+    from hinged.cli.progress import size_of
+    from hinged.cli.tables import bold, count, dim, percent, say
+
+    rate = percent(about["mistakes"] / about["messages"]) if about["messages"] else "–"
+    say(f"The assistant is {bold('on' if about['on'] else 'off')}.")
+    say(f"{bold(count(about['messages'], 'message'))} learnt, {rate} of them wrong at the first suggestion")
+    say(f"{bold(count(len(about['folders']), 'folder'))} that it may suggest")
+    for name, what in (("gone", "not suggested any more"), ("excluded", "excluded")):
+        if about[name]:
+            say(f"{', '.join(about[name])}: {what}")
+    for who, folder in about["pins"].items():
+        say(f"{who} is pinned to {folder}")
+    if about["moves_to_undo"]:
+        say(f"{count(about['moves_to_undo'], 'move')} can be undone")
+    say(dim(f"{about['state']}, {size_of(about['bytes'])}"))

@@ -1,0 +1,55 @@
+"""`hinged mail suggest`: ranked folders for messages that are not filed yet."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from hinged.cli.mail.opening import assistant_of, mail_at
+from hinged.cli.mail.options import InFolder, LeastConfidence, LeastGap, LeastScore, Mail, State
+from hinged.cli.options import AsJson
+
+__all__ = ["suggest"]
+
+
+def suggest(
+    source: Mail,
+    *,
+    folder: InFolder = None,
+    top: Annotated[int, typer.Option(min=1, metavar="K", help="How many folders to suggest.")] = 3,
+    latest: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the N messages that came last.")] = None,
+    min_score: LeastScore = 0.0,
+    min_gap: LeastGap = 0.0,
+    min_confidence: LeastConfidence = 0.0,
+    state: State = None,
+    as_json: AsJson = False,
+) -> None:
+    """Suggest folders for the messages of the inbox.
+
+    Best first, with the chance that the first is right, and what speaks for each. Nothing is moved, marked or learnt.
+    With - the message on standard input is meant, for sieve and procmail.
+
+    Example: hinged mail suggest ~/Maildir --latest 5
+    """
+    with mail_at(source) as mail, assistant_of(source, state, read_only=True) as assistant:
+        from hinged.cli.mail.showing import as_dict, print_suggestion
+        from hinged.mail.filing import inbox_of
+        from hinged.mail.message import read_message
+        from hinged.mail.suggestion import Thresholds
+
+        assistant.thresholds = Thresholds(min_score, min_gap, min_confidence)
+        places = mail.places(inbox_of(mail, folder))
+        found = []
+        for place, raw in mail.read(places[-latest:] if latest else places):
+            message = read_message(raw)
+            suggestion = assistant.suggest(message, top)
+            if as_json:
+                found.append(as_dict(message, suggestion, place.key))
+            else:
+                print_suggestion(message, suggestion)
+        if as_json:
+            typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        elif not places:
+            typer.echo("hinged: there is no message in that folder.", err=True)

@@ -1,0 +1,83 @@
+"""`hinged mail pin`, `unpin`, `exclude`, `include`, `off` and `on`: the user's word comes before what was learnt."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hinged.cli.mail.opening import assistant_of, known_account
+from hinged.cli.mail.options import Account, State
+from hinged.cli.mail.showing import tell
+from hinged.cli.options import AsJson
+
+__all__ = ["exclude", "include", "off", "on", "pin", "unpin"]
+
+Who = Annotated[
+    str, typer.Argument(metavar="WHO", help="An address, a domain (@example.com), or a mailing list's List-Id.")
+]
+Target = Annotated[str, typer.Argument(metavar="FOLDER", help="A folder.")]
+
+
+def pin(source: Account, who: Who, folder: Target, *, state: State = None, as_json: AsJson = False) -> None:
+    """Let mail from someone always go to a folder.
+
+    A pin comes before anything that was learnt; the sender's address before the list, the list before the domain.
+
+    Example: hinged mail pin ~/Maildir boss@example.com Work
+    """
+    with assistant_of(source, state) as assistant:
+        assistant.pin(who, folder)
+    tell(f"Mail from {who} goes to {folder}.", as_json, pinned=who, to=folder)
+
+
+def unpin(source: Account, who: Who, *, state: State = None, as_json: AsJson = False) -> None:
+    """Take a pin away.
+
+    Example: hinged mail unpin ~/Maildir boss@example.com
+    """
+    with known_account(source, state) as assistant:
+        assistant.unpin(who)
+    tell(f"Mail from {who} is pinned no longer.", as_json, unpinned=who)
+
+
+def exclude(source: Account, folder: Target, *, state: State = None, as_json: AsJson = False) -> None:
+    """Neither learn from a folder nor suggest it, nor those below it.
+
+    Example: hinged mail exclude ~/Maildir Archive
+    """
+    with assistant_of(source, state) as assistant:
+        assistant.exclude(folder)
+    tell(f"{folder} is left out.", as_json, excluded=folder)
+
+
+def include(source: Account, folder: Target, *, state: State = None, as_json: AsJson = False) -> None:
+    """Take in again a folder that was excluded.
+
+    Example: hinged mail include ~/Maildir Archive
+    """
+    with known_account(source, state) as assistant:
+        assistant.include(folder)
+    tell(f"{folder} is taken in.", as_json, included=folder)
+
+
+def off(source: Account, *, state: State = None, as_json: AsJson = False) -> None:
+    """Switch the assistant off.
+
+    Off means off: it learns, suggests, moves and marks nothing until it is switched on; what it knows is kept.
+
+    Example: hinged mail off ~/Maildir
+    """
+    with assistant_of(source, state) as assistant:
+        assistant.switch(on=False)
+    tell("The assistant is off.", as_json, on=False)
+
+
+def on(source: Account, *, state: State = None, as_json: AsJson = False) -> None:
+    """Switch the assistant on again.
+
+    Example: hinged mail on ~/Maildir
+    """
+    with assistant_of(source, state) as assistant:
+        assistant.switch(on=True)
+    tell("The assistant is on.", as_json, on=True)

@@ -1,0 +1,101 @@
+"""Rows as a kernel's memory keeps them: in full, or only what is not zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+
+from hinged.loops.labels import Targets
+from hinged.loops.rows import Dense, Rows
+from hinged.mercer.sparse import Sparse
+
+__all__ = ["as_dense", "as_sparse", "mostly_zeros", "part_of", "part_of_rows", "remembered", "room_for", "spelt"]
+
+#: Columns from which on, and share of values below which, rows are kept sparse.
+WIDE, FULL = 512, 0.1
+
+
+def room_for(dtype: np.dtype) -> int:
+    """Values that fit into scikit-learn's `working_memory`, a setting in MiB."""
+    return max(1, int(get_config()["working_memory"] * 2**20 / dtype.itemsize))
+
+
+def mostly_zeros(rows: Rows | Dense, n_features: int) -> bool:
+    """Whether rows are better kept sparse; dense ones never are."""
+    if not isinstance(rows, Rows) or n_features < WIDE:
+        return False
+    return bool(rows.indptr[-1] - rows.indptr[0] < FULL * (len(rows.indptr) - 1) * n_features)
+
+
+def as_dense(rows: Rows | Dense, n_features: int, dtype: np.dtype, unit: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Rows as a matrix, and the squared norm of what they hold beyond its columns; of unit length where asked."""
+    n, d = len(rows.indptr) - 1, n_features
+    X = np.zeros((n, d), dtype)
+    if isinstance(rows, Dense):
+        values = rows.values[:, :d]
+        X[:, : values.shape[1]] = values
+        beyond = np.zeros(n)
+    else:
+        bounds = np.asarray(rows.indptr)
+        at = np.repeat(np.arange(n), np.diff(bounds))
+        columns, values = rows.indices[bounds[0] : bounds[-1]], rows.data[bounds[0] : bounds[-1]]
+        known = columns < d
+        X[at[known], columns[known]] = values[known]
+        beyond = np.bincount(at[~known], values[~known].astype(np.float64) ** 2, n).astype(np.float64)
+    if unit:
+        norms = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64) + beyond)
+        norms[norms == 0.0] = 1.0
+        X, beyond = (X / norms[:, None]).astype(dtype), beyond / norms**2
+    return X, beyond
+
+
+def as_sparse(rows: Rows | Dense, dtype: np.dtype, unit: bool) -> Sparse:
+    """Rows without their zeros; of unit length where asked."""
+    if isinstance(rows, Dense):
+        X = Sparse.of(rows.values.astype(dtype, copy=False))
+    else:
+        first, last = int(rows.indptr[0]), int(rows.indptr[-1])
+        data = rows.data[first:last].astype(dtype, copy=False)
+        X = Sparse(np.asarray(rows.indptr, np.int64) - first, rows.indices[first:last].astype(np.int32), data)
+    if unit:
+        norms = np.sqrt(np.bincount(X.rows(), X.data.astype(np.float64) ** 2, len(X)))
+        X = X.divided(np.where(norms == 0.0, 1.0, norms))
+    return X
+
+
+def spelt(name: str, rows: Any) -> dict[str, np.ndarray]:
+    """Remembered rows as plain arrays."""
+    if not isinstance(rows, Sparse):
+        return {f"{name}.rows": rows}
+    return {f"{name}.{part}": getattr(rows, part) for part in ("indptr", "indices", "data")}
+
+
+def remembered(arrays: dict[str, np.ndarray], name: str) -> Any:
+    """Remembered rows from plain arrays, if they make sense."""
+    if f"{name}.indptr" not in arrays:
+        rows = arrays[f"{name}.rows"]
+        if rows.ndim != 2:
+            raise ValueError(f"its {name} rows are damaged")
+        return rows
+    indptr, indices, data = (arrays[f"{name}.{part}"] for part in ("indptr", "indices", "data"))
+    sound = indptr.ndim == indices.ndim == data.ndim == 1
+    sound = sound and indptr.dtype == np.int64 and indices.dtype == np.int32
+    sound = sound and len(indptr) > 0 and indptr[0] == 0 and indptr[-1] == len(indices) == len(data)
+    if not sound or (np.diff(indptr) < 0).any() or (indices < 0).any():
+        raise ValueError(f"its {name} rows are damaged")
+    return Sparse(indptr, indices, data)
+
+
+def part_of_rows(rows: Rows | Dense, some: slice) -> Rows | Dense:
+    """Some of the rows."""
+    if isinstance(rows, Dense):
+        return Dense(rows.values[some])
+    return Rows(rows.indptr[some.start : some.stop + 1], rows.indices, rows.data)
+
+
+def part_of(rows: Rows | Dense, targets: Targets, some: slice) -> tuple[Rows | Dense, Targets]:
+    """Some of the rows, with their targets."""
+    indptr = targets.indptr[some.start : some.stop + 1]
+    return part_of_rows(rows, some), Targets(indptr, targets.labels, targets.weights[some])

@@ -1,0 +1,297 @@
+"""The assistant: it learns where messages go, suggests where the next one should, and says why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from hinged.estimators.text import TextClassifier
+from hinged.journal import DurableModel, Example
+from hinged.mail.features import FIELDS, fields_of
+from hinged.mail.headers import addresses_in
+from hinged.mail.memory import Memory
+from hinged.mail.message import Message
+from hinged.mail.sources.source import Folder, Place
+from hinged.mail.suggestion import Candidate, Suggestion, Thresholds, ranked, reasons, within
+
+__all__ = ["LEARNT_FROM", "Assistant", "Filed"]
+
+#: Uses of folders that are learnt and suggested; "" is the user's own. Sent, drafts, trash, junk and the inbox are not.
+LEARNT_FROM = ("", "archive")
+TOGETHER = 64  # messages with one wait for the disk
+
+
+class Filed(NamedTuple):
+    """A message, the folder the user put it in, and where it lies."""
+
+    message: Message
+    folder: str
+    place: Place | None = None
+
+
+class Assistant:
+    """Learns from where the user files messages; all it knows lies in one folder and survives (`hinged.journal`).
+
+    Parameters
+    ----------
+    state : path
+        The folder of this account; made where there is none.
+    read_only : bool, default False
+        Only suggest and explain; works beside a process that learns.
+    thresholds : Thresholds, optional
+        When to say nothing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hinged.mail import Assistant, Filed, Thresholds, read_message
+    >>> letter = "From: {}\\nSubject: {}\\nMessage-ID: <{}>\\n\\n{}\\n".format
+    >>> mail = [("ann@example.com", "tax form", "Work"), ("bob@example.org", "cake", "Home")] * 3
+    >>> with Assistant(tempfile.mkdtemp(), thresholds=Thresholds(messages=6)) as assistant:
+    ...     for i, (sender, subject, folder) in enumerate(mail):
+    ...         learnt = assistant.learn([Filed(read_message(letter(sender, subject, i, "hello").encode()), folder)])
+    ...     new = read_message(letter("ann@example.com", "the form", 99, "hello").encode())
+    ...     suggestion = assistant.suggest(new)
+    >>> suggestion.best, suggestion.candidates[0].reasons[0]
+    ('Work', 'it is from ann@example.com')
+    """
+
+    def __init__(
+        self,
+        state: str | os.PathLike[str],
+        *,
+        read_only: bool = False,
+        thresholds: Thresholds | None = None,
+        fsync: bool = True,
+    ) -> None:
+        self.state, self.thresholds = Path(state), thresholds or Thresholds()
+        self.kept = DurableModel(state, None if read_only else TextClassifier, read_only=read_only, fsync=fsync)
+        self.memory = Memory(self.kept.journal, to_write=not read_only)
+        if thresholds is None:
+            self.thresholds = replace(self.thresholds, confidence=self._get("confidence", 0.0))
+
+    # ------------------------------------------------------------------ learning
+    def learn(self, filed: Iterable[Filed]) -> int:
+        """Learn where the user put messages, in this order; return how many of them taught something.
+
+        A message that was learnt for the same folder before teaches nothing, and neither does one that the assistant
+        moved there itself. Each is on the disk before the next batch is begun, and all are when this returns.
+        """
+        if self.is_off:
+            return 0
+        learnt = 0
+        for some in _batches(filed, TOGETHER):
+            receipts = self.kept.learn_many(self._examples(some))
+            learnt += sum(receipt.new for receipt in receipts)
+            refused = next((receipt.error for receipt in receipts if receipt.error is not None), None)
+            if refused is not None:
+                raise refused
+        return learnt
+
+    def _examples(self, filed: Iterable[Filed]) -> Iterator[Example]:
+        for message, folder, place in filed:
+            if self.knows(message, folder):
+                if place is not None:
+                    self.memory.note_place(place, message.id)
+                continue
+            yield Example(fields_of(message, self.memory), folder, message.id)
+            self.memory.note(message, place)
+
+    def knows(self, message: Message, folder: str) -> bool:
+        """Whether this message in this folder is nothing new: learnt before, or put there by the assistant."""
+        return self.kept.journal.find(message.id, folder) is not None
+
+    def retract(self, message: Message, folder: str, place: Place | None = None) -> None:
+        """Take back that a message belongs to a folder, as if it had never been learnt."""
+        self.kept.retract(message.id, folder)
+        if place is not None:
+            with self.kept.lock, self.kept.journal.transaction():
+                self.memory.forget_place(place)
+
+    # ------------------------------------------------------------------ suggesting
+    def suggest(self, message: Message, top: int = 3, why: bool = True) -> Suggestion:
+        """The best folders for a message, or why nothing is said; changes nothing."""
+        if self.is_off:
+            return Suggestion(silent="the assistant is switched off")
+        pin = self.pinned(message)
+        if pin is not None:
+            return Suggestion(
+                (Candidate(pin[1], 0.0, (f"mail from {pin[0]} is pinned to {pin[1]}",)),), 1.0, pinned=True
+            )
+        x = fields_of(message, self.memory)
+        found = ranked(self.model, x, self._may_suggest(), self.thresholds, top)
+        if not why:
+            return found
+        explained = [
+            replace(one, reasons=tuple(words for words, share in self._reasons(x, message, one.folder) if share > 0))
+            for one in found.candidates
+        ]
+        return replace(found, candidates=tuple(explained))
+
+    def explain(self, message: Message, folder: str, most: int | None = 10) -> list[tuple[str, float]]:
+        """What speaks for a folder, in words, with its share of the score, the strongest first; at the end, against."""
+        self._check_known(folder)
+        return reasons(self.model, fields_of(message, self.memory), message, folder, self.memory.name_of, most)
+
+    def _reasons(self, x: Any, message: Message, folder: str) -> list[tuple[str, float]]:
+        return reasons(self.model, x, message, folder, self.memory.name_of)
+
+    fields = FIELDS
+
+    @property
+    def model(self) -> Any:
+        """The learner behind it, a `TextClassifier`."""
+        return self.kept.model
+
+    # ------------------------------------------------------------------ folders
+    def folders(self) -> list[str]:
+        """The folders learnt so far that may be suggested: they are still there, and not excluded."""
+        return sorted(filter(self._may_suggest(), map(str, self.kept.labels())))
+
+    def _may_suggest(self) -> Callable[[str], bool]:
+        present, excluded = self._get("present"), set(self.excluded)
+        there = None if present is None else set(present)
+        return lambda folder: (there is None or folder in there) and not within(folder, excluded)
+
+    def see_folders(self, folders: Sequence[Folder]) -> list[str]:
+        """Take note of the folders that exist now; return the names of those to learn from.
+
+        One that is gone is not suggested again, unless it comes back.
+        """
+        names = [folder.name for folder in folders if folder.use in LEARNT_FROM]
+        if sorted(names) != sorted(self._get("present", [])):
+            self._put("present", names)
+        return list(filter(self._may_suggest(), names))
+
+    def forget(self, folder: str) -> None:
+        """Forget what was learnt from a folder, as if its messages had never come; their text is erased."""
+        self._check_known(folder)
+        self.kept.forget(folder)
+
+    def rename(self, old: str, new: str) -> None:
+        """Follow a folder to its new name."""
+        self._check_known(old)
+        if new in self.kept.labels():
+            raise ValueError(f"a folder {new!r} is known already; use merge to join the two.")
+        self.kept.rename(old, new)
+        self._follow(old, new)
+
+    def merge(self, source: str, into: str) -> None:
+        """Join a folder to another, as if all its messages had always been there."""
+        self._check_known(source)
+        self._check_known(into)
+        self.kept.merge(source, into)
+        self._follow(source, into)
+
+    def _follow(self, old: str, new: str) -> None:
+        def renamed(names: Iterable[str]) -> list[str]:
+            return list(dict.fromkeys(new if name == old else name for name in names))
+
+        with self.kept.lock, self.kept.journal.transaction():
+            self.memory.rename_places(old, new)
+            self.kept.journal.put("present", renamed(self._get("present", [])))
+            self.kept.journal.put("excluded", renamed(self.excluded))
+            pins = {who: new if folder == old else folder for who, folder in self.pins().items()}
+            self.kept.journal.put("pins", pins)
+
+    def _check_known(self, folder: str) -> None:
+        names = sorted(map(str, self.kept.labels()))
+        if folder not in names:
+            some = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+            raise ValueError(f"nothing was learnt of a folder {folder!r}; known are {some or 'none yet'}.")
+
+    # ------------------------------------------------------------------ the user's wishes
+    def pin(self, who: str, folder: str) -> None:
+        """Mail from an address, from a domain (``@example.com``) or by a list always goes to a folder."""
+        self._put("pins", {**self.pins(), _who(who): folder})
+
+    def unpin(self, who: str) -> None:
+        """Take a pin away."""
+        pins = self.pins()
+        if _who(who) not in pins:
+            raise ValueError(f"there is no pin for {who!r}; pinned are {', '.join(pins) or 'none'}.")
+        del pins[_who(who)]
+        self._put("pins", pins)
+
+    def pins(self) -> dict[str, str]:
+        """Who is pinned to which folder."""
+        return dict(self._get("pins", {}))
+
+    def pinned(self, message: Message) -> tuple[str, str] | None:
+        """The pin that decides about a message and its folder: of its sender, its list, then its sender's domain."""
+        pins = self.pins()
+        address = message.address
+        for who in (address, message.list_id.lower(), f"@{address.rpartition('@')[2]}"):
+            for name in (who, *addresses_in(who)):
+                if name and name in pins:
+                    return name, pins[name]
+        return None
+
+    def keep_confidence(self, least: float) -> None:
+        """Say nothing where the chance that the first folder is right is lower; kept until it is changed again."""
+        self._put("confidence", least)
+        self.thresholds = replace(self.thresholds, confidence=least)
+
+    def exclude(self, folder: str) -> None:
+        """Neither learn from a folder, and those below it, nor suggest it."""
+        self._put("excluded", list(dict.fromkeys([*self.excluded, folder])))
+
+    def include(self, folder: str) -> None:
+        """Take an excluded folder in again."""
+        if folder not in self.excluded:
+            raise ValueError(f"{folder!r} is not excluded; excluded are {', '.join(self.excluded) or 'none'}.")
+        self._put("excluded", [name for name in self.excluded if name != folder])
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """Folders that are neither learnt from nor suggested."""
+        return tuple(self._get("excluded", []))
+
+    def switch(self, on: bool) -> None:
+        """Off means off: nothing is learnt, suggested, moved or marked until it is switched on again."""
+        self._put("off", not on)
+
+    @property
+    def is_off(self) -> bool:
+        """Whether it is switched off."""
+        return bool(self._get("off", False))
+
+    def _get(self, name: str, default: Any = None) -> Any:
+        return self.kept.journal.get(name, default)
+
+    def _put(self, name: str, value: Any) -> None:
+        with self.kept.lock, self.kept.journal.transaction():
+            self.kept.journal.put(name, value)
+
+    # ------------------------------------------------------------------ the end
+    def reset(self) -> None:
+        """Forget everything, and close."""
+        self.kept.erase()
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self.kept.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+
+def _who(who: str) -> str:
+    return next(iter(addresses_in(who)), who.strip().lower())
+
+
+def _batches(items: Iterable[Filed], size: int) -> Iterator[list[Filed]]:
+    some: list[Filed] = []
+    for item in items:
+        some.append(item)
+        if len(some) == size:
+            yield some
+            some = []
+    if some:
+        yield some

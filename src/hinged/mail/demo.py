@@ -1,0 +1,139 @@
+"""A made-up mailbox to try the assistant on: a Maildir of generated messages with real headers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from email.mime.application import MIMEApplication
+from email.mime.base import MIMEBase
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
+from email.utils import formataddr, formatdate
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from hinged.mail.demo_content import FOLDERS, GREETINGS, SMALL_TALK, Theme
+from hinged.mail.sources.modified_utf7 import to_utf7
+
+__all__ = ["Letter", "letters", "write_demo"]
+
+OWNER = formataddr(("Robin Doe", "robin@example.net"))
+BEGIN = 1704700800  # the 8th of January 2024
+A_THREAD = 6  # messages of a folder that may be answered
+MISFILED = 0.02  # the chance that a message is filed by mistake
+UNFILED = 30  # messages that are left in the inbox
+
+
+class Letter(NamedTuple):
+    """A message and the folder it belongs to."""
+
+    raw: bytes
+    folder: str
+    seconds: int  # when it came, since 1970
+
+
+def letters(messages: int = 1500, folders: int = 15, seed: int = 0) -> Iterator[Letter]:
+    """Generated mail in the order of its arrival, the same for the same arguments.
+
+    Folders appear over time and have their seasons. Threads refer to earlier messages, lists name themselves, some
+    messages come as HTML or with files, and one in fifty was filed by mistake.
+
+    Parameters
+    ----------
+    messages, seed : int
+    folders : int, default 15
+        At most 15.
+
+    Examples
+    --------
+    >>> first = next(letters(30, 3))
+    >>> first.folder, b"Message-ID: <0.0@demo.example.net>" in first.raw
+    ('Projects/Aurora', True)
+    """
+    themes, rng = FOLDERS[:folders], np.random.default_rng(seed)
+    minutes = np.cumsum(rng.integers(5, 240, messages))
+    phases, begun = rng.uniform(0, 2 * np.pi, len(themes)), set[str]()
+    recent: dict[str, list[tuple[str, str]]] = {theme.folder: [] for theme in themes}
+    for i in range(messages):
+        now = i / messages
+        lively = [
+            t.weight * (1.0 + 0.7 * np.sin(9.0 * now + p)) * (t.begins <= now)
+            for t, p in zip(themes, phases, strict=True)
+        ]
+        theme = themes[int(rng.choice(len(themes), p=np.array(lively) / np.sum(lively)))]
+        name, when = f"<{seed}.{i}@demo.example.net>", BEGIN + 60 * int(minutes[i])
+        before = recent[theme.folder]
+        thread = before[int(rng.integers(len(before)))] if before and rng.random() < 0.35 else None
+        subject = f"Re: {thread[1]}" if thread else _said(theme.subjects, theme, rng)
+        letter = _content(_text(theme, rng), rng)
+        letter["From"] = formataddr(theme.senders[min(int(rng.exponential(0.8)), len(theme.senders) - 1)])
+        letter["To"] = OWNER
+        letter["Subject"] = subject
+        letter["Date"] = formatdate(when)
+        letter["Message-ID"] = name
+        if thread:
+            letter["In-Reply-To"] = letter["References"] = thread[0]
+        if theme.mailing_list:
+            letter["List-Id"] = f"<{theme.mailing_list}>"
+        before.append((name, subject.removeprefix("Re: ")))
+        del before[:-A_THREAD]
+        wrong = bool(begun) and rng.random() < MISFILED
+        folder = str(rng.choice(sorted(begun))) if wrong else theme.folder
+        begun.add(folder)
+        yield Letter(letter.as_bytes(), folder, when)
+
+
+def write_demo(folder: Path, messages: int = 1500, folders: int = 15, seed: int = 0) -> dict[str, int]:
+    """Write a Maildir: most messages filed, the last thirty in the inbox; return how many lie in each folder.
+
+    Parameters
+    ----------
+    folder : path
+        Must not exist, or be empty.
+    messages, folders, seed : int
+        As `letters` takes them.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise FileExistsError(f"{folder} is not empty; name a folder that is new.")
+    counts: dict[str, int] = {}
+    for i, letter in enumerate(letters(messages, folders, seed)):
+        name = "INBOX" if i >= messages - UNFILED else letter.folder
+        place = folder if name == "INBOX" else folder / f".{to_utf7(name).replace('/', '.')}"
+        if name not in counts:
+            for part in ("cur", "new", "tmp"):
+                (place / part).mkdir(parents=True, exist_ok=True)
+        counts[name] = counts.get(name, 0) + 1
+        (place / "cur" / f"{letter.seconds}.M{i:06d}.demo:2,S").write_bytes(letter.raw)
+    return counts
+
+
+def _said(patterns: tuple[str, ...], theme: Theme, rng: np.random.Generator) -> str:
+    """One of some patterns, filled with things of the theme and a number."""
+    x, y = (theme.things[int(j)] for j in rng.permutation(len(theme.things))[:2])
+    said = patterns[int(rng.integers(len(patterns)))].format(x=x, y=y, n=int(rng.integers(2, 400)))
+    return said[0].upper() + said[1:]
+
+
+def _text(theme: Theme, rng: np.random.Generator) -> str:
+    sentences = [_said(theme.sentences, theme, rng) for _ in range(int(rng.integers(1, 5)))]
+    sentences += [str(rng.choice(SMALL_TALK)) for _ in range(int(rng.integers(1, 3)))]
+    return f"{rng.choice(GREETINGS)}\n\n{chr(10).join(sentences)}\n"
+
+
+def _content(text: str, rng: np.random.Generator) -> MIMEBase:
+    """A message with a text: plain, as HTML alone, or in both versions; now and then with a file."""
+    html = "<html><body><p>" + text.replace("\n\n", "</p>\n<p>").replace("\n", "<br>\n") + "</p></body></html>\n"
+    kind, has_file = rng.random(2)
+    content: MIMEBase = MIMEText(html, "html") if kind < 0.15 else MIMEText(text)
+    if 0.15 <= kind < 0.4:
+        content = MIMEMultipart("alternative", _subparts=[content, MIMEText(html, "html")])
+    if has_file < 0.1:
+        file = MIMEApplication(b"%PDF-1.4\n", "pdf")
+        file.add_header(
+            "Content-Disposition",
+            "attachment",
+            filename=str(rng.choice(("scan.pdf", "details.pdf", "plan.pdf", "form.pdf"))),
+        )
+        content = MIMEMultipart(_subparts=[content, file])
+    return content

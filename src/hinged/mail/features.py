@@ -1,0 +1,110 @@
+"""What of a message the learner sees: a text for each field. Which ones help was measured: docs/mail.md, "Features"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from hinged.mail.headers import addresses_in
+from hinged.mail.message import Message
+
+__all__ = ["FIELDS", "LOUD", "Past", "fields_of", "in_words"]
+
+#: The fields in their order, which is the same for every message, so that learning again gives the same weights.
+FIELDS = (
+    "from", "to", "cc", "subject", "body", "sender", "domain", "recipients", "list", "files", "thread", "last"
+)  # fmt: skip
+LOUD = 3  # a word for the sender, the thread or the last folder counts as so many, lest long texts drown it
+MOST_RECIPIENTS = 30
+SAID = {
+    "subject": "the subject says",
+    "body": "the text says",
+    "from": "the sender is called",
+    "files": "a file is called",
+}
+
+
+class Past(Protocol):
+    """Where earlier messages went. Folders go by numbers, which stay when a folder is renamed."""
+
+    def of_thread(self, message: Message) -> list[int]:
+        """Folders of earlier messages of the thread, the nearest first."""
+
+    def last(self) -> int | None:
+        """The folder of the last message that was filed."""
+
+
+def fields_of(message: Message, past: Past) -> dict[str, str]:
+    """The fields of a message, in the order of `FIELDS`.
+
+    Examples
+    --------
+    >>> from hinged.mail.message import read_message
+    >>> class Nothing:
+    ...     of_thread, last = staticmethod(lambda message: [4]), staticmethod(lambda: None)
+    >>> fields = fields_of(read_message(b"From: Ann <ann@example.com>\\nSubject: tax\\n\\nDue!"), Nothing())
+    >>> fields["subject"], fields["sender"], fields["thread"]
+    ('tax', 'ann_example_com ann_example_com_2 ann_example_com_3', 'f4 f4_2 f4_3')
+    """
+    address, last = message.address, past.last()
+    recipients = addresses_in(f"{message.to}, {message.cc}")[:MOST_RECIPIENTS]
+    return {
+        "from": message.sender,
+        "to": message.to,
+        "cc": message.cc,
+        "subject": message.subject,
+        "body": message.body,
+        "sender": _loud([_one_word(address)]),
+        "domain": _one_word(address.rpartition("@")[2]),
+        "recipients": " ".join(map(_one_word, recipients)),
+        "list": _one_word(message.list_id),
+        "files": " ".join([*message.files, *map(_one_word, message.kinds)]),
+        "thread": _loud(f"f{number}" for number in past.of_thread(message)),
+        "last": "" if last is None else _loud([f"f{last}"]),
+    }
+
+
+def in_words(feature: str, message: Message, name_of: Callable[[int], str]) -> str:
+    """A feature as its reader would put it.
+
+    Parameters
+    ----------
+    feature : as the learner calls it, ``subject:tax``
+    message : the one it is a feature of
+    name_of : what a folder's number stands for
+
+    Examples
+    --------
+    >>> from hinged.mail.message import read_message
+    >>> message = read_message(b"From: ann@example.com\\nSubject: tax\\n\\n")
+    >>> for feature in ("subject:tax", "sender:ann_example_com_2", "thread:f4"):
+    ...     print(in_words(feature, message, {4: "Work"}.get))
+    the subject says "tax"
+    it is from ann@example.com
+    an earlier message of the thread is in Work
+    """
+    field, _, word = feature.partition(":")
+    if field == "sender":
+        return f"it is from {message.address}"
+    if field == "domain":
+        return f"it is from {message.address.rpartition('@')[2]}"
+    if field == "list":
+        return f"it came by the list {message.list_id}"
+    if field in ("thread", "last"):
+        folder = name_of(int(word[1:].partition("_")[0]))
+        where = "an earlier message of the thread is in" if field == "thread" else "the last message went to"
+        return f"{where} {folder}"
+    if field in ("to", "cc", "recipients"):
+        whole = {_one_word(address): address for address in addresses_in(f"{message.to}, {message.cc}")}
+        return f"it is to {whole.get(word, word)}"
+    return f'{SAID.get(field, field)} "{word}"'
+
+
+def _one_word(text: str) -> str:
+    return re.sub(r"\W+", "_", text.lower()).strip("_")
+
+
+def _loud(words: Iterable[str]) -> str:
+    marks = ["", *(f"_{i}" for i in range(2, LOUD + 1))]
+    return " ".join(word + mark for word in words if word for mark in marks)

@@ -1,0 +1,121 @@
+"""Filing what is certain enough, and putting it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from hinged.mail.assistant import Assistant
+from hinged.mail.message import Message, read_message
+from hinged.mail.sources.source import Place, Source, SourceError
+from hinged.mail.suggestion import Suggestion, Thresholds
+
+__all__ = ["CERTAIN", "Proposal", "file_mail", "inbox_of", "undo"]
+
+#: How sure the assistant must be before it moves a message by itself.
+CERTAIN = Thresholds(confidence=0.9, gap=0.1)
+
+
+class Proposal(NamedTuple):
+    """A message, where it lies, what is suggested, and whether it was moved there."""
+
+    message: Message
+    place: Place
+    suggestion: Suggestion
+    moved: bool = False
+
+
+def inbox_of(source: Source, folder: str | None = None) -> str:
+    """The folder whose messages are to be filed: the one given, else the inbox."""
+    folders = source.folders()
+    if folder is not None:
+        if folder not in [one.name for one in folders]:
+            names = ", ".join(one.name for one in folders[:8]) or "none"
+            raise SourceError(f"there is no folder {folder!r}; there are {names}{' and others' * (len(folders) > 8)}.")
+        return folder
+    inbox = next((one.name for one in folders if one.use == "inbox"), None)
+    if inbox is None:
+        raise SourceError("this source has no inbox; name a folder.")
+    return inbox
+
+
+def file_mail(
+    assistant: Assistant,
+    source: Source,
+    folder: str,
+    *,
+    apply: bool = False,
+    only: Collection[str] = (),
+    show: Callable[[str, int, int], None] | None = None,
+) -> list[Proposal]:
+    """Propose a move for every message of a folder of which the assistant is certain; make the moves where asked.
+
+    Each move is written down before it is made: it is never taken for the user's own, and `undo` knows it.
+
+    Parameters
+    ----------
+    assistant : Assistant
+        Its thresholds say what is certain; `CERTAIN` is a good choice.
+    source : Source
+    folder : where the messages lie
+    apply : bool, default False
+        False only proposes.
+    only : folders that may be moved to; all where empty
+    """
+    assistant.see_folders(source.folders())
+    places, proposals = source.places(folder), []
+    batch = assistant.memory.last_batch() + 1
+    for done, (place, raw) in enumerate(source.read(places)):
+        if show is not None:
+            show("looking", done, len(places))
+        message = read_message(raw)
+        suggestion = assistant.suggest(message)
+        target = suggestion.best
+        if target is None or target == folder or (only and target not in only):
+            continue
+        if apply:
+            _move(assistant, source, batch, message, place, target)
+        proposals.append(Proposal(message, place, suggestion, apply))
+    return proposals
+
+
+def _move(assistant: Assistant, source: Source, batch: int, message: Message, place: Place, target: str) -> Place:
+    memory, journal = assistant.memory, assistant.kept.journal
+    with assistant.kept.lock:
+        with journal.transaction():
+            number = memory.begin_move(batch, message, place, target)
+        try:
+            now = source.move(place, target)
+        except SourceError:
+            with journal.transaction():
+                memory.drop_move(number, message.id, target)
+            raise
+        with journal.transaction():
+            memory.end_move(number, now, message.id)
+    return now
+
+
+def undo(assistant: Assistant, source: Source) -> tuple[list[str], list[str]]:
+    """Put back what the last `file_mail` moved; return the subjects of messages put back, and of those not found.
+
+    A message that the user moved elsewhere meanwhile stays there.
+    """
+    back: list[str] = []
+    lost: list[str] = []
+    for move in assistant.memory.moves():
+        place = _where(source, move.target, move.place, move.message)
+        if place is not None:
+            source.move(place, move.origin)
+        (lost if place is None else back).append(move.subject)
+        with assistant.kept.lock, assistant.kept.journal.transaction():
+            assistant.memory.drop_move(move.number, move.message, move.target)
+    return back, lost
+
+
+def _where(source: Source, folder: str, key: str | None, message: str) -> Place | None:
+    """Where a message lies in a folder; its place may not have been written down before a kill."""
+    if folder not in [one.name for one in source.folders()]:
+        return None
+    places = source.places(folder)
+    likely = [place for place in places if place.key == key] if key is not None else places
+    return next((place for place, raw in source.read(likely) if read_message(raw).id == message), None)

@@ -1,0 +1,141 @@
+"""What the assistant remembers of mail, in tables beside the journal: places, topics, moves, and the user's wishes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from hinged.journal import Journal
+from hinged.journal.codec import label_from_text, label_to_text
+from hinged.mail.headers import topic_of
+from hinged.mail.message import Message
+from hinged.mail.sources.source import Place
+
+__all__ = ["Memory", "Move"]
+
+TABLES = (
+    "CREATE TABLE IF NOT EXISTS mail_places (folder TEXT, place TEXT, message TEXT, PRIMARY KEY (folder, place)) "
+    "WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS mail_topics (topic TEXT PRIMARY KEY, message TEXT) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS mail_moves (number INTEGER PRIMARY KEY AUTOINCREMENT, batch INTEGER, message TEXT, "
+    "subject TEXT, origin TEXT, target TEXT, place TEXT, undone INTEGER NOT NULL DEFAULT 0)",
+)
+WENT = "SELECT label FROM events WHERE key = ? AND kind = 'learn' AND dropped = 0 ORDER BY seq DESC LIMIT 1"
+LAST = "SELECT label FROM events WHERE kind = 'learn' AND dropped = 0 ORDER BY seq DESC LIMIT 1"
+OWN = "moved"  # lines that say: the assistant put this message there, it is no feedback
+
+
+class Move(NamedTuple):
+    """A message that the assistant moved."""
+
+    number: int
+    message: str
+    subject: str
+    origin: str
+    target: str
+    place: str | None
+
+
+class Memory:
+    """The tables of one account; those who write do so inside a transaction of the journal.
+
+    A folder's number is that of the first line of the journal that names it, so it stays when the folder is renamed.
+    """
+
+    def __init__(self, journal: Journal, to_write: bool) -> None:
+        self.journal = journal
+        if to_write:
+            with journal.transaction():
+                for table in TABLES:
+                    journal.run(table)
+
+    # ------------------------------------------------------------------ where messages went
+    def of_thread(self, message: Message) -> list[int]:
+        """Folders of earlier messages of the thread, the nearest first, then that of the last with its subject."""
+        found = [self._number_where(WENT, (name,)) for name in reversed(message.references)]
+        for (other,) in self.journal.ask(
+            "SELECT message FROM mail_topics WHERE topic = ?", (topic_of(message.subject),)
+        ):
+            found.append(self._number_where(WENT, (other,)))
+        return list(dict.fromkeys(number for number in found if number is not None))
+
+    def last(self) -> int | None:
+        """The folder of the last message that was learnt."""
+        return self._number_where(LAST, ())
+
+    def name_of(self, number: int) -> str:
+        """What a folder's number stands for."""
+        rows = self.journal.ask("SELECT label FROM events WHERE seq = ?", (number,))
+        return str(label_from_text(rows[0][0])) if rows else "a folder that is gone"
+
+    def _number_where(self, query: str, values: tuple[Any, ...]) -> int | None:
+        for (label,) in self.journal.ask(query, values):
+            ((number,),) = self.journal.ask("SELECT min(seq) FROM events WHERE label = ? AND kind = 'learn'", (label,))
+            return int(number)
+        return None
+
+    def note(self, message: Message, place: Place | None) -> None:
+        """Remember a message that is about to be learnt, and where it lies."""
+        if topic := topic_of(message.subject):
+            self.journal.run("INSERT OR REPLACE INTO mail_topics VALUES (?, ?)", (topic, message.id))
+        if place is not None:
+            self.note_place(place, message.id)
+
+    # ------------------------------------------------------------------ places
+    def note_place(self, place: Place, message: str) -> None:
+        """Remember that what lies there has been looked at."""
+        self.journal.run("INSERT OR REPLACE INTO mail_places VALUES (?, ?, ?)", (place.folder, place.key, message))
+
+    def forget_place(self, place: Place) -> None:
+        """What lies there has not been looked at."""
+        self.journal.run("DELETE FROM mail_places WHERE folder = ? AND place = ?", (place.folder, place.key))
+
+    def unknown(self, folder: str, places: Iterable[Place]) -> list[Place]:
+        """The places of a folder that have not been looked at."""
+        known = {key for (key,) in self.journal.ask("SELECT place FROM mail_places WHERE folder = ?", (folder,))}
+        return [place for place in places if place.key not in known]
+
+    def messages_in(self, folder: str) -> set[str]:
+        """The messages that were found in a folder."""
+        return {name for (name,) in self.journal.ask("SELECT message FROM mail_places WHERE folder = ?", (folder,))}
+
+    def rename_places(self, old: str, new: str) -> None:
+        """The messages of a folder lie in another now."""
+        self.journal.run("UPDATE OR REPLACE mail_places SET folder = ? WHERE folder = ?", (new, old))
+
+    # ------------------------------------------------------------------ the assistant's own moves
+    def begin_move(self, batch: int, message: Message, place: Place, target: str) -> int:
+        """Write down a move before it is made, so that whatever happens it is not taken for the user's."""
+        self.journal.append(OWN, None, target, key=message.id)
+        self.journal.run(
+            "INSERT INTO mail_moves (batch, message, subject, origin, target) VALUES (?, ?, ?, ?, ?)",
+            (batch, message.id, message.subject, place.folder, target),
+        )
+        ((number,),) = self.journal.ask("SELECT last_insert_rowid()")
+        return int(number)
+
+    def end_move(self, number: int, place: Place, message: str) -> None:
+        """Write down where the message lies after a move."""
+        self.journal.run("UPDATE mail_moves SET place = ? WHERE number = ?", (place.key, number))
+        self.note_place(place, message)
+
+    def drop_move(self, number: int, message: str, target: str) -> None:
+        """A move was not made, or was undone: what is found in its target from now on is the user's doing."""
+        self.journal.run("UPDATE mail_moves SET undone = 1 WHERE number = ?", (number,))
+        self.journal.run(
+            "UPDATE events SET key = NULL WHERE kind = ? AND key = ? AND label = ?",
+            (OWN, message, label_to_text(target)),
+        )
+        self.journal.run("DELETE FROM mail_places WHERE folder = ? AND message = ?", (target, message))
+
+    def last_batch(self) -> int:
+        """The number of the last batch of moves; 0 before the first."""
+        return int(self.journal.ask("SELECT coalesce(max(batch), 0) FROM mail_moves")[0][0])
+
+    def moves(self) -> list[Move]:
+        """The moves of the last batch that was not undone yet, the last one first."""
+        rows = self.journal.ask(
+            "SELECT number, message, subject, origin, target, place FROM mail_moves WHERE undone = 0 AND batch = "
+            "(SELECT max(batch) FROM mail_moves WHERE undone = 0) ORDER BY number DESC"
+        )
+        return [Move(*row) for row in rows]

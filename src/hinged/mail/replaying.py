@@ -1,0 +1,154 @@
+"""Existing folders replayed as the future would have come: what the assistant would have achieved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hinged.estimators.text import TextClassifier
+from hinged.evaluate.answers import confidences
+from hinged.evaluate.assessment import Assessment
+from hinged.mail.assistant import LEARNT_FROM, Filed
+from hinged.mail.features import fields_of
+from hinged.mail.looking import check_folders, in_order_of_time
+from hinged.mail.past import PastInMemory
+from hinged.mail.sources.source import Source, SourceError
+from hinged.mail.suggestion import within
+
+__all__ = ["FolderHits", "Replayed", "replay", "replay_messages"]
+
+
+@dataclass(frozen=True)
+class FolderHits:
+    """How often a folder was suggested for its own messages."""
+
+    folder: str
+    messages: int
+    counted: int  # all but the first, which nobody could have known
+    first: int
+    top3: int
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What a replay saw.
+
+    Attributes
+    ----------
+    assessment : Assessment
+        Mistakes, hits, confusions; a folder's first message is not counted.
+    folders : list of str
+        The folder of each message, in order.
+    flags, ranks : arrays
+        By message: 1 wrong, 0 right, -1 not counted; the rank of its folder, from 1, 0 where not counted.
+    confidence : array
+        How sure the assistant was of its first folder.
+    seconds : float
+        Of suggesting and learning.
+    """
+
+    assessment: Assessment
+    folders: list[str]
+    flags: np.ndarray
+    ranks: np.ndarray
+    confidence: np.ndarray
+    seconds: float
+
+    def top(self, k: int) -> float | None:
+        """Share of the messages that count whose folder was among the first `k`; None where none counts."""
+        return self.assessment.top(k)
+
+    def over_time(self, parts: int = 10) -> list[dict[str, Any]]:
+        """Hits in consecutive parts of the stream."""
+        cuts = np.linspace(0, len(self.flags), min(parts, max(1, len(self.flags))) + 1).astype(int)
+        rows = []
+        for begin, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+            counted, ranks = self.flags[begin:end] >= 0, self.ranks[begin:end]
+            n = int(counted.sum())
+            shares = [float((ranks[counted] <= k).mean()) if n else None for k in (1, 3)]
+            new = len(set(self.folders[begin:end]) - set(self.folders[:begin]))
+            rows.append({"messages": end, "counted": n, "first": shares[0], "top3": shares[1], "new": new})
+        return rows
+
+    def by_folder(self) -> list[FolderHits]:
+        """Hits of each folder, the largest first."""
+        names = np.array(self.folders, object)
+        found = []
+        for name in sorted(set(self.folders)):
+            own = names == name
+            counted = own & (self.flags >= 0)
+            first, top3 = (int((self.ranks[counted] <= k).sum()) for k in (1, 3))
+            found.append(FolderHits(name, int(own.sum()), int(counted.sum()), first, top3))
+        return sorted(found, key=lambda hits: (-hits.messages, hits.folder))
+
+    def when_sure(self, at_least: float) -> tuple[float, float]:
+        """Share of the messages that count of which it was that sure, and how many of these were right."""
+        counted = self.flags >= 0
+        sure = counted & (self.confidence >= at_least)
+        return float(sure.sum() / max(1, counted.sum())), float((self.flags[sure] == 0).mean()) if sure.any() else 0.0
+
+
+def replay(
+    source: Source, exclude: Collection[str] = (), show: Callable[[str, int, int], None] | None = None
+) -> Replayed:
+    """Replay the folders of a source; nothing is kept and nothing is changed.
+
+    Parameters
+    ----------
+    source : Source
+    exclude : folders to leave out, with those below them
+    show : function of (what, done, total), optional
+    """
+    folders = [one.name for one in source.folders() if one.use in LEARNT_FROM and not within(one.name, exclude)]
+    filed = in_order_of_time(source, folders, show=show)
+    if not filed:
+        raise SourceError(
+            "there is nothing to replay: no message lies in a folder of your own (inbox, sent, drafts, trash and junk "
+            "are left out)."
+        )
+    check_folders({one.folder for one in filed})
+    return replay_messages(filed, show)
+
+
+def replay_messages(filed: Sequence[Filed], show: Callable[[str, int, int], None] | None = None) -> Replayed:
+    """Suggest a folder for each message, count, then learn where it went.
+
+    Examples
+    --------
+    >>> from hinged.mail import read_message
+    >>> mail = [(f"Subject: {s}\\n\\n", f) for s, f in [("tax", "Work"), ("cake", "Home")] * 3]
+    >>> replay_messages([Filed(read_message(raw.encode()), folder) for raw, folder in mail]).flags.tolist()
+    [-1, -1, 1, 1, 0, 0]
+    """
+    model, past, known = TextClassifier(), PastInMemory(), set[str]()
+    n = len(filed)
+    flags, ranks, sure = np.full(n, -1, np.int8), np.zeros(n, np.int32), np.zeros(n)
+    said: list[str | None] = []
+    began = time.perf_counter()
+    for i, (message, folder, _) in enumerate(filed):
+        if show is not None and i % 50 == 0:
+            show("replaying", i, n)
+        x = fields_of(message, past)
+        best: str | None = None
+        if known:
+            index, memory, scores = model._scored([x])
+            best = str(index.labels[int(scores[0].argmax())])
+            sure[i] = confidences(memory, scores)[0]
+            if folder in known:
+                own = index.position[folder]
+                ranks[i] = int((scores[0] >= scores[0, own]).sum())  # a tie is no hit: the order of folders decides it
+                flags[i] = ranks[i] > 1
+        said.append(best)
+        model.learn_one(x, folder)
+        past.note(message, folder)
+        known.add(folder)
+    folders = [one.folder for one in filed]
+    result = Assessment(ranks_sets=False, keep=True, labels=list(model._known()), updates=model.n_updates_)
+    result.add(flags, ranks, folders, said, sure)
+    result.unseen = int((flags < 0).sum())
+    result.seconds = time.perf_counter() - began
+    return Replayed(result, folders, flags, ranks, sure, result.seconds)

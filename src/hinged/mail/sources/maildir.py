@@ -1,0 +1,176 @@
+"""Maildir: a file for each message. Maildir++ (`.Work.Tax` beside the inbox) and plain trees of Maildirs."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from hinged.mail.message import ENOUGH
+from hinged.mail.sources.modified_utf7 import from_utf7
+from hinged.mail.sources.source import Folder, Place, SourceError
+from hinged.mail.sources.uses import guess_uses
+
+__all__ = ["MaildirSource", "is_maildir"]
+
+STEP = 0.5  # seconds between two looks while waiting
+ARRIVED = re.compile(r"[0-9]+")
+
+
+def is_maildir(folder: Path) -> bool:
+    """Whether messages lie right here."""
+    return (folder / "cur").is_dir() and (folder / "new").is_dir()
+
+
+class MaildirSource:
+    """Maildirs in and below a folder. Where the top itself is a Maildir, that is the inbox.
+
+    Keys are the names of files without their flags, which change when a message is read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> root = Path(tempfile.mkdtemp())
+    >>> for name in ("new", "cur", "tmp", ".Work.Tax/new", ".Work.Tax/cur", ".Work.Tax/tmp"):
+    ...     (root / name).mkdir(parents=True)
+    >>> _ = (root / "new" / "17.a.host").write_bytes(b"Subject: tax\\n\\n")
+    >>> source = MaildirSource(root)
+    >>> [folder.name for folder in source.folders()], source.places("INBOX")
+    (['INBOX', 'Work/Tax'], [Place(folder='INBOX', key='17.a.host')])
+    >>> moved = source.move(source.places("INBOX")[0], "Work/Tax")
+    >>> [raw for _, raw in source.read([moved])]
+    [b'Subject: tax\\n\\n']
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._paths: dict[str, Path] = {}
+        self._state = self._looks()
+
+    def folders(self) -> list[Folder]:
+        """Every Maildir, in the order of their names; special uses are guessed by name."""
+        self._paths = dict(sorted(self._found(self.root, "")))
+        uses = {name: "inbox" if name == "INBOX" else "" for name in self._paths}
+        guess_uses(uses)
+        return [Folder(name, use) for name, use in uses.items()]
+
+    def places(self, folder: str) -> list[Place]:
+        """Where the messages of a folder lie, by the time that their files are named after."""
+        return [Place(folder, key) for key in sorted(self._files(folder), key=_arrival)]
+
+    def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
+        """The raw messages, long ones cut behind what counts; one that is gone meanwhile is left out."""
+        files: dict[str, dict[str, Path]] = {}
+        for place in places:
+            if place.folder not in files:
+                files[place.folder] = self._files(place.folder)
+            raw = _read(files[place.folder].get(place.key))
+            if raw is None:  # it may have got other flags meanwhile
+                files[place.folder] = self._files(place.folder)
+                raw = _read(files[place.folder].get(place.key))
+            if raw is not None:
+                yield place, raw
+
+    def move(self, place: Place, folder: str) -> Place:
+        """Rename the file into another Maildir; its flags stay."""
+        path = self._files(place.folder).get(place.key)
+        if path is None:
+            raise SourceError(f"the message {place.key} is no longer in {place.folder}; nothing was moved.")
+        target = self._path(folder) / path.parent.name / path.name
+        if target.exists():
+            raise SourceError(f"{folder} holds a message {place.key} already; nothing was moved.")
+        try:
+            os.rename(path, target)
+            for changed in (target.parent, path.parent):
+                _flush(changed)
+        except OSError as problem:
+            raise SourceError(f"{place.key} could not be moved to {folder} ({problem.strerror}).") from problem
+        return Place(folder, place.key)
+
+    def mark(self, place: Place, keywords: Sequence[str]) -> None:
+        """Refused: Maildir has no keywords."""
+        raise SourceError(f"messages of a Maildir have no keywords, so {place.key} cannot be marked.")
+
+    def wait(self, seconds: float) -> bool:
+        """Look twice a second whether a folder changed."""
+        end = time.monotonic() + seconds
+        while True:
+            now = self._looks()
+            if now != self._state:
+                self._state = now
+                return True
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            time.sleep(min(STEP, left))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _found(self, folder: Path, name: str) -> Iterator[tuple[str, Path]]:
+        if is_maildir(folder):
+            yield name or "INBOX", folder
+        try:
+            below = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())
+        except OSError as problem:
+            raise SourceError(f"{folder} cannot be listed ({problem.strerror}).") from problem
+        for own in below:
+            if own in ("cur", "new", "tmp"):
+                continue
+            if not name and own.startswith("."):
+                yield from self._found(folder / own, "/".join(map(from_utf7, own[1:].split("."))))
+            elif not own.startswith("."):
+                yield from self._found(folder / own, f"{name}/{own}" if name else own)
+
+    def _path(self, folder: str) -> Path:
+        if folder not in self._paths:
+            self.folders()
+        if folder not in self._paths:
+            raise SourceError(f"there is no folder {folder!r} in {self.root}.")
+        return self._paths[folder]
+
+    def _files(self, folder: str) -> dict[str, Path]:
+        """The files of a folder by key."""
+        path, files = self._path(folder), {}
+        for name in ("new", "cur"):
+            try:
+                for entry in os.scandir(path / name):
+                    if not entry.name.startswith("."):
+                        files[entry.name.partition(":")[0]] = Path(entry.path)
+            except OSError as problem:
+                raise SourceError(f"{path / name} cannot be listed ({problem.strerror}).") from problem
+        return files
+
+    def _looks(self) -> tuple[tuple[str, int], ...]:
+        """When each folder changed last."""
+        paths = [path / name for _, path in self._found(self.root, "") for name in ("new", "cur")]
+        return tuple((str(path), path.stat().st_mtime_ns) for path in paths if path.exists())
+
+
+def _arrival(key: str) -> tuple[int, str]:
+    found = ARRIVED.match(key)
+    return (int(found[0]) if found else 0, key)
+
+
+def _read(path: Path | None) -> bytes | None:
+    try:
+        if path is not None:
+            with open(path, "rb") as file:
+                return file.read(ENOUGH)
+    except FileNotFoundError:
+        pass
+    except OSError as problem:
+        raise SourceError(f"{path} cannot be read ({problem.strerror}).") from problem
+    return None
+
+
+def _flush(folder: Path) -> None:
+    """See to it that a rename reaches the disk."""
+    if hasattr(os, "O_DIRECTORY"):
+        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(held)
+        finally:
+            os.close(held)

@@ -1,0 +1,114 @@
+"""What the assistant says about a message: folders from best to worst, how sure it is, and why; or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hinged.evaluate.answers import confidences
+from hinged.mail.features import LOUD, in_words
+from hinged.mail.message import Message
+
+__all__ = ["Candidate", "Suggestion", "Thresholds", "ranked", "reasons", "within"]
+
+MOST_REASONS = 3
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """When to say nothing.
+
+    Attributes
+    ----------
+    score : the least score of the best folder; at 0, nothing speaks for it
+    gap : the least lead over the runner-up
+    confidence : the least chance, in [0, 1], that the best folder is right
+    messages : how many messages must have been learnt before anything is said
+    """
+
+    score: float = 0.0
+    gap: float = 0.0
+    confidence: float = 0.0
+    messages: int = 20
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A folder, its score, and what speaks for it."""
+
+    folder: str
+    score: float
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """Folders for one message.
+
+    Attributes
+    ----------
+    candidates : best first; empty where the assistant says nothing
+    confidence : chance that the first is right; None where it says nothing
+    silent : why it says nothing, else ""
+    pinned : whether a pin decided, not what was learnt
+    """
+
+    candidates: tuple[Candidate, ...] = field(default=())
+    confidence: float | None = None
+    silent: str = ""
+    pinned: bool = False
+
+    @property
+    def best(self) -> str | None:
+        """The first folder, None where there is none."""
+        return self.candidates[0].folder if self.candidates else None
+
+
+def ranked(model: Any, x: Any, usable: Callable[[str], bool], limits: Thresholds, top: int = 3) -> Suggestion:
+    """The best folders among those that may be suggested, unless one of the limits is not met."""
+    if getattr(model, "_model", None) is None or model.n_rounds_ < limits.messages:
+        return Suggestion(silent=f"too little is learnt yet: {limits.messages} messages are needed")
+    index, memory, scores = model._scored([x])
+    kept = [i for i, folder in enumerate(index.labels) if usable(str(folder))]
+    if len(kept) < 2:
+        return Suggestion(silent="fewer than two folders are known that may be suggested")
+    scores = scores[:, kept]
+    sure = float(confidences(memory, scores)[0])
+    order = np.argsort(-scores[0], kind="stable")[:top]
+    best = tuple(Candidate(str(index.labels[kept[i]]), float(scores[0, i])) for i in order)
+    lead = best[0].score - best[1].score
+    if best[0].score <= limits.score or lead < limits.gap or sure < limits.confidence:
+        return Suggestion(silent="no folder is ahead far enough")
+    return Suggestion(best, sure)
+
+
+def reasons(
+    model: Any, x: Any, message: Message, folder: str, name_of: Callable[[int], str], most: int | None = MOST_REASONS
+) -> list[tuple[str, float]]:
+    """What speaks for a folder, in words, with its share of the score; the strongest first.
+
+    Where only some are wanted, only the features with the largest shares are put in words.
+    """
+    found = model.explain(x, folder, top=None)
+    if most is not None:
+        found = sorted(found, key=lambda item: -item[1])[: 4 * LOUD * most]
+    shares: dict[str, float] = {}
+    for feature, share in found:
+        words = in_words(str(feature), message, name_of)
+        shares[words] = shares.get(words, 0.0) + share
+    return sorted(shares.items(), key=lambda item: -item[1])[:most]
+
+
+def within(folder: str, folders: Collection[str]) -> bool:
+    """Whether a folder is one of these or lies below one.
+
+    Examples
+    --------
+    >>> within("Work/Tax", {"Work"}), within("Workshop", {"Work"})
+    (True, False)
+    """
+    parts = folder.split("/")
+    return any("/".join(parts[:n]) in folders for n in range(1, len(parts) + 1))

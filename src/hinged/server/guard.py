@@ -1,0 +1,104 @@
+"""Who may ask: those who know the token, from this page, under this address. What a browser may do with the answer."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from http.cookies import SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs
+
+__all__ = ["HEADERS", "Guard"]
+
+Scope = MutableMapping[str, Any]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+#: Nothing but what this server itself gives out is loaded, run or shown; nobody may frame it.
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "font-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """Let a page's own requests through to an application, and nobody else's.
+
+    The token comes once in the address (`/?token=…`) and is a cookie from then on, which browsers send to this site
+    alone. Requests that change something must say `X-Hinged: 1`, which another site cannot do unasked.
+
+    Parameters
+    ----------
+    app : ASGI application
+    hosts : names under which the server may be addressed, with their ports
+    token : str, optional
+        Made up where there is none.
+    """
+
+    def __init__(self, app: Any, hosts: Collection[str], token: str | None = None) -> None:
+        self.app, self.hosts, self.token = app, set(hosts), token or secrets.token_urlsafe(24)
+        self.cookie = f"hinged-{secrets.token_hex(4)}"  # servers on other ports share a browser's cookies
+
+    async def __call__(self, scope: Scope, receive: Any, send: Send) -> None:
+        """Answer, or let the application answer."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if headers.get("host") not in self.hosts:
+            await _refuse(send, 421, "this server is not addressed by that name.")
+        elif given and scope["path"] == "/" and scope["method"] == "GET" and self._is(given):
+            cookie = f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
+            await _answer(send, 303, "", {"location": "/", "set-cookie": cookie, **HEADERS})
+        elif not self._is(self._kept(headers)):
+            await _refuse(send, 403, "open the address that was printed when the server started; it holds the token.")
+        elif scope["method"] not in ("GET", "HEAD") and not self._from_here(headers):
+            await _refuse(send, 403, "this request did not come from the page.")
+        else:
+            await self.app(scope, receive, _with_headers(send))
+
+    def _kept(self, headers: dict[str, str]) -> str:
+        jar: SimpleCookie = SimpleCookie()
+        jar.load(headers.get("cookie", ""))
+        return jar[self.cookie].value if self.cookie in jar else ""
+
+    def _is(self, given: str) -> bool:
+        return secrets.compare_digest(given.encode(), self.token.encode())
+
+    def _from_here(self, headers: dict[str, str]) -> bool:
+        origin = headers.get("origin")
+        return (
+            headers.get("x-hinged") == "1"
+            and headers.get("sec-fetch-site", "same-origin") == "same-origin"
+            and (origin is None or origin.partition("://")[2] in self.hosts)
+        )
+
+
+def _with_headers(send: Send) -> Send:
+    async def more(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            own = {name.lower() for name, _ in message["headers"]}
+            extra = [(n.encode(), v.encode()) for n, v in HEADERS.items() if n.encode() not in own]
+            message = {**message, "headers": [*message["headers"], *extra]}
+        await send(message)
+
+    return more
+
+
+async def _refuse(send: Send, status: int, why: str) -> None:
+    await _answer(send, status, why + "\n", {"content-type": "text/plain; charset=utf-8", **HEADERS})
+
+
+async def _answer(send: Send, status: int, text: str, headers: dict[str, str]) -> None:
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": text.encode()})

@@ -1,0 +1,198 @@
+"""The page over HTTP: a handful of addresses, each a call of the desk, one after another on one thread."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from hinged.journal import JournalError
+from hinged.mail.replaying import replay
+from hinged.mail.sources.source import Source, SourceError
+from hinged.server.page.desk import Desk
+
+__all__ = ["Page"]
+
+STATIC = Path(__file__).parent / "static"
+LONGEST = 64 * 1024  # bytes of a request
+MOST_ROWS = 100
+HEARTBEAT, STEP = 15.0, 0.5  # seconds
+WAIT = 2.0
+
+
+class Page:
+    """The application, and the two threads beside it: one that works at the desk, one that watches the source.
+
+    Parameters
+    ----------
+    desk : Desk
+    another : function that opens the same source once more
+        For the threads that wait and replay, because a source serves one caller at a time.
+    """
+
+    def __init__(self, desk: Desk, another: Callable[[], Source]) -> None:
+        self.desk, self.another = desk, another
+        self._worker = ThreadPoolExecutor(1, "desk")
+        self._version, self._ending = 0, threading.Event()
+        self._news: asyncio.Condition | None = None
+        self.app = Starlette(routes=self._routes(), lifespan=self._living)
+
+    def _routes(self) -> list[Route | Mount]:
+        gets: dict[str, Callable[[Request], Any]] = {
+            "/api/inbox": lambda r: self.desk.rows(_number(r, "start", 0), min(MOST_ROWS, _number(r, "count", 50))),
+            "/api/message": lambda r: self.desk.message(r.query_params.get("key", "")),
+            "/api/folders": lambda r: self.desk.folders(),
+            "/api/curve": lambda r: self.desk.hits.curve(),
+            "/api/settings": lambda r: self.desk.settings(),
+        }
+        posts: dict[str, Callable[[Any], Any]] = {
+            "/api/file": lambda body: self.desk.file(_text(body, "key"), _text(body, "folder")),
+            "/api/undo": lambda body: self.desk.undo(),
+            "/api/settings": lambda body: self.desk.change(_text(body, "what"), body.get("value")),
+        }
+        return [
+            Route("/", lambda request: FileResponse(STATIC / "index.html")),
+            *(Route(path, self._get(call)) for path, call in gets.items()),
+            *(Route(path, self._post(call), methods=["POST"]) for path, call in posts.items()),
+            Route("/api/events", self._events),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ]
+
+    # ------------------------------------------------------------------ requests
+    def _get(self, call: Callable[[Request], Any]) -> Callable[[Request], Any]:
+        async def answer(request: Request) -> Response:
+            return await self._answer(lambda: call(request))
+
+        return answer
+
+    def _post(self, call: Callable[[Any], Any]) -> Callable[[Request], Any]:
+        async def answer(request: Request) -> Response:
+            raw = b""
+            async for part in request.stream():
+                raw += part
+                if len(raw) > LONGEST:
+                    return _problem(413, f"a request may hold {LONGEST} bytes.")
+            try:
+                body = json.loads(raw or b"{}")
+            except ValueError:
+                return _problem(400, "the request is no JSON.")
+            if not isinstance(body, dict):
+                return _problem(400, "the request must be a JSON object.")
+            done = await self._answer(lambda: call(body))
+            await self._tell()
+            return done
+
+        return answer
+
+    async def _answer(self, work: Callable[[], Any]) -> Response:
+        try:
+            found = await asyncio.get_running_loop().run_in_executor(self._worker, work)
+        except SourceError as problem:
+            return _problem(409, str(problem))
+        except ValueError as problem:
+            return _problem(400, str(problem))
+        except JournalError as problem:
+            return _problem(507, str(problem))
+        return JSONResponse(found)
+
+    async def _events(self, request: Request) -> Response:
+        return StreamingResponse(self._stream(), media_type="text/event-stream")
+
+    async def _stream(self) -> AsyncIterator[str]:
+        seen, silence = self._version, 0.0
+        yield "retry: 1000\n\n"
+        while not self._ending.is_set():
+            assert self._news is not None
+            async with self._news:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._news.wait(), STEP)
+            silence += STEP
+            if self._version != seen:
+                seen, silence = self._version, 0.0
+                yield f"data: {seen}\n\n"
+            elif silence >= HEARTBEAT:
+                silence = 0.0
+                yield ": still here\n\n"
+
+    def end(self) -> None:
+        """Let the streams of news end, so that the server can."""
+        self._ending.set()
+
+    async def _tell(self) -> None:
+        assert self._news is not None
+        async with self._news:
+            self._version += 1
+            self._news.notify_all()
+
+    # ------------------------------------------------------------------ threads
+    @asynccontextmanager
+    async def _living(self, app: Starlette) -> AsyncIterator[None]:
+        self._news = asyncio.Condition()
+        loop = asyncio.get_running_loop()
+
+        def tell() -> None:
+            with suppress(RuntimeError):  # the page is closing
+                loop.call_soon_threadsafe(lambda: loop.create_task(self._tell()))
+
+        threads = [threading.Thread(target=run, args=(tell,), daemon=True) for run in (self._watch, self._replay)]
+        for thread in threads:
+            thread.start()
+        yield
+        self.end()
+        self._worker.shutdown()
+
+    def _watch(self, tell: Callable[[], None]) -> None:
+        """Look again whenever another program may have filed something."""
+        source = self.another()
+        try:
+            while not self._ending.is_set():
+                if source.wait(WAIT) and not self._ending.is_set():
+                    if self._worker.submit(self.desk.refresh).result()["changed"]:
+                        tell()
+        except (SourceError, RuntimeError):  # the mail is gone, or the page is closing
+            pass
+        finally:
+            source.close()
+
+    def _replay(self, tell: Callable[[], None]) -> None:
+        """Begin the curve with what the assistant would have achieved so far."""
+        if self.desk.hits.replayed is not None:
+            return
+        source = self.another()
+        try:
+            ranks = [int(rank) for rank in replay(source, self.desk.assistant.excluded).ranks if rank > 0]
+            self._worker.submit(self.desk.hits.keep_replay, ranks).result()
+            tell()
+        except (SourceError, RuntimeError):  # nothing is filed yet
+            pass
+        finally:
+            source.close()
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    given = request.query_params.get(name, str(default))
+    if not given.isascii() or not given.isdigit() or len(given) > 9:
+        raise ValueError(f"{name} must be a whole number; got {given[:40]!r}.")
+    return int(given)
+
+
+def _text(body: Any, name: str) -> str:
+    value = body.get(name)
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{name} must be a text; got {value!r}.")
+    return value
+
+
+def _problem(status: int, why: str) -> Response:
+    return JSONResponse({"error": why}, status)

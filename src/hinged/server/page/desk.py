@@ -1,0 +1,228 @@
+"""What the page shows and does, without a browser: an inbox, and an assistant that learns from each filing."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from hinged.mail.assistant import Assistant, Filed
+from hinged.mail.filing import inbox_of
+from hinged.mail.looking import look
+from hinged.mail.message import Message, read_message
+from hinged.mail.sources.source import Place, Source, SourceError
+from hinged.mail.suggestion import Suggestion
+from hinged.server.page.hits import Hits
+
+__all__ = ["Desk", "Step"]
+
+REMEMBERED = 512  # messages that were read and may be asked for again
+SNIPPET, MOST_TEXT = 160, 20_000
+WORDS_FOR, WORDS_AGAINST = 6, 4
+
+
+class Step(NamedTuple):
+    """A message that was filed from here, for `undo`."""
+
+    message: Message
+    place: Place
+    origin: str
+    folder: str
+
+
+class Desk:
+    """An inbox, what is suggested for its messages, and what the user did with them. One call at a time.
+
+    Parameters
+    ----------
+    source : Source
+    assistant : Assistant
+    folder : str, optional
+        Whose messages are to be filed; the inbox unless named.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from hinged.mail import open_source, write_demo
+    >>> mail = pathlib.Path(tempfile.mkdtemp()) / "mail"
+    >>> _ = write_demo(mail, messages=200, folders=4)
+    >>> with Assistant(tempfile.mkdtemp(), fsync=False) as assistant:
+    ...     desk = Desk(open_source(mail), assistant)
+    ...     _ = desk.refresh()
+    ...     first = desk.rows(0, 1)["rows"][0]
+    ...     filed = desk.file(first["key"], first["folders"][0]["name"])
+    >>> filed["rank"], filed["left"]
+    (1, 29)
+    """
+
+    def __init__(self, source: Source, assistant: Assistant, folder: str | None = None) -> None:
+        self.source, self.assistant = source, assistant
+        self.folder = inbox_of(source, folder)
+        self.hits = Hits(assistant.kept)
+        self.steps: list[Step] = []
+        self._places: dict[str, Place] = {}
+        self._read: OrderedDict[str, Message] = OrderedDict()
+
+    # ------------------------------------------------------------------ looking
+    def refresh(self, show: Any = None) -> dict[str, Any]:
+        """Look at the source: learn what other programs filed, and list the inbox anew."""
+        before = set(self._places)
+        seen = look(self.assistant, self.source, show)
+        self._places = {place.key: place for place in reversed(self.source.places(self.folder))}
+        changed = before != set(self._places) or bool(seen.read or seen.renamed)
+        return {"changed": changed, "learnt": seen.learnt, "inbox": len(self._places)}
+
+    def rows(self, start: int, count: int) -> dict[str, Any]:
+        """Some messages of the inbox, the newest first, with the folders suggested for each."""
+        keys = list(self._places)[start : start + count]
+        found = self._messages(keys)
+        rows = [self._row(key, found[key]) for key in keys if key in found]
+        return {"total": len(self._places), "start": start, "rows": rows, **self.state()}
+
+    def _row(self, key: str, message: Message) -> dict[str, Any]:
+        suggestion = self.assistant.suggest(message, why=False)  # the reasons are asked for one message at a time
+        return {
+            "key": key,
+            "from": message.sender or "(nobody)",
+            "subject": message.subject or "(no subject)",
+            "snippet": " ".join(message.body[: 4 * SNIPPET].split())[:SNIPPET],
+            "date": message.date,
+            "files": len(message.files),
+            **_told(suggestion),
+        }
+
+    def message(self, key: str) -> dict[str, Any]:
+        """One message, and what speaks for and against each of the folders suggested for it."""
+        message = self._message(key)
+        suggestion = self.assistant.suggest(message, why=False)
+        shown = [{**one, **self._why(message, one["name"], suggestion)} for one in _told(suggestion)["folders"]]
+        return {
+            "key": key,
+            "from": message.sender,
+            "to": message.to,
+            "cc": message.cc,
+            "list": message.list_id,
+            "subject": message.subject or "(no subject)",
+            "date": message.date,
+            "body": message.body[:MOST_TEXT],
+            "files": [{"name": name, "kind": kind} for name, kind in zip(message.files, message.kinds, strict=False)],
+            **_told(suggestion),
+            "folders": shown,
+        }
+
+    def _why(self, message: Message, folder: str, suggestion: Suggestion) -> dict[str, Any]:
+        if suggestion.pinned:
+            return {"for": [[reason, 1.0] for reason in suggestion.candidates[0].reasons], "against": []}
+        shares = self.assistant.explain(message, folder, most=None)
+        against = [share for share in reversed(shares) if share[1] < 0]
+        return {"for": [s for s in shares if s[1] > 0][:WORDS_FOR], "against": against[:WORDS_AGAINST]}
+
+    def state(self) -> dict[str, Any]:
+        """How much is learnt, whether it is switched on, and what `undo` would take back."""
+        model = self.assistant.model
+        learnt = int(model.n_rounds_) if getattr(model, "_model", None) is not None else 0
+        undo = self.steps[-1].folder if self.steps else None
+        return {"learnt": learnt, "off": self.assistant.is_off, "undo": undo, "needed": self._needed(learnt)}
+
+    def _needed(self, learnt: int) -> int:
+        return max(0, self.assistant.thresholds.messages - learnt)
+
+    # ------------------------------------------------------------------ doing
+    def file(self, key: str, folder: str) -> dict[str, Any]:
+        """Move a message to a folder and learn that it belongs there; say which of the suggestions that was."""
+        message, place = self._message(key), self._places[key]
+        ranking = [one.folder for one in self.assistant.suggest(message, top=1_000_000, why=False).candidates]
+        rank = ranking.index(folder) + 1 if folder in ranking else 0
+        now = self.source.move(place, folder)
+        del self._places[key]
+        self._read.pop(key, None)
+        self.steps.append(Step(message, now, place.folder, folder))
+        self.assistant.learn([Filed(message, folder, now)])
+        if ranking:
+            self.hits.note(message.id, folder, rank, ranking[0])
+        return {"folder": folder, "rank": rank, "left": len(self._places), **self.state()}
+
+    def undo(self) -> dict[str, Any]:
+        """Put back the message that was filed last, and take back what was learnt from it."""
+        if not self.steps:
+            raise ValueError("nothing was filed here that could be undone.")
+        step = self.steps[-1]
+        back = self.source.move(step.place, step.origin)
+        self.steps.pop()
+        if self.assistant.knows(step.message, step.folder):
+            self.assistant.retract(step.message, step.folder, step.place)
+        self.hits.drop(step.message.id, step.folder)
+        self._places = {back.key: back, **self._places}
+        return {"folder": step.folder, "key": back.key, "left": len(self._places), **self.state()}
+
+    # ------------------------------------------------------------------ folders and settings
+    def folders(self) -> dict[str, Any]:
+        """Every folder a message can be filed to, with what was learnt of it and how well it is suggested."""
+        learnt = self.hits.learnt()
+        told = self.hits.by_folder()
+        names = [one.name for one in self.source.folders() if one.use in ("", "archive") and one.name != self.folder]
+        excluded = set(self.assistant.excluded)
+        return {
+            "folders": [
+                {"name": name, "learnt": learnt.get(name, 0), "excluded": name in excluded, **told.get(name, {})}
+                for name in names
+            ]
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """What the user decided."""
+        limits = self.assistant.thresholds
+        return {
+            "on": not self.assistant.is_off,
+            "confidence": limits.confidence,
+            "excluded": list(self.assistant.excluded),
+            "pins": [{"who": who, "folder": folder} for who, folder in sorted(self.assistant.pins().items())],
+        }
+
+    def change(self, what: str, value: Any) -> dict[str, Any]:
+        """Change a setting: "on", "confidence", "exclude", "include", "pin" (who, folder) or "unpin"."""
+        assistant = self.assistant
+        if what == "on" and isinstance(value, bool):
+            assistant.switch(value)
+        elif what == "confidence" and isinstance(value, int | float) and 0.0 <= value <= 1.0:
+            assistant.keep_confidence(float(value))
+        elif what in ("exclude", "include", "unpin") and isinstance(value, str) and value:
+            getattr(assistant, what)(value)
+        elif what == "pin" and isinstance(value, list) and len(value) == 2 and all(isinstance(v, str) for v in value):
+            if not value[0].strip() or value[1] not in [one.name for one in self.source.folders()]:
+                raise ValueError(f"a pin needs an address and a folder that exists; got {value!r}.")
+            assistant.pin(*value)
+        else:
+            raise ValueError(f"there is no setting {what!r} with a value like {value!r}.")
+        return self.settings()
+
+    # ------------------------------------------------------------------ messages
+    def _message(self, key: str) -> Message:
+        found = self._messages([key]) if key in self._places else {}
+        if key not in found:
+            raise SourceError(f"this message is no longer in {self.folder}; another program may have moved it.")
+        return found[key]
+
+    def _messages(self, keys: list[str]) -> dict[str, Message]:
+        missing = [self._places[key] for key in keys if key not in self._read]
+        for place, raw in self.source.read(missing) if missing else ():
+            message = read_message(raw)
+            self._read[place.key] = replace(message, body=message.body[:MOST_TEXT])
+        for key in keys:
+            if key in self._read:
+                self._read.move_to_end(key)
+        found = {key: self._read[key] for key in keys if key in self._read}
+        while len(self._read) > REMEMBERED:
+            self._read.popitem(last=False)
+        return found
+
+
+def _told(suggestion: Suggestion) -> dict[str, Any]:
+    """A suggestion as JSON."""
+    folders = [{"name": one.folder, "score": one.score} for one in suggestion.candidates]
+    return {
+        "folders": folders,
+        "confidence": suggestion.confidence,
+        "silent": suggestion.silent,
+        "pinned": suggestion.pinned,
+    }

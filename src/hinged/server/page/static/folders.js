@@ -1,0 +1,59 @@
+// Folders at a glance, and the curve of hits.
+import { $, ask, make, percent, say } from "./dom.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const [WIDTH, HEIGHT, LEFT, BOTTOM] = [860, 230, 46, 26];
+
+function drawn(tag, attributes, text = "") {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.textContent = text;
+  return element;
+}
+
+export async function curve() {
+  const told = await ask("/api/curve");
+  const n = told.points.length ? told.points[told.points.length - 1][0] : 0;
+  const words = [];
+  if (told.replayed) words.push(`It begins with the ${told.replayed.toLocaleString()} messages filed before, as they would have come.`);
+  if (told.filed) words.push(`Of ${told.filed} filed here, the right folder was first for ${told.first} and among three for ${told.top3}.`);
+  $("#curve-words").textContent = words.join(" ") || "File a few messages and a curve appears here.";
+  if (n < 2) {
+    $("#curve").replaceChildren();
+    return;
+  }
+  const x = (at) => LEFT + ((WIDTH - LEFT - 8) * at) / n;
+  const y = (share) => 8 + (HEIGHT - BOTTOM - 8) * (1 - share);
+  const last = told.points[told.points.length - 1];
+  const svg = drawn("svg", { class: "curve", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `Over the last hundred messages the right folder was first for ${percent(last[1])} and among the first three for ${percent(last[2])}` });
+  if (told.replayed) svg.append(drawn("rect", { class: "before", x: LEFT, y: 8, width: Math.max(0, x(told.replayed) - LEFT), height: HEIGHT - BOTTOM - 8 }));
+  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+    svg.append(drawn("line", { class: "grid", x1: LEFT, x2: WIDTH - 8, y1: y(share), y2: y(share) }), drawn("text", { x: LEFT - 8, y: y(share) + 4, "text-anchor": "end" }, `${100 * share} %`));
+  }
+  svg.append(drawn("text", { x: LEFT, y: HEIGHT - 6 }, "0"), drawn("text", { x: WIDTH - 8, y: HEIGHT - 6, "text-anchor": "end" }, `${n.toLocaleString()} messages`));
+  for (const [name, at] of [["top3", 2], ["first", 1]]) {
+    svg.append(drawn("path", { class: name, d: told.points.map((point, i) => `${i ? "L" : "M"}${x(point[0]).toFixed(1)} ${y(point[at]).toFixed(1)}`).join("") }));
+  }
+  $("#curve").replaceChildren(svg);
+}
+
+export async function folders() {
+  const told = await ask("/api/folders");
+  const head = make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Folder"), make("th", { scope: "col", class: "n" }, "Learnt"), make("th", { scope: "col" }, "First of the last 20"), make("th", { scope: "col" }, "Mistaken for")));
+  const rows = told.folders.map((folder) => {
+    const inner = make("i");
+    if (folder.recent) inner.style.width = percent(folder.hits / folder.recent).replace(" ", "");
+    const mistaken = Object.entries(folder.mistaken ?? {}).sort((a, b) => b[1] - a[1]).slice(0, 2).map(([name, times]) => `${name} (${times})`).join(", ");
+    return make(
+      "tr",
+      {},
+      make("td", {}, folder.excluded ? `${folder.name} · left out` : folder.name),
+      make("td", { class: "n" }, folder.learnt.toLocaleString()),
+      make("td", {}, ...(folder.recent ? [make("span", { class: "meter", "aria-hidden": "true" }, inner), `${folder.hits} of ${folder.recent}`] : [make("span", { class: "soft" }, "none filed here yet")])),
+      make("td", {}, mistaken || "–"),
+    );
+  });
+  $("#folders").replaceChildren(head, make("tbody", {}, ...rows));
+}
+
+export const show = () => Promise.all([curve(), folders()]).catch((problem) => say(problem.message));

@@ -1,0 +1,169 @@
+"""The commands of the mail assistant, on a generated Maildir."""
+
+import json
+import re
+
+import pytest
+from tests.cli.conftest import is_one_sentence
+from tests.mail.letters import letter, make_maildir
+
+import hinged
+from hinged.cli.mail.group import COMMANDS
+
+
+@pytest.fixture(scope="module")
+def mailbox(tmp_path_factory):
+    """A generated mailbox, not to be changed."""
+    from hinged.mail import write_demo
+
+    root = tmp_path_factory.mktemp("mail") / "box"
+    write_demo(root, 150, 5)
+    return root
+
+
+@pytest.fixture
+def mail(call, tmp_path, monkeypatch):
+    """Call a command of the assistant, whose state lies in the test's own folder."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return lambda *arguments, **more: call("mail", *arguments, **more)
+
+
+@pytest.fixture
+def small(tmp_path):
+    """Two folders that are easily told apart, and an inbox."""
+    filed = {
+        "INBOX": [letter("tax form", "ann@example.com", name="new")],
+        "Work": [letter("tax form", "ann@example.com", name=f"w{i}") for i in range(15)],
+        "Home": [letter("cake", "bob@example.org", name=f"h{i}") for i in range(15)],
+    }
+    return make_maildir(tmp_path / "small", filed)
+
+
+def test_replay_shows_hits_and_writes_a_report(mail, mailbox, tmp_path):
+    code, out, err = mail("replay", mailbox, "--report", tmp_path / "r.html")
+    assert (code, err) == (0, "")
+    assert "120 messages in 5 folders" in out
+    assert "where one of its first three was" in out
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "<svg" in page
+    assert not re.search(r"""(?:src|href)\s*=\s*["']?https?:""", page)
+    result = json.loads(mail("replay", mailbox, "--json", "--exclude", "family")[1])
+    assert result["messages"] < 120
+    assert 0 < result["top1"] <= result["top3"] <= 1
+    assert sum(one["messages"] for one in result["by_folder"]) == result["messages"]
+    assert not (tmp_path / "data").exists(), "a replay keeps nothing"
+
+
+def test_from_learning_to_undo(mail, small):
+    code, out, _ = mail("learn", small)
+    assert code == 0
+    assert "30 messages learnt of 2 folders" in out
+    assert json.loads(mail("learn", small, "--json")[1])["read"] == 0
+    (said,) = json.loads(mail("suggest", small, "--json")[1])
+    assert said["folders"][0]["folder"] == "Work"
+    assert "it is from ann@example.com" in said["folders"][0]["reasons"]
+    assert "tax form" in mail("suggest", small)[1]
+    assert "Work scores" in mail("explain", small)[1]
+    assert json.loads(mail("explain", small, "--for", "Home", "--message", "<new>", "--json")[1])["folder"] == "Home"
+    certain = ("--min-confidence", "0.5")
+    assert "1 message would be moved" in mail("file", small, *certain)[1]
+    assert json.loads(mail("file", small, *certain, "--apply", "--json")[1])[0]["moved"]
+    assert json.loads(mail("status", small, "--json")[1])["moves_to_undo"] == 1
+    assert json.loads(mail("learn", small, "--json")[1])["learnt"] == 0
+    assert "1 message put back" in mail("undo", small)[1]
+    assert len(json.loads(mail("suggest", small, "--json")[1])) == 1
+
+
+def test_wishes_and_edits(mail, small, tmp_path):
+    mail("learn", small)
+    assert mail("pin", small, "ann@example.com", "Home")[1] == "Mail from ann@example.com goes to Home.\n"
+    assert json.loads(mail("suggest", small, "--json")[1])[0]["pinned"]
+    assert "a pin decides" in mail("explain", small)[1]
+    assert json.loads(mail("unpin", small, "ann@example.com", "--json")[1]) == {"unpinned": "ann@example.com"}
+    assert mail("off", small)[0] == 0
+    assert "is off" in mail("learn", small)[2]
+    assert json.loads(mail("suggest", small, "--json")[1])[0]["silent"] == "the assistant is switched off"
+    assert mail("on", small)[0] == 0
+    assert mail("exclude", small, "Home")[0] == mail("include", small, "Home")[0] == 0
+    assert mail("rename", small, "Work", "Office")[1] == "Work is called Office now.\n"
+    assert mail("merge", small, "Office", "Home")[0] == 0
+    assert json.loads(mail("status", small, "--json")[1])["folders"] == ["Home"]
+    assert "1 folder that it may suggest" in mail("status", small)[1]
+    assert mail("export", small, tmp_path / "m.jsonl")[0] == mail("export", small, tmp_path / "m.hinged")[0] == 0
+    assert len((tmp_path / "m.jsonl").read_text("utf-8").splitlines()) == 30
+    assert hinged.load(tmp_path / "m.hinged").classes_.tolist() == ["Home"]
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.glob("m.*")} == {0o600}
+    assert mail("forget", small, "Home")[0] == 0
+    assert "0 folders would be forgotten" in mail("reset", small)[1]
+    assert json.loads(mail("reset", small, "--yes", "--json")[1])["reset"]
+    assert "nothing was learnt" in mail("status", small)[2]
+
+
+def test_a_message_in_a_pipe(mail, small, tmp_path):
+    state = ("--state", tmp_path / "state")
+    for i in range(12):
+        assert mail("learn", "-", "--into", "Work", *state, stdin=letter("tax", name=f"a{i}").decode())[0] == 0
+        mail("learn", "-", "--into", "Home", *state, stdin=letter("cake", "b@c.de", name=f"b{i}").decode())
+    (said,) = json.loads(mail("suggest", "-", *state, "--json", stdin=letter("tax", name="new").decode())[1])
+    assert said["folders"][0]["folder"] == "Work"
+    assert is_one_sentence(mail("suggest", "-", *state, stdin="")[2])
+    assert "--state" in mail("suggest", "-", stdin="x")[2]
+    assert "--into" in mail("learn", "-", *state, stdin="x")[2]
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("suggest", "{small}"), "nothing was learnt"),
+    (("replay", "{tmp}/nowhere"), "no mail at"),
+    (("replay", "{tmp}/file"), "no mbox file"),
+    (("suggest", "{small}", "--folder", "Nowhere"), "no folder 'Nowhere'"),
+    (("explain", "{small}", "--message", "no-such"), "no message no-such"),
+    (("explain", "{small}", "--for", "Nowhere"), "nothing was learnt of a folder 'Nowhere'"),
+    (("forget", "{small}", "Nowhere"), "nothing was learnt of a folder 'Nowhere'"),
+    (("unpin", "{small}", "nobody"), "no pin for 'nobody'"),
+    (("include", "{small}", "Work"), "not excluded"),
+    (("export", "{small}", "{tmp}/out.txt"), "must end in"),
+    (("export", "{small}", "{tmp}/file"), "must end in"),
+    (("export", "{small}", "{tmp}/no/out.jsonl"), "no folder"),
+    (("replay", "{small}", "--report", "{tmp}/no/out.html"), "no folder"),
+    (("demo", "{small}"), "not empty"),
+    (("suggest",), "SOURCE"),
+    (("teleport",), "teleport"),
+    (("suggest", "{small}", "--colour"), "hinged mail suggest --help"),
+])  # fmt: skip
+def test_what_is_wrong_gets_one_sentence(mail, small, tmp_path, arguments, said):
+    (tmp_path / "file").write_bytes(b"no mail")
+    if said != "nothing was learnt":
+        mail("learn", small)
+    code, out, err = mail(*(argument.format(small=small, tmp=tmp_path) for argument in arguments))
+    assert code in (1, 2)
+    assert out == ""
+    assert is_one_sentence(err), err
+    assert said in err
+
+
+def test_a_second_process_is_told_who_learns(mail, small, tmp_path):
+    import os
+
+    from hinged.mail import Assistant
+
+    mail("learn", small, "--state", tmp_path / "state")
+    with Assistant(tmp_path / "state"):
+        code, _, err = mail("learn", small, "--state", tmp_path / "state")
+        assert code == 1
+        assert f"in use by process {os.getpid()}" in err
+        assert is_one_sentence(err)
+        assert mail("suggest", small, "--state", tmp_path / "state", "--json")[0] == 0
+
+
+def test_the_demo_mailbox_names_the_next_commands(mail, tmp_path):
+    out = mail("demo", tmp_path / "box", "--messages", "60", "--folders", "3")[1]
+    assert "60 messages" in out
+    assert "hinged mail replay" in out
+    assert (
+        json.loads(mail("demo", tmp_path / "other", "--messages", "60", "--folders", "3", "--json")[1])["INBOX"] == 30
+    )
+
+
+def test_no_command_shows_the_help(mail):
+    out = mail()[1]
+    assert all(name in out for name in COMMANDS)

@@ -1,0 +1,75 @@
+"""Looks at a Maildir in forked children that are killed at random; in the end every message was learnt once.
+
+Run as a program: folder, number of kills, seed. Each child learns one message at a time and tells each that was
+acknowledged; whenever all are learnt, the next child begins with an assistant that knows nothing.
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+from tests.journal.models import same
+
+from hinged.mail import Assistant, look, open_source, write_demo
+
+
+def learn(mail, state, tell):
+    with Assistant(state) as assistant:
+        plain = assistant.learn
+
+        def told(filed):
+            learnt = 0
+            for one in filed:
+                learnt += plain([one])
+                os.write(tell, f"{one.message.id}\n".encode())
+            return learnt
+
+        assistant.learn = told
+        look(assistant, open_source(mail))
+
+
+def killed(mail, state, wait):
+    hear, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(hear)
+        learn(mail, state, tell)
+        os._exit(0)
+    os.close(tell)
+    time.sleep(wait)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with os.fdopen(hear) as said:
+        return said.read().split()
+
+
+if __name__ == "__main__":
+    folder, kills, rng = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
+    mail, state = folder / "mail", folder / "state"
+    messages = sum(n for name, n in write_demo(mail, 150, 4).items() if name != "INBOX")
+    began = time.perf_counter()
+    with Assistant(folder / "whole") as whole:
+        look(whole, open_source(mail))
+        took = max(0.3, 2 * (time.perf_counter() - began))
+        acknowledged: set[str] = set()
+        lost, rounds = [], 0
+        for _ in range(kills):
+            acknowledged.update(killed(mail, state, rng.random() * took))
+            with Assistant(state) as assistant:
+                keys = [event.key for event in assistant.kept.journal.examples()]
+                assert len(keys) == len(set(keys)), "nothing is learnt twice"
+                lost += sorted(acknowledged - set(keys))
+                if len(keys) == messages:
+                    assert same(assistant.model, whole.model)
+            if len(keys) == messages:
+                shutil.rmtree(state)
+                acknowledged, rounds = set(), rounds + 1
+        with Assistant(state) as assistant:
+            look(assistant, open_source(mail))
+            assert same(assistant.model, whole.model), "as if nothing had happened"
+    print(json.dumps({"lost": lost, "rounds": rounds, "messages": messages}))

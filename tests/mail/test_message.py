@@ -1,0 +1,111 @@
+"""Messages of all kinds, whole and broken."""
+
+import time
+from email.message import EmailMessage
+
+import pytest
+from tests.mail.letters import letter, message
+
+from hinged.mail.html import text_of_html
+from hinged.mail.message import ENOUGH, read_message
+
+
+def test_a_message_with_everything():
+    built = EmailMessage()
+    built["From"] = "Ännchen <ann@example.com>"
+    built["To"] = "bob@example.org, Carol <carol@example.org>"
+    built["Subject"] = "Grüße aus Köln"
+    built["Message-ID"] = "<1@example.com>"
+    built["References"] = "<0@example.com> <00@example.com>"
+    built["Date"] = "Mon, 02 Nov 2020 10:00:00 +0100"
+    built["List-Id"] = "Bakers <baking.example.org>"
+    built.set_content("Hello Bob, ça va?")
+    built.add_alternative("<p>Hello <b>Bob</b></p>", subtype="html")
+    built.add_attachment(b"x" * 1000, maintype="application", subtype="pdf", filename="Übersicht 2020.pdf")
+    read = read_message(built.as_bytes())
+    assert read.id == "1@example.com"
+    assert read.date == 1604307600.0
+    assert read.sender == "Ännchen <ann@example.com>"
+    assert read.address == "ann@example.com"
+    assert read.subject == "Grüße aus Köln"
+    assert read.references == ("0@example.com", "00@example.com")
+    assert read.list_id == "Bakers <baking.example.org>"
+    assert read.body.strip() == "Hello Bob, ça va?"
+    assert read.files == ("Übersicht 2020.pdf",)
+    assert read.kinds == ("application/pdf",)
+
+
+@pytest.mark.parametrize(("charset", "data"), [
+    ("iso-8859-1", "café".encode("latin-1")),
+    ("windows-1251", "привет".encode("cp1251")),
+    ("shift_jis", "日本".encode("shift_jis")),
+    ("utf-8", "café".encode()),
+    ("no-such-charset", "café".encode()),
+    ("", "café".encode("latin-1")),
+])  # fmt: skip
+def test_charsets(charset, data):
+    raw = f"Content-Type: text/plain; charset={charset}\n\n".encode() + data
+    assert read_message(raw).body in ("café", "привет", "日本")
+
+
+def test_headers_in_eight_bits_are_read_as_utf_8_or_latin_1():
+    assert read_message("Subject: café\n\n".encode()).subject == "café"
+    assert read_message("Subject: café\n\n".encode("latin-1")).subject == "café"
+
+
+def test_html_alone_becomes_text():
+    raw = b"Content-Type: text/html\n\n<style>x{}</style><p>tax &eacute;t&eacute;<br>form"
+    assert read_message(raw).body.split() == ["tax", "été", "form"]
+
+
+def test_html_that_never_ends_takes_no_time():
+    began = time.perf_counter()
+    for piece in ("<", "<!--", "<script", "<style>", "<a <", "&lt", "<script></script", "</"):
+        text_of_html(piece * 30_000)
+    assert time.perf_counter() - began < 5
+
+
+def test_a_message_without_a_name_gets_one_that_stays():
+    raw = letter(name="")
+    assert read_message(raw).id.startswith("digest:")
+    assert read_message(raw).id == read_message(b"Status: RO\nX-Keywords: a\n" + raw).id
+    assert read_message(raw).id != read_message(letter(subject="other", name="")).id
+
+
+def test_a_message_of_100_megabytes_is_read_in_a_moment():
+    raw = letter(body="the tax form") + b"A" * 100_000_000
+    began = time.perf_counter()
+    read = read_message(raw)
+    assert time.perf_counter() - began < 1
+    assert read.subject == "tax"
+    assert len(read.body) <= ENOUGH
+
+
+@pytest.mark.parametrize("raw", [
+    b"",
+    b"\n",
+    b"\xff\xfe\x00",
+    b"Subject",
+    b"Subject: =?utf-8?b?!!!?=\n\n",
+    b"Subject: =?x-unknown?q?a?= =?utf-8?q?=ZZ?=\n\n",
+    b"Date: Thu, 99 Foo 99999 99:99:99 +9999\n\n",
+    b"Date: 1\nReceived: ;;;\n\n",
+    b"Content-Type: multipart/mixed\n\nno boundary",
+    b"Content-Type: multipart/mixed; boundary=\"\"\n\n--\n--\n",
+    b"Content-Type: text/plain; charset=\"utf-8\x00\"\n\nx",
+    b"Content-Transfer-Encoding: base64\n\n====A",
+    b"Content-Type: ;;;=\nContent-Disposition: attachment; filename*=x'y'%zz\n\nx",
+    b"Message-ID: " + b"<" * 3000 + b"\n\n",
+    b"".join(b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (i, i) for i in range(3000)),
+])  # fmt: skip
+def test_broken_messages_are_read(raw):
+    read = read_message(raw)
+    assert read.id
+    read.body.encode("utf-8")
+    read.subject.encode("utf-8")
+
+
+def test_dates_fall_back_on_when_it_was_received():
+    read = message(Date="yesterday", Received="from a by b; Thu, 1 Jan 2015 00:00:00 +0000")
+    assert read.date == 1420070400.0
+    assert message().date is None

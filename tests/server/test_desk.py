@@ -1,0 +1,122 @@
+"""The desk behind the page: filing teaches, undoing takes it back to the last bit, other programs' filing is seen."""
+
+import numpy as np
+import pytest
+
+from hinged.mail import Assistant, SourceError, open_source, write_demo
+from hinged.server.page.desk import Desk
+
+
+@pytest.fixture
+def mail(tmp_path):
+    write_demo(tmp_path / "mail", messages=160, folders=5)
+    return tmp_path / "mail"
+
+
+@pytest.fixture
+def desk(mail, tmp_path):
+    with Assistant(tmp_path / "state", fsync=False) as assistant:
+        desk = Desk(open_source(mail), assistant)
+        desk.refresh()
+        yield desk
+
+
+def keys(desk):
+    return [row["key"] for row in desk.rows(0, 100)["rows"]]
+
+
+def test_filing_moves_the_message_teaches_and_counts(desk):
+    first = desk.rows(0, 1)["rows"][0]
+    before = desk.state()["learnt"]
+    told = desk.file(first["key"], first["folders"][1]["name"])
+    assert (told["rank"], told["left"], told["learnt"]) == (2, 29, before + 1)
+    assert first["key"] not in keys(desk)
+    assert first["key"] in [place.key for place in desk.source.places(first["folders"][1]["name"])]
+    curve = desk.hits.curve()
+    assert (curve["filed"], curve["first"], curve["top3"]) == (1, 0, 1)
+    assert desk.refresh()["learnt"] == 0  # its own move is learnt once
+
+
+def test_undo_brings_back_the_message_and_the_very_weights(desk):
+    rows, probe = desk.rows(0, 3)["rows"], {"subject": "invoice for hosting", "from": "accounts"}
+    folder = rows[0]["folders"][2]["name"]
+    desk.file(rows[1]["key"], rows[1]["folders"][0]["name"])
+    before = desk.assistant.model.decision_function([probe])
+    desk.file(rows[0]["key"], folder)
+    assert not np.array_equal(desk.assistant.model.decision_function([probe]), before)
+    told = desk.undo()
+    assert (told["folder"], told["left"]) == (folder, 29)
+    np.testing.assert_array_equal(desk.assistant.model.decision_function([probe]), before)
+    assert told["key"] in keys(desk)
+    assert desk.refresh()["learnt"] == 0
+    desk.undo()
+    assert desk.hits.curve()["filed"] == 0
+    with pytest.raises(ValueError, match="nothing was filed here that could be undone"):
+        desk.undo()
+    assert desk.file(told["key"], folder)["learnt"] == told["learnt"]  # once more, and learnt once more
+
+
+def test_what_another_program_files_is_learnt(desk, mail):
+    other = open_source(mail)
+    row = desk.rows(0, 1)["rows"][0]
+    other.move(other.places("INBOX")[-1], "Travel")
+    told = desk.refresh()
+    assert told == {"changed": True, "learnt": 1, "inbox": 29}
+    assert row["key"] not in keys(desk)
+    with pytest.raises(SourceError, match="no longer in INBOX"):
+        desk.file(row["key"], "Travel")
+    assert not desk.refresh()["changed"]
+
+
+def test_the_reasons_speak_for_and_against(desk):
+    told = desk.message(desk.rows(0, 1)["rows"][0]["key"])
+    best = told["folders"][0]
+    assert best["for"]
+    assert all(share > 0 for _, share in best["for"])
+    assert all(share < 0 for folder in told["folders"] for _, share in folder["against"])
+
+
+def test_wishes_are_kept(desk, tmp_path):
+    desk.change("pin", ["Ann <ann@example.com>", "Travel"])
+    desk.change("confidence", 0.5)
+    assert desk.change("exclude", "Finance/Taxes") == {
+        "on": True,
+        "confidence": 0.5,
+        "excluded": ["Finance/Taxes"],
+        "pins": [{"who": "ann@example.com", "folder": "Travel"}],
+    }
+    desk.change("on", False)
+    assert desk.rows(0, 1)["off"]
+    desk.assistant.close()
+    with Assistant(tmp_path / "state") as again:
+        assert (again.thresholds.confidence, again.is_off, again.excluded) == (0.5, True, ("Finance/Taxes",))
+
+
+@pytest.mark.parametrize(
+    ("what", "value"),
+    [
+        ("on", "yes"),
+        ("confidence", 2),
+        ("confidence", None),
+        ("pin", ["a@b.c"]),
+        ("pin", ["a@b.c", "Nowhere"]),
+        ("rule", 1),
+    ],
+)
+def test_wishes_that_make_no_sense_are_refused(desk, what, value):
+    before = desk.settings()
+    with pytest.raises(ValueError):
+        desk.change(what, value)
+    assert desk.settings() == before
+
+
+def test_an_assistant_that_knows_little_says_how_much_it_needs(tmp_path):
+    write_demo(tmp_path / "mail", messages=38, folders=3)
+    with Assistant(tmp_path / "state", fsync=False) as assistant:
+        desk = Desk(open_source(tmp_path / "mail"), assistant)
+        desk.refresh()
+        told = desk.rows(0, 2)
+        assert told["needed"] == 12
+        assert told["rows"][0]["silent"].startswith("too little is learnt yet")
+        assert desk.file(told["rows"][0]["key"], "Projects/Aurora")["rank"] == 0
+        assert desk.hits.curve()["filed"] == 0  # nothing was suggested, so nothing is counted

@@ -1,0 +1,325 @@
+"""The page in a real browser: clicks, keys, live updates, themes, a phone, hostile mail, and an accessibility check."""
+
+import json
+import os
+import threading
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from tests import needs
+
+from hinged.mail import Assistant, open_source, write_demo
+from hinged.mail.sources.modified_utf7 import to_utf7
+from hinged.server.page.serving import PageServer
+
+#: Where screenshots are left; nowhere unless it is asked for.
+SHOTS = os.environ.get("HINGED_SHOTS")
+
+HOSTILE = (
+    "<script>window.pwned = 1</script>",
+    "<img src=x onerror='window.pwned = 1'>",
+    '"><svg onload=window.pwned=1>',
+    "javascript:window.pwned=1",
+    "<iframe srcdoc='<script>parent.pwned = 1</script>'></iframe>",
+    "</title></textarea><script>window.pwned = 1</script>",
+    "{{constructor.constructor('window.pwned = 1')()}}",
+    "<a href='https://example.com/track' ping='https://example.com/ping'>click</a><base href='https://example.com'>",
+    "\u202egnp.exe <style>@import 'https://example.com/x.css'</style>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=window.pwned=1>",
+)
+
+
+READY = {"inbox": ".chip", "folders": "#folders tbody tr", "settings": "#pin-folder option"}
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    playwright = needs.module("playwright.sync_api", "pip install playwright")
+    path = needs.program("chromium", "chromium")
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=str(path), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Site:
+    """A mailbox, its assistant and a server of its page, for one test."""
+
+    def __init__(self, folder: Path, messages: int = 160) -> None:
+        self.mail = folder / "mail"
+        write_demo(self.mail, messages=messages, folders=5)
+        self.assistant = Assistant(folder / "state", fsync=False)
+
+    def serve(self) -> "Site":
+        self.server = PageServer(lambda: open_source(self.mail), self.assistant)
+        self.thread = threading.Thread(target=self.server.run)
+        self.thread.start()
+        return self
+
+    def stop(self) -> None:
+        self.server.stop()
+        self.thread.join(20)
+        self.assistant.close()
+        assert not self.thread.is_alive()
+
+
+@pytest.fixture
+def mailbox(tmp_path):
+    """A site that is not served yet."""
+    site = Site(tmp_path)
+    yield site
+    site.stop()
+
+
+@pytest.fixture
+def site(mailbox):
+    return mailbox.serve()
+
+
+@pytest.fixture
+def opened(chromium):
+    """A function that opens a page and checks at the end that the browser had nothing to complain about."""
+    contexts, complaints = [], []
+
+    def open_page(site, width=1280, height=800, theme="light"):
+        context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda told: complaints.append(told.text))
+        page.on("pageerror", lambda told: complaints.append(str(told)))
+        page.on("dialog", lambda told: complaints.append(f"dialog {told.message}"))
+        page.on("request", lambda asked: complaints.append(asked.url) if "127.0.0.1" not in asked.url else None)
+        page.goto(site.server.address)
+        page.wait_for_selector(".row")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def inbox(site):
+    return [place.key for place in open_source(site.mail).places("INBOX")]
+
+
+def left(page, count):
+    page.wait_for_function("n => document.querySelector('#left').textContent === String(n)", arg=count)
+
+
+def test_one_key_files_and_u_takes_it_back(site, opened):
+    page = opened(site)
+    newest = inbox(site)[-1]
+    folder = page.locator(".row[aria-current] .chip.best span").inner_text()
+    page.keyboard.press("1")
+    left(page, 29)
+    assert newest in [place.key for place in open_source(site.mail).places(folder)]
+    assert page.locator("#said").inner_text() == f"Filed to {folder}: the first suggestion."
+    page.keyboard.press("u")
+    left(page, 30)
+    assert inbox(site)[-1] == newest
+    page.wait_for_selector("#undo", state="hidden")
+
+
+def test_keys_pressed_in_haste_are_not_lost(site, opened):
+    page = opened(site)
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    page.keyboard.press("2")
+    left(page, 27)
+    page.wait_for_function("document.querySelectorAll('.row').length > 0 && !document.querySelector('#undo').hidden")
+    assert len(inbox(site)) == 27
+
+
+def test_j_and_k_move_and_slash_finds_any_folder(site, opened):
+    page = opened(site)
+    before = inbox(site)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.wait_for_function("document.querySelector('.row[aria-current]').getAttribute('aria-posinset') === '2'")
+    assert page.evaluate("document.activeElement.getAttribute('aria-posinset')") == "2"
+    page.keyboard.press("/")
+    page.wait_for_selector("#search[open]")
+    page.keyboard.type("trvl")
+    page.keyboard.press("Enter")
+    left(page, 29)
+    assert before[-2] in [place.key for place in open_source(site.mail).places("Travel")]
+
+
+def test_a_click_on_a_chip_files_that_message(site, opened):
+    page = opened(site)
+    key, chip = inbox(site)[-3], page.locator(".row[aria-posinset='3'] .chip").nth(1)
+    folder = chip.locator("span").inner_text()
+    chip.click()
+    left(page, 29)
+    assert key in [place.key for place in open_source(site.mail).places(folder)]
+
+
+def test_what_another_program_files_disappears_by_itself(site, opened):
+    page = opened(site)
+    other = open_source(site.mail)
+    learnt = site.server.desk.state()["learnt"]
+    for place in other.places("INBOX")[-2:]:
+        other.move(place, "Travel")
+    left(page, 28)
+    assert site.server.desk.state()["learnt"] == learnt + 2
+
+
+def test_folders_and_wishes(site, opened):
+    page = opened(site)
+    page.keyboard.press("1")
+    left(page, 29)
+    page.keyboard.press("g")
+    page.wait_for_selector("#folders tbody tr")
+    page.wait_for_selector("svg.curve path.first")
+    assert page.locator("#folders tbody tr").count() == 5
+    assert "1 of 1" in page.locator("#folders").inner_text()
+    page.click("[data-view=settings]")
+    page.fill("#pin-who", "@foodbank.example")
+    page.select_option("#pin-folder", "Travel")
+    page.click("#pin-form button")
+    page.wait_for_selector("#pins li")
+    assert site.assistant.pins() == {"@foodbank.example": "Travel"}
+    page.click("#on")
+    page.wait_for_function("!document.querySelector('#on').checked")
+    page.click("[data-view=inbox]")
+    page.wait_for_selector("#note:not([hidden])")
+    assert site.assistant.is_off
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_can_be_used_by_everyone_at_every_width(site, opened, theme):
+    axe = needs.module("axe_playwright_python.sync_playwright", "pip install axe-playwright-python").Axe()
+    for name, width in (("wide", 1280), ("tablet", 820), ("phone", 390)):
+        page = opened(site, width, 800, theme)
+        page.wait_for_selector(".chip")
+        views = ("inbox", "folders", "settings") if name != "tablet" else ("inbox",)
+        for view in views:
+            page.click(f"[data-view={view}]")
+            page.wait_for_selector(READY[view], state="attached")
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (name, view)
+            found = axe.run(page).response["violations"]
+            found = [one for one in found if one["impact"] in ("serious", "critical")]
+            serious = [(one["id"], one["nodes"][0]["html"], one["nodes"][0]["failureSummary"]) for one in found]
+            assert serious == [], (name, view, theme)
+            if SHOTS:
+                page.screenshot(path=f"{SHOTS}/{theme}-{name}-{view}.png")
+
+
+def test_on_a_phone_a_message_fills_the_screen_and_goes_back(site, opened):
+    page = opened(site, 390, 800)
+    assert not page.locator("#why").is_visible()
+    page.locator(".row .who").first.click()
+    page.wait_for_selector("#why .reason")
+    assert not page.locator("#inbox").is_visible()
+    page.click(".back")
+    page.wait_for_selector(".row")
+    page.locator(".row .who").first.click()
+    page.wait_for_selector("#why .reason.best .button")
+    page.locator("#why .reason.best .button").click()
+    left(page, 29)
+    page.wait_for_selector("#inbox", state="visible")
+
+
+def test_hostile_mail_is_shown_as_text(mailbox, opened):
+    site = mailbox
+    name = "<img src=x onerror=window.pwned=1>"
+    hostile = site.mail / f".{to_utf7(name).replace('/', '|').replace('.', '|')}"
+    for part in ("cur", "new", "tmp"):
+        (hostile / part).mkdir(parents=True)
+    for i, text in enumerate(HOSTILE):
+        raw = (
+            f'From: "{text}" <x{i}@example.com>\nTo: {text}\nSubject: {text}\nMessage-ID: <hostile-{i}@example.com>\n'
+            f"List-Id: {text}\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n"
+            f"--b\nContent-Type: text/{'html' if i % 2 else 'plain'}\n\n{text} hello\n"
+            f'--b\nContent-Type: application/pdf\nContent-Disposition: attachment; filename="{text}.pdf"\n\nx\n--b--\n'
+        ).encode()
+        where = site.mail if i < 8 else hostile
+        (where / "new" / f"19{i:08d}.hostile.host").write_bytes(raw)
+    site.serve()
+    page = opened(site)
+    for _ in HOSTILE[:8]:
+        page.wait_for_selector("#why .body")
+        page.keyboard.press("/")
+        page.wait_for_selector("#search-list li")
+        page.keyboard.press("Escape")
+        page.keyboard.press("j")
+    page.keyboard.press("g")
+    page.wait_for_selector("#folders tbody tr")
+    assert "<img src=x" in page.locator("#folders").inner_text()
+    page.keyboard.press("g")
+    page.wait_for_selector(".row")
+    assert "<script>" in page.locator("#inbox").inner_text()
+    assert page.evaluate("window.pwned === undefined && document.scripts.length === 1")
+    assert page.evaluate("document.querySelectorAll('iframe, object, #why a, #inbox a').length") == 0
+
+
+def test_ten_thousand_messages_cost_no_more_than_ten(mailbox, opened):
+    site = mailbox
+    for i in range(10_000):
+        text = f"From: a{i}@example.com\nSubject: message {i}\nMessage-ID: <{i}@many>\n\nhello\n"
+        (site.mail / "new" / f"20{i:08d}.many.host").write_text(text)
+    site.serve()
+    page = opened(site)
+    left(page, 10_030)
+    assert page.locator(".row").count() < 40
+    page.evaluate("document.querySelector('#inbox').scrollTop = 1e9")
+    page.wait_for_selector(".row[aria-posinset='10030']")
+    assert page.locator(".row").count() < 40
+
+
+# ------------------------------------------------------------------ who may ask
+def ask(site, path, *, cookie=True, host=None, body=None, headers=None):
+    request = urllib.request.Request(f"http://127.0.0.1:{site.server.port}{path}", data=body)
+    guard = site.server.guard
+    if cookie:
+        request.add_header("Cookie", f"{guard.cookie}={guard.token if cookie is True else cookie}")
+    for name, value in {**({"Host": host} if host else {}), **(headers or {})}.items():
+        request.add_header(name, value)
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, answer.read(), answer.headers
+    except urllib.error.HTTPError as answer:
+        return answer.code, answer.read(), answer.headers
+
+
+def test_only_the_page_itself_may_ask(site):
+    ours = {"X-Hinged": "1"}
+    before = inbox(site)
+    body = json.dumps({"key": before[-1], "folder": "Travel"}).encode()
+    assert ask(site, "/api/inbox", cookie=False)[0] == 403
+    assert ask(site, "/api/inbox", cookie="wrong")[0] == 403
+    assert ask(site, "/?token=wrong", cookie=False)[0] == 403
+    assert ask(site, "/api/inbox", host="evil.example")[0] == 421
+    assert ask(site, "/api/file", body=body)[0] == 403
+    assert ask(site, "/api/file", body=body, headers={**ours, "Origin": "http://evil.example"})[0] == 403
+    assert ask(site, "/api/file", body=body, headers={**ours, "Sec-Fetch-Site": "cross-site"})[0] == 403
+    assert inbox(site) == before
+    status, _, headers = ask(site, "/")
+    assert status == 200
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert ask(site, "/api/file", body=body, headers=ours)[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "says"),
+    [
+        ("/api/inbox?start=x", None, 400, "start must be a whole number"),
+        ("/api/message?key=none", None, 409, "no longer in INBOX"),
+        ("/api/file", b"{", 400, "no JSON"),
+        ("/api/file", b"[]", 400, "a JSON object"),
+        ("/api/file", b"{}", 400, "key must be a text"),
+        ("/api/file", b'{"key": "none", "folder": "Travel"}', 409, "no longer in INBOX"),
+        ("/api/file", b" " * 100_000, 413, "may hold"),
+        ("/api/undo", b"{}", 400, "nothing was filed here"),
+        ("/api/settings", b'{"what": "rule", "value": 1}', 400, "there is no setting 'rule'"),
+        ("/static/../desk.py", None, 404, ""),
+    ],
+)
+def test_what_makes_no_sense_gets_a_sentence(site, path, body, status, says):
+    told, text, _ = ask(site, path, body=body, headers={"X-Hinged": "1"})
+    assert (told, says in text.decode()) == (status, True)
