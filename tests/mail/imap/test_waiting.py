@@ -1,0 +1,130 @@
+"""Changes are noticed: told by the server, found by looking, and after the server was away."""
+
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+from tests.mail.imap.dovecot import PASSWORD, Dovecot
+from tests.mail.imap.letters import deliver
+
+from hinged.mail.sources.imap import open_imap
+from hinged.mail.sources.source import UnreachableError
+
+
+@contextmanager
+def meanwhile(do, after=0.4):
+    """Do something while the test waits."""
+    thread = threading.Timer(after, do)
+    thread.start()
+    yield
+    thread.join()
+
+
+def look_at_all(source):
+    for folder in source.folders():
+        source.places(folder.name)
+
+
+def came_after(source, seconds):
+    began = time.monotonic()
+    assert source.wait(seconds)
+    return time.monotonic() - began
+
+
+def test_quiet_is_quiet(opened, other):
+    deliver(other, "INBOX", 1)
+    source = opened()
+    look_at_all(source)
+    began = time.monotonic()
+    assert not source.wait(1.5)
+    assert time.monotonic() - began < 2.5
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2"])
+def test_a_new_message_in_the_inbox_is_told_at_once(opened, other, host):
+    source = opened(host)
+    look_at_all(source)
+    with meanwhile(lambda: deliver(other, "INBOX", 1)):
+        assert came_after(source, 20) < 10
+    look_at_all(source)
+    assert len(source.places("INBOX")) == 1
+
+
+def test_what_is_filed_elsewhere_is_told_at_once_where_the_server_can(opened, other):
+    other.create_folder("Work")
+    source = opened()
+    look_at_all(source)
+    with meanwhile(lambda: deliver(other, "Work", 1)):
+        assert came_after(source, 20) < 10
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "127.0.0.3", "127.0.0.4"])
+def test_what_is_filed_elsewhere_is_found_by_looking_where_it_cannot(opened, other, host):
+    other.create_folder("Work")
+    source = opened(host, "&poll=1")
+    look_at_all(source)
+    with meanwhile(lambda: deliver(other, "Work", 1)):
+        assert came_after(source, 20) < 10
+
+
+def test_a_new_folder_is_a_change_and_a_flag_is_none(opened, other):
+    deliver(other, "INBOX", 1)
+    source = opened("127.0.0.2", "&poll=1")
+    look_at_all(source)
+    other.select_folder("INBOX")
+    with meanwhile(lambda: other.add_flags([1], [b"\\Seen"])):
+        assert not source.wait(1.5)
+    with meanwhile(lambda: other.create_folder("Work")):
+        assert came_after(source, 20) < 10
+
+
+def test_what_changed_since_the_last_look_is_told_without_waiting(opened, other):
+    source = opened()
+    look_at_all(source)
+    deliver(other, "Sent", 1)
+    assert came_after(source, 20) < 5
+
+
+def test_a_server_killed_while_we_wait_is_found_again(monkeypatch):
+    monkeypatch.setenv("HINGED_MAIL_PASSWORD", PASSWORD)
+    server = Dovecot()
+    try:
+        user = server.new_user()
+        source = open_imap(server.url(user))
+        look_at_all(source)
+        with meanwhile(server.kill), pytest.raises(UnreachableError):  # the connection is lost, and another refused
+            source.wait(20)
+        with pytest.raises(UnreachableError):
+            source.folders()
+        server.start()
+        client = server.client(user)
+        deliver(client, "INBOX", 1)
+        client.shutdown()
+        assert came_after(source, 20) < 10
+        look_at_all(source)
+        assert len(source.places("INBOX")) == 1
+        server.kill()
+        server.start()
+        assert not source.wait(1.2)  # away and back between two waits: it was looked, and nothing differs
+        source.close()
+    finally:
+        server.close()
+
+
+def test_pauses_grow_while_a_server_is_away(monkeypatch):
+    monkeypatch.setenv("HINGED_MAIL_PASSWORD", PASSWORD)
+    server = Dovecot()
+    try:
+        source = open_imap(server.url(server.new_user()))
+        server.kill()
+        lengths = []
+        for _ in range(3):
+            began = time.monotonic()
+            with pytest.raises(UnreachableError):
+                source.wait(60)
+            lengths.append(time.monotonic() - began)
+        assert lengths[0] < 0.5
+        assert 0.7 < lengths[1] < 1.3 < lengths[2] < 3
+    finally:
+        server.close()
