@@ -11,7 +11,7 @@ from hinged.mail.assistant import Assistant, Filed
 from hinged.mail.looking import look
 from hinged.mail.message import Message, read_message
 from hinged.mail.sources.modified_utf7 import to_utf7
-from hinged.mail.sources.source import Folder, Place, Source, SourceError, UnreachableError
+from hinged.mail.sources.source import Folder, Place, RejectedError, Source, SourceError, UnreachableError
 from hinged.mail.suggestion import Suggestion
 
 __all__ = ["Away", "Back", "Learnt", "Renamed", "Stopped", "Suggested", "Watcher", "keyword_of"]
@@ -117,7 +117,7 @@ class Watcher:
         Raises
         ------
         SourceError
-            Where the source refuses several times in a row.
+            Where the source refuses several times in a row, or does not let us in any more.
         Stopped
         """
         self._settled = False
@@ -126,9 +126,9 @@ class Watcher:
             self._suggest()
         except UnreachableError as problem:
             self._lose(problem)
-        except SourceError:
+        except SourceError as problem:
             self._refusals += 1
-            if self._refusals == REFUSALS:
+            if self._refusals == REFUSALS or isinstance(problem, RejectedError):
                 raise
         else:
             self._view.settle()

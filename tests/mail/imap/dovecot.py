@@ -8,6 +8,7 @@ import hmac
 import json
 import os
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -238,12 +239,13 @@ def certificates(folder: Path) -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on, all different."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+    """Ports that nobody listens on, all different, and not of those that connections are given by the system."""
+    found: set[int] = set()
+    while len(found) < count:
+        port = random.SystemRandom().randrange(20_000, 32_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            found.add(port)
+    return sorted(found)
 
 
 def _base64(content: bytes) -> bytes:

@@ -3,6 +3,7 @@
 import shlex
 import socket
 import ssl
+import subprocess
 import sys
 
 import pytest
@@ -83,6 +84,25 @@ def test_a_token_comes_from_a_command(server, user, other, mechanism, monkeypatc
     source = open_imap(server.url(user))
     assert len(source.places("INBOX")) == 1
     source.close()
+
+
+def test_the_password_is_asked_for_at_a_terminal(user):
+    ask = (
+        "import os; os.environ.pop('HINGED_MAIL_PASSWORD')\n"
+        "from hinged.mail.sources.imap import address, credentials as c; c._from_keyring = lambda address: None\n"
+        f"print(c.find_secret(address.read_address('imaps://{user}@localhost/')).text[::-1])"
+    )
+    spawn = "import pty, sys; pty.spawn([sys.executable, '-c', sys.argv[1]])"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", spawn, ask], stdin=pipe, stdout=pipe) as program:
+        said = b""
+        while not said.endswith(b": "):
+            said += program.stdout.read(1)
+        program.stdin.write(PASSWORD.encode() + b"\n")
+        program.stdin.flush()
+        answer = program.stdout.read().decode()
+    assert said.decode().strip() == f"Password of {user}@localhost:"
+    assert answer.split() == PASSWORD[::-1].split()  # and the password is not shown while it is typed
 
 
 # ------------------------------------------------------------------ ways that do not

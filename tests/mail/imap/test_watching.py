@@ -6,6 +6,7 @@ from tests.mail.imap.letters import deliver, file_away, numbers_in, uid_of
 
 from hinged.mail import Assistant, Thresholds
 from hinged.mail.sources.imap import open_imap
+from hinged.mail.sources.source import RejectedError
 from hinged.mail.watching import Away, Back, Learnt, Renamed, Stopped, Suggested, Watcher, keyword_of
 
 FEW = Thresholds(messages=6)
@@ -204,6 +205,19 @@ def test_off_means_off(watched, other):
     assert told.take() == ([], [], [])
     other.select_folder("INBOX")
     assert set(other.get_flags([1])[1]) <= {b"\\Recent"}
+
+
+def test_a_password_that_is_no_longer_accepted_is_tried_once(watched, monkeypatch):
+    watcher, told = watched()
+    watcher.turn()
+    told.take()
+    monkeypatch.setenv("HINGED_MAIL_PASSWORD", "wrong")
+    watcher.source._client.shutdown()
+    with pytest.raises(RejectedError):
+        watcher.turn()
+    with pytest.raises(RejectedError):
+        watcher.source.wait(1)
+    assert told.take() == ([], [], [])
 
 
 def test_a_wish_to_stop_is_heard_between_messages(watched):

@@ -11,7 +11,7 @@ from imapclient.exceptions import IMAPClientAbortError, IMAPClientError, IMAPCli
 
 from hinged.mail.message import ENOUGH
 from hinged.mail.sources.imap.address import Address
-from hinged.mail.sources.imap.client import Client, connect
+from hinged.mail.sources.imap.client import INBOX, Client, connect
 from hinged.mail.sources.imap.complaints import words_of
 from hinged.mail.sources.imap.credentials import Secret, find_secret
 from hinged.mail.sources.imap.folders import Look, look
@@ -27,7 +27,6 @@ LOST = (IMAPClientAbortError, ProtocolError, OSError)
 AT_ONCE = 64  # messages in one question, so at most 16 MiB in memory
 LONGEST = 1500.0  # seconds of silence; servers may hang up after 30 minutes
 TOLD_OF_ALL = 5  # times less often is looked at all folders where the server tells of changes in them
-INBOX = "INBOX"
 
 
 class ImapSource:

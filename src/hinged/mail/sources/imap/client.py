@@ -20,7 +20,9 @@ from hinged.mail.sources.imap.complaints import about_connecting, about_login
 from hinged.mail.sources.imap.credentials import Secret
 from hinged.mail.sources.source import SourceError
 
-__all__ = ["Client", "State", "connect"]
+__all__ = ["INBOX", "Client", "State", "canonical", "connect", "is_only_a_name"]
+
+INBOX = "INBOX"
 
 #: What tells whether a folder still holds the same messages. Flags do not matter here.
 ITEMS = "(MESSAGES UIDNEXT UIDVALIDITY)"
@@ -99,7 +101,7 @@ class Client(IMAPClient):
             values = {key.upper(): value for key, value in zip(items[::2], items[1::2], strict=True)}
             if values.keys() >= {b"UIDVALIDITY", b"UIDNEXT", b"MESSAGES"}:
                 folder = decode_name(name) if isinstance(name, bytes) else str(name)
-                yield folder, State(values[b"UIDVALIDITY"], values[b"UIDNEXT"], values[b"MESSAGES"])
+                yield canonical(folder), State(values[b"UIDVALIDITY"], values[b"UIDNEXT"], values[b"MESSAGES"])
 
     def move_and_tell(self, uid: int, folder: str) -> tuple[int, int] | None:
         """Move a message in one step; gives its new UIDVALIDITY and UID where the server tells."""
@@ -132,6 +134,11 @@ class Client(IMAPClient):
         """Close the connection without a word."""
         with suppress(OSError):
             self.shutdown()
+
+
+def canonical(folder: str) -> str:
+    """A folder's name as the server has it; of the inbox alone the case does not matter."""
+    return INBOX if folder.upper() == INBOX else folder
 
 
 def is_only_a_name(flags: Sequence[bytes]) -> bool:

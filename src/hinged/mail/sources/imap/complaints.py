@@ -7,7 +7,7 @@ import ssl
 
 from hinged.mail.sources.imap.address import Address
 from hinged.mail.sources.imap.credentials import Secret
-from hinged.mail.sources.source import SourceError, UnreachableError
+from hinged.mail.sources.source import RejectedError, SourceError, UnreachableError
 
 __all__ = ["about_connecting", "about_login", "words_of"]
 
@@ -55,7 +55,7 @@ def about_login(address: Address, secret: Secret, error: Exception) -> SourceErr
     words = words_of(error)
     if "[UNAVAILABLE]" in words.upper():  # RFC 5530: the server's own trouble, not ours
         return UnreachableError(f"{address.host} cannot check passwords at the moment: {words}.")
-    return SourceError(
+    return RejectedError(
         f"{address.host} did not accept the {secret.kind} of {address.user} (from {secret.origin}); it says: {words}."
     )
 

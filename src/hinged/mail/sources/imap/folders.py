@@ -8,7 +8,7 @@ from typing import Any
 
 from imapclient.exceptions import IMAPClientAbortError, IMAPClientError
 
-from hinged.mail.sources.imap.client import Client, State, is_only_a_name
+from hinged.mail.sources.imap.client import INBOX, Client, State, canonical, is_only_a_name
 from hinged.mail.sources.source import Folder
 from hinged.mail.sources.uses import guess_uses
 
@@ -44,13 +44,14 @@ def look(client: Client) -> Look:
     away = _namespaces_of_others(client)
     names: dict[str, str] = {}
     uses: dict[str, str] = {}
-    for flags, delimiter, theirs in found:
+    for flags, delimiter, name in found:
+        theirs = canonical(name)
         if is_only_a_name(flags) or theirs not in states or theirs.startswith(away):
             continue
         ours = our_name(theirs, delimiter)
         if ours not in names:
             names[ours] = theirs
-            uses[ours] = "inbox" if ours == "INBOX" else _told(flags)
+            uses[ours] = "inbox" if ours == INBOX else _told(flags)
     guess_uses(uses)
     folders = [Folder(name, uses[name]) for name in sorted(names)]
     return Look(folders, names, {ours: states[theirs] for ours, theirs in names.items()})
@@ -74,11 +75,9 @@ def our_name(theirs: str, delimiter: bytes | None) -> str:
 
     Examples
     --------
-    >>> our_name("Work.Bills 1/2", b"."), our_name("Work/Bills", b"/"), our_name("inbox", b"/")
+    >>> our_name("Work.Bills 1/2", b"."), our_name("Work/Bills", b"/"), our_name("INBOX", None)
     ('Work/Bills 1%2F2', 'Work/Bills', 'INBOX')
     """
-    if theirs.upper() == "INBOX":  # the one name whose case does not matter
-        return "INBOX"
     level = (delimiter or b"").decode()
     if level == "/":
         return theirs
