@@ -9,6 +9,7 @@ from tests.mail.imap.dovecot import PASSWORD, Dovecot
 from tests.mail.imap.letters import deliver
 
 from hinged.mail.sources.imap import open_imap
+from hinged.mail.sources.imap.waiting import idle
 from hinged.mail.sources.source import UnreachableError
 
 
@@ -84,6 +85,24 @@ def test_what_changed_since_the_last_look_is_told_without_waiting(opened, other)
     look_at_all(source)
     deliver(other, "Sent", 1)
     assert came_after(source, 20) < 5
+
+
+def test_what_happens_between_a_look_and_the_wait_is_noticed(opened, other):
+    other.create_folder("Work")
+    source = opened()
+    look_at_all(source)
+    client, seen = source._client, source._look.states["INBOX"]
+    assert client.ask_for_news()
+    assert not idle(client, "INBOX", 0.1, seen)
+    client.choose("Work")
+    deliver(other, "INBOX", 1)  # opening the inbox would find it there, and the server would not tell of it
+    began = time.monotonic()
+    assert idle(client, "INBOX", 20, seen)
+    assert time.monotonic() - began < 5
+    seen = client.choose("INBOX")
+    deliver(other, "Work", 1)
+    time.sleep(0.7)  # the server may tell of it with its next answer, or while idle
+    assert idle(client, "INBOX", 20, seen)
 
 
 def test_a_server_killed_while_we_wait_is_found_again(monkeypatch):

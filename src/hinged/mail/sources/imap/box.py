@@ -121,9 +121,9 @@ class ImapSource:
         rounds, look_again = Rounds(LONGEST), 0.0
         while True:
             if time.monotonic() >= look_again:
+                every = self.address.poll * (TOLD_OF_ALL if self._ask(Client.ask_for_news) else 1)
                 if self._ask(self._differs):
                     return True
-                every = self.address.poll * (TOLD_OF_ALL if self._ask(Client.ask_for_news) else 1)
                 look_again = time.monotonic() + min(every, LONGEST)
             now = time.monotonic()
             if now >= end:
@@ -177,9 +177,9 @@ class ImapSource:
 
     def _idle(self, seconds: float) -> bool:
         """Wait on this connection; one that is lost is made again at once, and is a change."""
-        client = self._connection()
+        seen, client = self._seen().states.get(INBOX), self._connection()
         try:
-            return idle(client, INBOX, max(0.0, seconds))
+            return idle(client, INBOX, max(0.0, seconds), seen)
         except (*LOST, IMAPClientError):
             self._drop()
             self._connect_again()

@@ -130,6 +130,10 @@ class Client(IMAPClient):
             )
         return self._tells_of_all
 
+    def was_told(self) -> bool:
+        """Whether news of other folders came along with the answer to the last command."""
+        return any(self._imap.response(kind)[1] != [None] for kind in ("STATUS", "LIST"))
+
     def hang_up(self) -> None:
         """Close the connection without a word."""
         with suppress(OSError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 
-from hinged.mail.sources.imap.client import Client
+from hinged.mail.sources.imap.client import Client, State
 
 __all__ = ["Pauses", "Rounds", "idle"]
 
@@ -13,13 +13,14 @@ __all__ = ["Pauses", "Rounds", "idle"]
 NEWS = {b"EXISTS", b"EXPUNGE", b"VANISHED", b"STATUS", b"LIST"}
 
 
-def idle(client: Client, folder: str, seconds: float) -> bool:
+def idle(client: Client, folder: str, seconds: float, seen: State | None) -> bool:
     """Wait in a folder for at most so many seconds; True where the server told of new or gone messages.
 
-    The connection cannot be used any more after an exception.
+    Each wait begins by opening the folder anew and comparing it with what the caller has seen: a change after that is
+    told while idle, one before it never would be. The connection cannot be used any more after an exception.
     """
-    if client.selected != (folder, False):
-        client.choose(folder)
+    if client.choose(folder) != seen or client.was_told():
+        return True
     if not client.can("IDLE"):
         time.sleep(seconds)
         return False
