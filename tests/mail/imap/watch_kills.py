@@ -103,10 +103,13 @@ def run(folder, kills, rng, server):
         pairs = learnt(folder)
         assert len(pairs) == len(set(pairs)), "nothing is learnt twice"
         lost += sorted(set(acknowledged(folder)) - set(pairs))
+    ready = (folder / "stderr").read_text().count("watching")
     child = started(url, folder)
     due = {(f"{n}@example.org", lies.replace(".", "/")) for n, lies in user.lies.items() if lies != "INBOX"}
     end = time.monotonic() + 60
-    while not due <= set(learnt(folder, running=True)) and time.monotonic() < end:
+    while time.monotonic() < end and not (
+        due <= set(learnt(folder, running=True)) and (folder / "stderr").read_text().count("watching") > ready
+    ):
         time.sleep(0.05)
     os.kill(child, signal.SIGTERM)
     _, status = os.waitpid(child, 0)
