@@ -26,6 +26,7 @@ Answer = TypeVar("Answer")
 LOST = (IMAPClientAbortError, ProtocolError, OSError)
 AT_ONCE = 64  # messages in one question, so at most 16 MiB in memory
 LONGEST = 1500.0  # seconds of silence; servers may hang up after 30 minutes
+GOODBYE = 5.0  # seconds that the server has to say goodbye
 TOLD_OF_ALL = 5  # times less often is looked at all folders where the server tells of changes in them
 
 
@@ -58,13 +59,13 @@ class ImapSource:
     def places(self, folder: str) -> list[Place]:
         """Where the messages of a folder lie, oldest arrival first, as of the last look at the folders."""
         theirs, before = self._theirs(folder), self._listings.get(folder)
-        seen = self._seen()
-        state = seen.states.get(folder)
-        if state is not None and state.count == 0:
-            before = self._listings[folder] = Listing(state, [])
-        elif before is None or before.state != state:
-            before = self._listings[folder] = self._ask(lambda client: list_folder(client, folder, theirs, before))
-            seen.states[folder] = before.state
+        seen = self._seen().states.get(folder)
+        if before is None or seen is None or before.seen != seen:
+            if seen is not None and seen.count == 0:
+                before = Listing(seen, seen, [])
+            else:
+                before = self._ask(lambda client: list_folder(client, folder, theirs, seen, before))
+            self._listings[folder] = before
         return before.places
 
     def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
@@ -136,6 +137,7 @@ class ImapSource:
         client, self._client = self._client, None
         if client is not None:
             try:
+                client.socket().settimeout(GOODBYE)
                 client.logout()
             except (IMAPClientError, OSError):
                 client.hang_up()

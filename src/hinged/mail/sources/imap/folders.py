@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from imapclient.exceptions import IMAPClientAbortError, IMAPClientError
-
 from hinged.mail.sources.imap.client import INBOX, Client, State, canonical, is_only_a_name
 from hinged.mail.sources.source import Folder
 from hinged.mail.sources.uses import guess_uses
@@ -37,10 +35,13 @@ class Look:
 
 
 def look(client: Client) -> Look:
-    """See which folders there are, and whether each still holds what it held."""
-    chosen = _state_of_chosen(client)
+    """See which folders there are, and whether each still holds what it held.
+
+    The inbox is opened for that, always: STATUS may lag behind for the folder that is open, and lags for no other then.
+    """
+    inbox = client.choose(INBOX)
     found, states = client.list_with_states()
-    states |= {name: state for name, state in chosen.items() if name in states}
+    states[INBOX] = inbox
     away = _namespaces_of_others(client)
     names: dict[str, str] = {}
     uses: dict[str, str] = {}
@@ -55,19 +56,6 @@ def look(client: Client) -> Look:
     guess_uses(uses)
     folders = [Folder(name, uses[name]) for name in sorted(names)]
     return Look(folders, names, {ours: states[theirs] for ours, theirs in names.items()})
-
-
-def _state_of_chosen(client: Client) -> dict[str, State]:
-    """The state of the chosen folder, for which STATUS may lag behind; nothing where it is gone."""
-    if client.selected is None:
-        return {}
-    name, _ = client.selected
-    try:
-        return {name: client.choose(name)}
-    except IMAPClientAbortError:
-        raise
-    except IMAPClientError:
-        return {}
 
 
 def our_name(theirs: str, delimiter: bytes | None) -> str:
