@@ -95,6 +95,7 @@ class Watcher:
         self.assistant, self.source, self.inbox, self.keywords = assistant, source, inbox, keywords
         self._tell, self._view = tell, _View(source, going)
         self._settled, self._away, self._refusals = False, False, 0
+        self._to_unmark: list[Place] = []
 
     def moments(self) -> Iterator[None]:
         """Come back whenever a turn is due: at once, when something may have changed, and after a turn that failed.
@@ -149,11 +150,14 @@ class Watcher:
         def learnt(filed: Filed) -> None:
             self._tell(Learnt(filed.message, filed.folder))
             if filed.message.id in marked and filed.place is not None:
-                self.source.mark(filed.place, [])
+                self._to_unmark.append(filed.place)
 
         found = look(self.assistant, self._view, learnt=learnt)
         for old, new in found.renamed.items():
             self._tell(Renamed(old, new))
+        while self._to_unmark:
+            self.source.mark(self._to_unmark[-1], [])
+            self._to_unmark.pop()
 
     def _suggest(self) -> None:
         if self.assistant.is_off:
@@ -161,27 +165,30 @@ class Watcher:
         memory, journal = self.assistant.memory, self.assistant.kept.journal
         new = memory.unknown(self.inbox, self._view.places(self.inbox))
         before: list[str] = journal.get(WATCHED, [])
-        seen = memory.messages_in(self.inbox)
-        looked_at: list[tuple[Place, str]] = []
-        if self.inbox in before:
-            for place, raw in self._view.read(new):
-                message = read_message(raw)
-                if message.id not in seen:  # numbers may begin anew, messages do not
-                    self._suggest_for(message, place)
-                looked_at.append((place, message.id))
-        else:
-            looked_at = [(place, "") for place in new]
-        if looked_at or self.inbox not in before:
-            with self.assistant.kept.lock, journal.transaction():
-                for place, name in looked_at:
-                    memory.note_place(place, name)
-                journal.put(WATCHED, sorted({*before, self.inbox}))
+        looked_at: dict[Place, str] = {}
+        try:
+            if self.inbox in before:
+                self._suggest_for(new, looked_at)
+            else:
+                looked_at = dict.fromkeys(new, "")
+        finally:
+            if looked_at or self.inbox not in before:
+                with self.assistant.kept.lock, journal.transaction():
+                    for place, name in looked_at.items():
+                        memory.note_place(place, name)
+                    journal.put(WATCHED, sorted({*before, self.inbox}))
 
-    def _suggest_for(self, message: Message, place: Place) -> None:
-        suggestion = self.assistant.suggest(message)
-        if self.keywords and suggestion.best is not None:
-            self.source.mark(place, [keyword_of(suggestion.best)])
-        self._tell(Suggested(message, place, suggestion))
+    def _suggest_for(self, places: Sequence[Place], looked_at: dict[Place, str]) -> None:
+        """Suggest for messages at these places, and write down which of them have been looked at."""
+        seen = self.assistant.memory.messages_in(self.inbox)
+        for place, raw in self._view.read(places):
+            message = read_message(raw)
+            if message.id not in seen:  # numbers may begin anew, messages do not
+                suggestion = self.assistant.suggest(message)
+                if self.keywords and suggestion.best is not None:
+                    self.source.mark(place, [keyword_of(suggestion.best)])
+                self._tell(Suggested(message, place, suggestion))
+            looked_at[place] = message.id
 
 
 class _View:
@@ -198,8 +205,11 @@ class _View:
         self._pending = {}
 
     def folders(self) -> list[Folder]:
-        """As they are."""
-        return self._source.folders()
+        """As they are. One that is gone will be looked at anew if it comes back."""
+        found = self._source.folders()
+        names = {folder.name for folder in found}
+        self._settled = {name: places for name, places in self._settled.items() if name in names}
+        return found
 
     def places(self, folder: str) -> list[Place]:
         """Those of a folder that changed."""

@@ -6,7 +6,7 @@ from tests.mail.imap.letters import deliver, file_away, numbers_in, uid_of
 
 from hinged.mail import Assistant, Thresholds
 from hinged.mail.sources.imap import open_imap
-from hinged.mail.sources.source import RejectedError
+from hinged.mail.sources.source import RejectedError, UnreachableError
 from hinged.mail.watching import Away, Back, Learnt, Renamed, Stopped, Suggested, Watcher, keyword_of
 
 FEW = Thresholds(messages=6)
@@ -139,6 +139,12 @@ def test_folders_are_made_renamed_joined_and_removed_while_it_runs(watched, othe
     watcher.turn()
     assert told.take() == ([], [], [("Work", "Office/2024")])
     assert watcher.assistant.folders() == ["New", "Office/2024", "Play/Games"]
+    other.rename_folder("Office.2024", "Work")
+    watcher.turn()
+    assert told.take() == ([], [], [("Office/2024", "Work")])
+    other.rename_folder("Work", "Office.2024")
+    watcher.turn()
+    told.take()
     other.select_folder("New")
     other.move(other.search(), "Play.Games")
     other.unselect_folder()
@@ -149,6 +155,34 @@ def test_folders_are_made_renamed_joined_and_removed_while_it_runs(watched, othe
     other.delete_folder("Play.Games")
     watcher.turn()
     assert watcher.assistant.folders() == ["Office/2024"]  # what is gone is not suggested again
+
+
+def test_a_connection_lost_in_the_middle_of_a_turn_repeats_nothing(watched, other):
+    watcher, told = watched(keywords=True)
+    watcher.turn()
+    deliver(other, "INBOX", 20, 21, subject="tax form")
+    mark = watcher.source.mark
+    places = []
+
+    def marking(place, keywords):
+        places.append(place)
+        if len(places) == 2:
+            raise UnreachableError("away.")
+        mark(place, keywords)
+
+    watcher.source.mark = marking
+    told.take()
+    watcher.turn()
+    assert told.take()[1] == [(20, "Work")]
+    watcher.turn()
+    assert told.take()[1] == [(21, "Work")]
+    file_away(other, 20, "Work")
+    del places[1:]  # the next one is lost again
+    watcher.turn()
+    assert told.take()[0] == [(20, "Work")]
+    watcher.turn()
+    other.select_folder("Work", readonly=True)
+    assert other.get_flags([4])[4] == ()
 
 
 def test_numbers_that_begin_anew_teach_nothing_twice(watched, other):

@@ -71,7 +71,8 @@ def _print(event: Event) -> None:
     from hinged.mail.watching import Away, Back, Learnt, Suggested
 
     if isinstance(event, Suggested):
-        print_suggestion(event.message, event.suggestion)
+        if event.suggestion.candidates:
+            print_suggestion(event.message, event.suggestion)
     elif isinstance(event, Learnt):
         say(f"{dim('learnt')}  {event.folder}  {dim(subject_of(event.message))}")
     elif isinstance(event, Away):
