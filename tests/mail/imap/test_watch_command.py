@@ -19,6 +19,7 @@ from hinged.mail import Assistant, Thresholds, open_source
 from hinged.mail.watching import Learnt, Suggested, Watcher
 
 PROGRAM = [sys.executable, "-c", "from hinged.cli.main import main; main()", "mail", "watch"]
+ROOT = Path(__file__).resolve().parents[3]
 KILLS = 300 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 10
 
 
@@ -35,6 +36,13 @@ class Program:
         ]
         for thread in self._threads:
             thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        if self.process.poll() is None:
+            self.stop(signal.SIGKILL)
 
     def _hear(self, name, stream):
         for line in stream:
@@ -69,22 +77,22 @@ def test_a_server_that_comes_back_is_watched_on_and_nothing_is_learnt_twice(tmp_
         other.create_folder("Work")
         deliver(other, "Work", 1, 2)
         deliver(other, "INBOX", 3, 4)
-        program = Program(server.url(user), "--state", tmp_path / "state", "--json")
-        program.says("2@example.org")
-        file_away(other, 3, "Work")
-        program.says("3@example.org")
-        server.kill()  # while the program waits
-        program.says('"away"')
-        server.start()
-        other.shutdown()
-        other = server.client(user)
-        file_away(other, 4, "Work")
-        program.says("4@example.org")
-        program.says('"back"')
-        deliver(other, "INBOX", 5)
-        assert json.loads(program.says("5@example.org"))["silent"].startswith("too little is learnt yet")
-        assert program.stop(signal.SIGINT) == 130
-        assert program.lines["err"][-1] == "hinged: stopping; what has been learnt is kept."
+        with Program(server.url(user), "--state", tmp_path / "state", "--json") as program:
+            program.says("2@example.org")
+            file_away(other, 3, "Work")
+            program.says("3@example.org")
+            server.kill()  # while the program waits
+            program.says('"away"')
+            server.start()
+            other.shutdown()
+            other = server.client(user)
+            file_away(other, 4, "Work")
+            program.says("4@example.org")
+            program.says('"back"')
+            deliver(other, "INBOX", 5)
+            assert json.loads(program.says("5@example.org"))["silent"].startswith("too little is learnt yet")
+            assert program.stop(signal.SIGINT) == 130
+            assert program.lines["err"][-1] == "hinged: stopping; what has been learnt is kept."
         events = [json.loads(line) for line in program.lines["out"]]
         learnt = [(e["message"], e["folder"]) for e in events if e["event"] == "learnt"]
         assert sorted(learnt) == [(f"{n}@example.org", "Work") for n in (1, 2, 3, 4)]
@@ -94,8 +102,8 @@ def test_a_server_that_comes_back_is_watched_on_and_nothing_is_learnt_twice(tmp_
 
 
 def test_watching_survives_kills(tmp_path):
-    program = [sys.executable, str(Path(__file__).with_name("watch_kills.py")), str(tmp_path), str(KILLS), "1"]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=3000)
+    program = [sys.executable, "-m", "tests.mail.imap.watch_kills", str(tmp_path), str(KILLS), "1"]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=3000)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result.pop("learnt") > KILLS / 2
