@@ -26,6 +26,7 @@ NAMES = (
     "ranks",
     "scaling",
     "sequences",
+    "service",
     "text_files",
 )
 

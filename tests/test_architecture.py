@@ -26,8 +26,8 @@ LEVELS = (
     ("bounds",),
     ("experiments", "journal"),
     ("mail",),
-    ("server",),
     ("",),  # the public surface, hinged/__init__.py
+    ("client", "server"),
     ("cli",),
 )
 LEVEL = {folder: level for level, folders in enumerate(LEVELS) for folder in folders}

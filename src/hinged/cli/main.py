@@ -19,6 +19,7 @@ from hinged.cli.mail.group import COMMANDS as MAIL
 from hinged.cli.mail.group import mail
 from hinged.cli.predict import predict
 from hinged.cli.reproduce import reproduce
+from hinged.cli.serve import serve
 from hinged.cli.warm_up import warm_up
 from hinged.mail.sources.source import SourceError
 
@@ -33,7 +34,7 @@ app = typer.Typer(
 )
 COMMANDS = {
     command.__name__.replace("_", "-"): command
-    for command in (learn, predict, evaluate, explain, inspect, convert, reproduce, demo, warm_up)
+    for command in (learn, predict, evaluate, explain, inspect, convert, reproduce, serve, demo, warm_up)
 }
 for name, command in COMMANDS.items():
     app.command(name, cls=Command)(command)

@@ -1,7 +1,8 @@
 """What was learnt, kept so that it survives: a journal of corrections, and snapshots of the model beside it."""
 
-from hinged.journal.durable import DurableModel, Example, Receipt
+from hinged.journal.durable import DurableModel
 from hinged.journal.errors import InUseError, JournalError
 from hinged.journal.journal import Event, Journal
+from hinged.journal.learning import Example, Receipt
 
 __all__ = ["DurableModel", "Event", "Example", "InUseError", "Journal", "JournalError", "Receipt"]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
+import orjson
 
 from hinged.estimators.labels import in_order
 from hinged.io.packing import _plain, _value
@@ -48,7 +49,7 @@ def _bytes_of(x: Any) -> bytes:
     if isinstance(x, Mapping) and not all(type(name) is str for name in x):
         pairs = [[_plain(name, "names of features"), _number(value)] for name, value in x.items()]
         return PAIRS + _json(pairs)
-    text = _json(dict(x) if isinstance(x, Mapping) else x)
+    text = _text(x) if type(x) is str else _json(dict(x) if isinstance(x, Mapping) else x)
     return PACKED + zlib.compress(text, 1) if len(text) > WORTH_PACKING else PLAIN + text
 
 
@@ -98,6 +99,13 @@ def label_from_text(text: str) -> Any:
     if isinstance(plain, dict) and "list" in plain:
         return [_value(one) for one in plain["list"]]
     return _value(plain)
+
+
+def _text(x: str) -> bytes:
+    try:
+        return orjson.dumps(x)
+    except TypeError:  # half a surrogate pair, which is no UTF-8
+        return _json(x)
 
 
 def _json(x: Any) -> bytes:

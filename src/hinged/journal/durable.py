@@ -6,43 +6,19 @@ import os
 import threading
 from collections.abc import Hashable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from hinged.estimators.files import load
-from hinged.journal.codec import encode, label_to_text
 from hinged.journal.errors import JournalError, told
 from hinged.journal.journal import Journal
+from hinged.journal.learning import Example, Receipt, learn_in_order
 from hinged.journal.lock import FolderLock
 from hinged.journal.replaying import learn_again, rename_is_exact
 from hinged.journal.settings import estimator_of, functions_of, plain_settings
 
-__all__ = ["DurableModel", "Example", "Receipt"]
+__all__ = ["DurableModel"]
 
 JOURNAL, SNAPSHOT = "journal.sqlite", "snapshot.hinged"
-
-
-class Example(NamedTuple):
-    """Something to learn: a row, its right answer, who sent it, how much it counts."""
-
-    x: Any
-    y: Any
-    key: str | None = None
-    weight: float | None = None
-
-
-class Receipt(NamedTuple):
-    """What became of an example.
-
-    Attributes
-    ----------
-    seq : its number in the journal; 0 where it was refused
-    new : False where the same key had taught the same label before, so that nothing was learnt
-    error : why it was refused, or None
-    """
-
-    seq: int
-    new: bool
-    error: Exception | None = None
 
 
 class DurableModel:
@@ -140,34 +116,18 @@ class DurableModel:
         Parameters
         ----------
         examples : what to learn, in this order
-            Taken one by one inside the transaction: an iterator may look at the journal as it is by then, and write
+            Those of a list are learnt together where that gives the same weights. Others are taken one by one inside
+            the transaction: an iterator may look at the journal as it is by then, and write
             to it (`Journal.append`, `Journal.run`), and its lines are kept together with the examples or not at all.
         """
         with self._changing():
             with self.journal.transaction():
-                receipts = [self._learn(example) for example in examples]
+                self._ahead = True
+                receipts = learn_in_order(self.model, self.journal, examples)
             self._ahead = False
             if self.journal.last - self._seen >= self.snapshot_every:
                 self._snapshot_if_possible()
         return receipts
-
-    def _learn(self, example: Example) -> Receipt:
-        x, y, key, weight = example
-        try:
-            data = encode(x)
-            label_to_text(y)  # what cannot be written must not be learnt
-            before = None if key is None else self.journal.find(key, y)
-            if before is not None:
-                return Receipt(before, False)
-        except (TypeError, ValueError) as problem:
-            return Receipt(0, False, problem)
-        was_ahead, self._ahead = self._ahead, True
-        try:
-            self.model.learn_one(x, y) if weight is None else self.model.learn_one(x, y, weight)
-        except (TypeError, ValueError) as problem:  # the estimator leaves no trace of what it refuses
-            self._ahead = was_ahead
-            return Receipt(0, False, problem)
-        return Receipt(self.journal.append("learn", data, y, key=key, weight=weight), True)
 
     def declare(self, labels: Iterable[Hashable]) -> None:
         """Make labels known before any of their examples came."""
@@ -262,6 +222,11 @@ class DurableModel:
                 raise told(problem, path) from problem
             self._seen = last
 
+    @property
+    def is_ahead_of_its_snapshot(self) -> bool:
+        """Whether something was learnt since the last snapshot was written or read."""
+        return self.journal.last > self._seen
+
     def _snapshot_if_possible(self) -> None:
         try:
             self.snapshot()
@@ -334,7 +299,7 @@ class DurableModel:
         with self.journal.transaction(to_write=False):  # others may write while this one only looks
             model, seen = self._base()
             learn_again(model, self.journal.examples(seen))
-        if not useful and not self.read_only:
+        if not seen and not self.read_only:
             (self.folder / SNAPSHOT).unlink(missing_ok=True)  # it may remember what was forgotten
         self.model, self._seen = model, seen
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,8 @@ from hinged.journal.schema import connect
 __all__ = ["Event", "Journal"]
 
 COLUMNS = "seq, at, kind, key, label, weight, x"
+
+Line = tuple[str | None, str, float | None, bytes | None]
 
 
 class Event(NamedTuple):
@@ -92,14 +94,19 @@ class Journal:
     ) -> int:
         """Write a line, inside a transaction; return its number."""
         text = label_to_text(label)
-        data = None if x is None else encode(x)
-        row = (time.time(), kind, key, text, text, weight, data)
-        return int(
-            self._database.execute(
-                "INSERT INTO events (at, kind, key, given, label, weight, x) VALUES (?, ?, ?, ?, ?, ?, ?)", row
-            ).lastrowid
-            or 0
+        return self.append_many(kind, [(key, text, weight, None if x is None else encode(x))])
+
+    def append_many(self, kind: str, lines: Iterable[Line]) -> int:
+        """Write lines of (key, label as text, weight, encoded example), inside a transaction; return the last number.
+
+        Their numbers follow each other, since nobody else writes meanwhile.
+        """
+        now = time.time()
+        self._database.executemany(
+            "INSERT INTO events (at, kind, key, given, label, weight, x) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(now, kind, key, text, text, weight, data) for key, text, weight, data in lines],
         )
+        return int(self._database.execute("SELECT last_insert_rowid()").fetchone()[0])
 
     def rename(self, old: Hashable, new: Hashable, kind: str = "rename") -> None:
         """Let every line so far that says `old` say `new`, inside a transaction."""

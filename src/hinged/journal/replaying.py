@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hinged.journal.journal import Event, Journal
+from hinged.journal.learning import shape_of
 
 __all__ = ["learn_again", "rename_is_exact"]
 
@@ -51,13 +52,7 @@ def _alike(events: Iterable[Event], together: bool) -> Iterator[list[Event]]:
 
 
 def _shape(event: Event) -> Any:
-    if event.kind != "learn" or event.weight is not None:
-        return None
-    if isinstance(event.x, str):
-        return "text"
-    if isinstance(event.x, dict) and event.x and all(type(value) is str for value in event.x.values()):
-        return tuple(event.x)  # a batch takes fields in the order of their first appearance in it
-    return None
+    return shape_of(event.x, event.label, event.weight) if event.kind == "learn" else None
 
 
 def rename_is_exact(model: Any, journal: Journal) -> bool:

@@ -1,0 +1,102 @@
+"""One connection that is kept, and requests that are tried again where that is safe."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import threading
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+__all__ = ["Connection", "ServiceError"]
+
+FIRST_WAIT, LONGEST_WAIT = 0.05, 5.0  # seconds between two tries
+TRY_AGAIN = (429, 502, 503, 504)
+
+
+class ServiceError(Exception):
+    """The service refused a request, or could not be reached.
+
+    Attributes
+    ----------
+    status : int
+        Of HTTP; 0 where no answer came.
+    """
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class Connection:
+    """Requests to one server; threads take turns.
+
+    Parameters
+    ----------
+    url : such as http://127.0.0.1:8377
+    token : or None where the server is open
+    timeout : seconds to wait for an answer
+    tries : how often a request is sent at most, where no answer comes or the server asks to wait
+    """
+
+    def __init__(self, url: str, token: str | None, timeout: float, tries: int) -> None:
+        where = urlsplit(url)
+        if where.scheme not in ("http", "https") or not where.hostname:
+            raise ValueError(f"url must look like http://127.0.0.1:8377; got {url!r}.")
+        kind = http.client.HTTPSConnection if where.scheme == "https" else http.client.HTTPConnection
+        self._http = kind(where.hostname, where.port, timeout=timeout)
+        self._url, self._path, self._tries = url, where.path.rstrip("/"), tries
+        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._lock = threading.Lock()
+
+    def ask(self, method: str, path: str, content: Any = None, again: bool = True) -> Any:
+        """Send JSON, give JSON; `again` says whether the request may be sent twice."""
+        body = None if content is None else json.dumps(content).encode()
+        answer = self.send(method, path, body, "application/json", again)
+        return json.loads(answer) if answer else None
+
+    def send(self, method: str, path: str, body: bytes | None, kind: str, again: bool = True) -> bytes:
+        """Send bytes, give the bytes of a good answer."""
+        wait = FIRST_WAIT
+        for left in reversed(range(self._tries if again else 1)):
+            try:
+                status, answer, asked = self._once(method, path, body, kind)
+            except (OSError, http.client.HTTPException) as problem:
+                if not left:
+                    raise ServiceError(
+                        0, f"no answer from {self._url} ({problem}); is the server running?"
+                    ) from problem
+                asked = 0.0
+            else:
+                if status < 400:
+                    return answer
+                if status not in TRY_AGAIN or not left:
+                    raise ServiceError(status, _sentence(answer))
+            time.sleep(max(asked, wait * (0.5 + random.random())))
+            wait = min(2 * wait, LONGEST_WAIT)
+        raise AssertionError("tries is at least 1")
+
+    def _once(self, method: str, path: str, body: bytes | None, kind: str) -> tuple[int, bytes, float]:
+        headers = self._headers if body is None else {**self._headers, "Content-Type": kind}
+        with self._lock:
+            try:
+                self._http.request(method, self._path + path, body, headers)
+                answer = self._http.getresponse()
+                return answer.status, answer.read(), float(answer.headers.get("Retry-After", 0))
+            except BaseException:
+                self._http.close()
+                raise
+
+    def close(self) -> None:
+        """Let go of the connection; the next request makes a new one."""
+        with self._lock:
+            self._http.close()
+
+
+def _sentence(answer: bytes) -> str:
+    try:
+        return str(json.loads(answer)["error"])
+    except (ValueError, KeyError, TypeError):
+        return answer.decode("utf-8", "replace")[:200] or "the server gave no reason."

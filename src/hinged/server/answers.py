@@ -1,0 +1,46 @@
+"""Labels and numbers as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any
+
+import numpy as np
+import orjson
+from starlette.responses import Response
+
+from hinged.estimators.labels import in_order
+
+__all__ = ["as_json", "line", "plain"]
+
+
+def plain(value: Any) -> Any:
+    """A label, a set of labels or a number as JSON has it.
+
+    Examples
+    --------
+    >>> plain({"b", "a"}), plain(np.float64(0.5)), plain((1, b"x"))
+    (['a', 'b'], 0.5, [1, 'x'])
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Set):
+        value = in_order(value)
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def _other(value: Any) -> Any:
+    """What orjson does not know: whole numbers beyond 64 bits, and the types of `plain`."""
+    return str(value) if isinstance(value, int) else plain(value)
+
+
+def line(content: Any) -> bytes:
+    """A line of NDJSON."""
+    return orjson.dumps(content, _other, orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
+
+
+def as_json(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """An answer."""
+    return Response(orjson.dumps(content, _other), status, headers, "application/json")

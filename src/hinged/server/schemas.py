@@ -1,0 +1,171 @@
+"""What requests and answers hold; the OpenAPI description is made of these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+
+from hinged.server.inputs import LARGEST_WEIGHT, LONGEST_KEY
+from hinged.server.making import ESTIMATORS
+
+__all__ = [
+    "Ask",
+    "Explain",
+    "Explanation",
+    "Failure",
+    "Health",
+    "Learn",
+    "Learnt",
+    "Listing",
+    "Make",
+    "Prediction",
+    "Rank",
+    "Ranking",
+    "Saved",
+    "Status",
+]
+
+NUMBER, TEXT = {"type": "number"}, {"type": "string"}
+SCALAR = [TEXT, NUMBER, {"type": "boolean"}]
+ROW = {
+    "description": "A text; an object of field → text or of feature → number; a list of numbers; a sparse row "
+    "{indices, values, width}; for a tagger a list of tokens.",
+    "anyOf": [TEXT, {"type": "object"}, {"type": "array"}],
+    "examples": ["tax form due", {"tax": 1.0}, {"indices": [0, 7], "values": [1.0, 0.5]}],
+}
+LABEL = {
+    "description": "A text, a number, true or false; a list of them for rankers and taggers.",
+    "anyOf": [*SCALAR, {"type": "array", "items": {"anyOf": SCALAR}}, {"type": "null"}],
+    "examples": ["work"],
+}
+Row = Annotated[Any, WithJsonSchema(ROW)]
+Label = Annotated[Any, WithJsonSchema(LABEL)]
+Top = Annotated[int | None, Field(ge=1, le=1_000_000)]
+
+
+class Body(BaseModel):
+    """A request says what it says and nothing else."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Make(Body):
+    """What to make: an estimator of this library, and its settings."""
+
+    estimator: str = Field(examples=["TextClassifier"], json_schema_extra={"enum": list(ESTIMATORS)})
+    settings: dict[str, Any] = Field(default={}, examples=[{"rule": "pa1", "C": 0.5}])
+
+
+class Learn(Body):
+    """An example with its right answer."""
+
+    x: Row
+    y: Label = None
+    key: str | None = Field(None, max_length=LONGEST_KEY, description="The same key teaches the same label once.")
+    weight: float | None = Field(None, ge=0, le=LARGEST_WEIGHT)
+
+
+class Ask(Body):
+    """An example."""
+
+    x: Row
+
+
+class Rank(Ask):
+    """An example, and how many labels are wanted."""
+
+    top: Top = None
+
+
+class Explain(Ask):
+    """An example, and what is to be explained."""
+
+    label: Label = None
+    position: int | None = Field(None, ge=0, description="Of a token, for a tagger.")
+    top: Top = 10
+
+
+class Learnt(BaseModel):
+    """Where an example stands in the journal, and whether it was new."""
+
+    seq: int
+    new: bool
+
+
+class Prediction(BaseModel):
+    """The answer; null before anything is known."""
+
+    y: Label
+
+
+class Ranked(BaseModel):
+    """A label and its score."""
+
+    label: Label
+    score: float | None
+
+
+class Ranking(BaseModel):
+    """Labels from best to worst."""
+
+    ranking: list[Ranked]
+
+
+class Carrying(BaseModel):
+    """A feature and its part of a score."""
+
+    feature: Any
+    weight: float
+
+
+class Explanation(BaseModel):
+    """The features that carry a score, largest first."""
+
+    features: list[Carrying]
+
+
+class Status(BaseModel):
+    """What a model is, and how far it has come; settings as model files have them."""
+
+    name: str
+    estimator: str
+    settings: dict[str, Any]
+    rounds: int
+    mistakes: int
+    updates: int
+    novel: int
+    labels: list[Label]
+    journal: int = Field(description="The last line of its journal.")
+
+
+class Saved(BaseModel):
+    """Up to which line of the journal the snapshot goes."""
+
+    journal: int
+
+
+class Listed(BaseModel):
+    """A model by its name, and whether it is in memory."""
+
+    name: str
+    loaded: bool
+
+
+class Listing(BaseModel):
+    """The models that a token may read."""
+
+    models: list[Listed]
+
+
+class Health(BaseModel):
+    """That the server answers, and which one it is."""
+
+    status: str
+    version: str
+
+
+class Failure(BaseModel):
+    """What was wrong, in one sentence."""
+
+    error: str

@@ -1,0 +1,160 @@
+"""NDJSON in, NDJSON out: many examples in one request, a chunk at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+
+from hinged.journal import Example
+from hinged.server.answers import line
+from hinged.server.asking import example_for, predict_many
+from hinged.server.errors import Refused, refusal_of
+from hinged.server.models import Models
+from hinged.server.slot import Slot
+
+__all__ = ["learn_lines", "predict_lines"]
+
+CHUNK_BYTES = 1 << 18
+AHEAD = 2  # chunks that may wait for the disk while others are read
+NAMES = {"x", "y", "key", "weight"}
+
+
+async def chunks_of(request: Request, most: int) -> AsyncIterator[list[bytes]]:
+    """Whole lines of a body, about `CHUNK_BYTES` at a time; a line longer than `most` bytes ends it."""
+    rest, size = [], 0
+    async for piece in request.stream():
+        rest.append(piece)
+        size += len(piece)
+        if size >= CHUNK_BYTES:
+            whole, newline, left = b"".join(rest).rpartition(b"\n")
+            if newline:
+                yield whole.split(b"\n")
+            rest, size = [left], len(left)
+            if size > most:
+                raise Refused(413, f"a line of the stream is too long; {most:,} bytes are allowed.")
+    last = b"".join(rest)
+    if last.strip():
+        yield last.split(b"\n")
+
+
+def read_lines(lines: list[bytes]) -> list[Any]:
+    """The JSON of each line; an exception for those that have none, and nothing for empty ones."""
+    lines = [one for one in lines if one.strip()]
+    try:
+        return list(orjson.loads(b"[" + b",".join(lines) + b"]")) if _one_each(lines) else _one_by_one(lines)
+    except orjson.JSONDecodeError:
+        return _one_by_one(lines)
+
+
+def _one_each(lines: list[bytes]) -> bool:
+    """Whether every line looks like one object, so that joining them cannot make other ones of them."""
+    return all(one[:1] == b"{" and one.rstrip()[-1:] == b"}" for one in lines)
+
+
+def _one_by_one(lines: list[bytes]) -> list[Any]:
+    read: list[Any] = []
+    for one in lines:
+        try:
+            read.append(orjson.loads(one))
+        except orjson.JSONDecodeError as problem:
+            read.append(ValueError(f"this line is not JSON ({problem})."))
+    return read
+
+
+def example_of(entry: Any, model: Any) -> Example:
+    """An example of a line, or whatever refuses it."""
+    if isinstance(entry, Exception):
+        raise entry
+    if type(entry) is not dict or "x" not in entry or not entry.keys() <= NAMES:
+        raise ValueError("a line is an object with x and y, and key and weight where wanted.")
+    return example_for(model, entry["x"], entry.get("y"), entry.get("key"), entry.get("weight"))
+
+
+def _examples_of(lines: list[bytes], model: Any) -> tuple[list[Example], list[tuple[int, Exception]], int]:
+    """The examples of a chunk, those refused by their place in it, and how many lines it had."""
+    examples: list[Example] = []
+    refused: list[tuple[int, Exception]] = []
+    entries = read_lines(lines)
+    for place, entry in enumerate(entries):
+        try:
+            examples.append(example_of(entry, model))
+        except (TypeError, ValueError) as problem:
+            refused.append((place, problem))
+    return examples, refused, len(entries)
+
+
+async def learn_lines(request: Request, models: Models, slot: Slot) -> AsyncIterator[bytes]:
+    """Learn a stream; after each chunk that is on the disk a line says how far it is.
+
+    Lines that are refused are named, and hinder nobody. Chunks are read while those before them wait for the disk.
+    """
+    told = {"lines": 0, "learnt": 0, "repeated": 0, "refused": 0, "seq": 0}
+    waiting: list[tuple[asyncio.Task[Any], list[tuple[int, Exception]], int]] = []
+    try:
+        async for lines in chunks_of(request, models.settings.max_body):
+            examples, refused, n = await models.in_thread(_examples_of, lines, slot.model)
+            waiting.append((asyncio.create_task(slot.learn(examples)), refused, n))
+            if len(waiting) >= AHEAD:
+                yield await _acknowledge(*waiting.pop(0), told)
+        while waiting:
+            yield await _acknowledge(*waiting.pop(0), told)
+    except Exception as problem:
+        refusal = refusal_of(problem)
+        for task, _, _ in waiting:
+            task.cancel()
+        if not told["lines"]:
+            raise refusal from problem
+        yield line({**told, "status": refusal.status, "error": refusal.sentence})
+        return
+    yield line({**told, "done": True})
+
+
+async def _acknowledge(
+    task: asyncio.Task[Any], refused: list[tuple[int, Exception]], n: int, told: dict[str, int]
+) -> bytes:
+    """The lines to say about a chunk, once it is on the disk."""
+    receipts = await task
+    lost, places = dict(refused), iter(receipts)
+    said = []
+    for place in range(n):
+        error = lost.get(place)
+        if error is None:
+            receipt = next(places)
+            error = receipt.error
+            told["learnt"] += receipt.new
+            told["repeated"] += receipt.seq > 0 and not receipt.new
+            told["seq"] = max(told["seq"], receipt.seq)
+        if error is not None:
+            told["refused"] += 1
+            said.append(line({"line": told["lines"] + place + 1, "error": refusal_of(error).sentence}))
+    told["lines"] += n
+    return b"".join([*said, line(told)])
+
+
+async def predict_lines(request: Request, models: Models, slot: Slot) -> AsyncIterator[bytes]:
+    """An answer, or an error, for each line of a stream."""
+    async for lines in chunks_of(request, models.settings.max_body):
+        yield await models.in_thread(_predictions, lines, slot.model)
+
+
+def _predictions(lines: list[bytes], model: Any) -> bytes:
+    entries = read_lines(lines)
+    sound = [entry["x"] for entry in entries if _asks(entry)]
+    answers = iter(predict_many(model, sound))
+    said = []
+    for entry in entries:
+        answer = next(answers) if _asks(entry) else entry
+        if _asks(entry) and not isinstance(answer, Exception):
+            said.append(line({"y": answer}))
+        else:
+            problem = answer if isinstance(answer, Exception) else ValueError("a line is an object with x.")
+            said.append(line({"error": refusal_of(problem).sentence}))
+    return b"".join(said)
+
+
+def _asks(entry: Any) -> bool:
+    return type(entry) is dict and "x" in entry

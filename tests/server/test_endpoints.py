@@ -1,0 +1,138 @@
+"""Every endpoint of a real server, with every kind of model and input."""
+
+import json
+
+import pytest
+
+import hinged
+
+TEXTS = [("tax form due", "work"), ("cake recipe", "home"), ("the tax office", "work"), ("bake a cake", "home")] * 2
+
+
+def test_a_model_is_made_taught_asked_explained_and_saved(client, tmp_path):
+    mail = client.create("first", "TextClassifier")
+    twin = hinged.TextClassifier()
+    for i, (x, y) in enumerate(TEXTS, 1):
+        assert mail.learn(x, y) == (i, True)
+        twin.learn_one(x, y)
+    assert mail.predict("a tax question") == twin.predict_one("a tax question")
+    assert [label for label, _ in mail.rank("chocolate cake")] == twin.rank_one("chocolate cake")
+    (best, score), (_, second) = mail.rank("chocolate cake")
+    assert mail.rank("chocolate cake", top=1) == [(best, score)]
+    assert score - second == pytest.approx(twin.score_gap(["chocolate cake"])[0])
+    assert mail.explain("chocolate cake", "home") == twin.explain("chocolate cake", "home")
+    status = mail.status()
+    assert (status.estimator, status.rounds, status.mistakes, status.labels, status.journal) == (
+        "TextClassifier",
+        8,
+        twin.n_mistakes_,
+        ["work", "home"],
+        8,
+    )
+    assert mail.snapshot() == 8
+    (tmp_path / "m.hinged").write_bytes(mail.download())
+    assert hinged.load(tmp_path / "m.hinged").predict_one("tax") == "work"
+    assert "first" in client.models()
+
+
+KINDS = {
+    "Classifier": ({"rule": "pa2"}, {"tax": 1.0}, "work", {"cake": 1.0}, "home"),
+    "Ranker": ({}, {"tax": 1.0}, ["work", "money"], {"cake": 1.0}, ["home"]),
+    "TextRanker": ({}, "tax form", ["work", "money"], "cake recipe", ["home"]),
+    "TextClassifier": ({"words": [1, 2]}, {"subject": "tax", "body": "due"}, 1, {"subject": "cake", "body": ""}, 2),
+    "BinaryClassifier": ({}, [1.0, 0.0], True, [0.0, 1.0], False),
+    "Regressor": ({"rule": "pa", "epsilon": 0.0}, {"rooms": 2}, 200.0, {"garden": 1}, 50.0),
+    "OrdinalClassifier": ({"order": ["poor", "good"]}, {"bad": 1}, "poor", {"fine": 1}, "good"),
+    "SequenceTagger": ({}, [["the"], ["cat"]], ["D", "N"], [["sat"]], ["V"]),
+    "Uniclass": ({"radius": 0.5}, [1.0, 0.0], None, [1.0, 0.1], None),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_estimator_learns_and_answers(kind, client):
+    settings, x, y, other_x, other_y = KINDS[kind]
+    model = client.create(f"kind-{kind}", kind, **settings)
+    for _ in range(10):
+        model.learn(x, y)
+        model.learn(other_x, other_y)
+    expected = 1 if kind == "Uniclass" else sorted(y) if isinstance(y, list) and "Ranker" in kind else y
+    answer = model.predict(x)
+    assert (sorted(answer) if "Ranker" in kind else answer) == (
+        pytest.approx(expected) if kind == "Regressor" else expected
+    )
+    assert list(model.predict_many([x, other_x])) == [answer, model.predict(other_x)]
+    assert model.status().rounds == 20
+
+
+def test_a_sparse_row_is_the_dense_one_and_as_wide_as_the_model(client):
+    dense, sparse = client.create("dense", "Classifier"), client.create("sparse", "Classifier")
+    for indices, y in [([0, 3], "a"), ([1], "b"), ([3], "a"), ([1, 2], "b")]:
+        row = [float(i in indices) for i in range(4)]
+        dense.learn(row, y)
+        sparse.learn({"indices": indices, "values": [1.0] * len(indices)}, y)
+    assert sparse.rank({"indices": [0], "values": [2.0]}) == dense.rank([2.0, 0.0, 0.0, 0.0])
+    assert sparse.predict({"indices": [1], "values": [1], "width": 4}) == "b"
+
+
+def test_the_same_key_teaches_the_same_label_once(client, ask):
+    model = client.create("keys", "TextClassifier")
+    assert model.learn("tax", "work", key="a") == (1, True)
+    assert model.learn("tax", "work", key="a") == (1, False)
+    assert model.learn("tax", "home", key="a") == (2, True)
+    body = json.dumps({"x": "cake", "y": "home"})
+    answers = [ask("POST", "/v1/models/keys/learn", body, **{"Idempotency-Key": "b"})[2] for _ in range(2)]
+    assert answers == [{"seq": 3, "new": True}, {"seq": 3, "new": False}]
+    assert model.status().rounds == 3
+
+
+def test_asking_changes_nothing(client):
+    model = client.create("still", "TextClassifier")
+    for x, y in TEXTS:
+        model.learn(x, y)
+    model.snapshot()
+    before = model.status(), model.download()
+    for x in ("tax", "words that nobody knows yet", ""):
+        model.predict(x), model.rank(x), model.explain(x, "work"), list(model.predict_many([x, x]))
+    model.snapshot()
+    assert (model.status(), model.download()) == before, "equal models make equal files"
+
+
+def test_a_model_that_is_there_is_found_and_another_of_its_name_refused(client, ask):
+    body = {"estimator": "Classifier", "settings": {"C": 0.5}}
+    assert ask("PUT", "/v1/models/twice", json.dumps(body))[0] == 201
+    assert ask("PUT", "/v1/models/twice", json.dumps(body))[0] == 200
+    status, _, said = ask("PUT", "/v1/models/twice", json.dumps({"estimator": "Ranker"}))
+    assert status == 409
+    assert "other settings" in said["error"]
+
+
+def test_a_deleted_model_is_gone_and_its_name_free(client):
+    model = client.create("gone", "TextClassifier")
+    model.learn("tax", "work")
+    model.delete()
+    assert "gone" not in client.models()
+    assert client.create("gone", "Classifier").status().rounds == 0
+
+
+def test_an_object_of_the_library_can_be_a_setting(client):
+    rule = {"object": "Mira", "with": {"beta": 0.5, "cap": {"number": "inf"}}}
+    assert client.create("mira", "Classifier", rule=rule).status().settings["rule"] == rule
+
+
+def test_healthz_needs_no_token_and_metrics_count(client, ask):
+    assert client.healthy()
+    assert ask("GET", "/healthz", token="none")[2]["status"] == "ok"
+    client.create("counted", "TextClassifier").learn("tax", "work")
+    status, headers, text = ask("GET", "/metrics")
+    assert (status, headers.get_content_type()) == (200, "text/plain")
+    lines = dict(line.rsplit(" ", 1) for line in text.decode().splitlines() if not line.startswith("#"))
+    assert float(lines["hinged_examples_total"]) >= 1
+    assert float(lines["hinged_models_bytes"]) > 1000
+    assert float(lines['hinged_requests_total{route="/v1/models/{name}/learn",status="200"}']) >= 1
+
+
+def test_every_answer_forbids_browsers_to_run_anything(ask):
+    for path in ("/healthz", "/v1/models", "/nowhere"):
+        headers = ask("GET", path)[1]
+        assert headers["Content-Security-Policy"].startswith("default-src 'none'")
+        assert headers["X-Content-Type-Options"] == "nosniff"

@@ -1,0 +1,139 @@
+"""What is wrong gets the right status and a sentence, and changes nothing."""
+
+import http.client
+import json
+import threading
+
+import pytest
+
+from hinged.client import Client, ServiceError
+from hinged.server import Settings, serving
+from hinged.server.tokens import create_token, read_tokens, revoke_token
+
+LEARN = "/v1/models/refuses/learn"
+GOOD = {"x": "tax", "y": "work"}
+
+
+@pytest.fixture
+def model(client):
+    model = client.create("refuses", "TextClassifier")
+    model.learn(**GOOD, key="the first")
+    return model
+
+
+WRONG = {
+    "broken JSON": (LEARN, b'{"x": "tax', 400, "not JSON"),
+    "no UTF-8": (LEARN, b'{"x": "\xff"}', 400, "not JSON"),
+    "half a character": (LEARN, b'{"x": "\\ud800", "y": "a"}', 400, "not JSON"),
+    "nothing at all": (LEARN, b"", 400, "not JSON"),
+    "no object": (LEARN, b"[1]", 422, "object"),
+    "no example": (LEARN, {"y": "work"}, 422, "x: field required"),
+    "no label": (LEARN, {"x": "tax"}, 422, "y is missing"),
+    "something else": (LEARN, {**GOOD, "z": 1}, 422, "z: "),
+    "an object as label": (LEARN, {"x": "tax", "y": {"a": 1}}, 422, "got an object"),
+    "a list as label": (LEARN, {"x": "tax", "y": ["a", "b"]}, 422, "hashable"),
+    "nested lists as label": (LEARN, {"x": "tax", "y": [["a"]]}, 422, "a list that holds"),
+    "a number as text": (LEARN, {"x": 1, "y": "work"}, 422, "must be str"),
+    "a negative weight": (LEARN, {**GOOD, "weight": -1}, 422, "weight"),
+    "a long key": (LEARN, {**GOOD, "key": "k" * 201}, 422, "key"),
+    "too large": (LEARN, {"x": "x" * 70_000, "y": "work"}, 413, "too large"),
+    "an unknown model": ("/v1/models/nobody/learn", GOOD, 404, "no model 'nobody'"),
+    "a path as name": ("/v1/models/..%2F..%2Fetc/learn", GOOD, 404, "nothing at this path"),
+    "an odd name": ("/v1/models/%00/learn", GOOD, 404, "no model"),
+    "an unknown label": ("/v1/models/refuses/explain", {"x": "tax", "label": "nowhere"}, 422, "nowhere"),
+    "top below 1": ("/v1/models/refuses/rank", {"x": "tax", "top": 0}, 422, "top"),
+    "an unknown path": ("/v2", GOOD, 404, "nothing at this path"),
+    "another method": ("/healthz", GOOD, 405, "other methods"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_said_in_a_sentence(case, ask, model):
+    path, body, expected, words = WRONG[case]
+    status, _, said = ask("POST", path, body if isinstance(body, bytes) else json.dumps(body))
+    assert (status, words in said["error"]) == (expected, True), said
+    assert said["error"].endswith(".")
+    assert (model.status().rounds, model.status().journal) == (1, 1)
+
+
+SETTINGS = {
+    "an unknown estimator": ({"estimator": "Forest"}, "must be one of"),
+    "trials": ({"estimator": "Trials"}, "must be one of"),
+    "an unknown setting": ({"estimator": "Classifier", "settings": {"depth": 3}}, "not a setting"),
+    "an unknown rule": ({"estimator": "Classifier", "settings": {"rule": "guess"}}, "guess"),
+    "a C below 0": ({"estimator": "Regressor", "settings": {"C": -1}}, "C must be"),
+    "a function": ({"estimator": "Classifier", "settings": {"rule": {"callable": "f"}}}, "cannot be sent"),
+    "an unknown object": ({"estimator": "Classifier", "settings": {"rule": {"object": "os", "with": {}}}}, "no sense"),
+    "too many columns": ({"estimator": "Classifier", "settings": {"n_features": 10**9}}, "n_features must be"),
+    "odd words": ({"estimator": "TextClassifier", "settings": {"words": [3, 1]}}, "words"),
+}
+
+
+@pytest.mark.parametrize("case", SETTINGS)
+def test_settings_that_make_no_sense_make_no_model(case, ask, client):
+    body, words = SETTINGS[case]
+    status, _, said = ask("PUT", "/v1/models/never", json.dumps(body))
+    assert (status, words in said["error"]) == (422, True), said
+    assert "never" not in client.models()
+
+
+def test_a_model_that_has_learnt_nothing_says_so(client, ask):
+    model = client.create("empty", "TextClassifier")
+    assert (model.predict("tax"), model.rank("tax"), model.status().rounds) == (None, [], 0)
+    assert ask("POST", "/v1/models/empty/explain", json.dumps({"x": "tax", "label": "a"}))[0] == 409
+    assert ask("GET", "/v1/models/empty/snapshot")[0] == 409
+
+
+def test_tokens_allow_their_model_and_scope_and_nothing_else(server, ask, client, model):
+    client.create("other", "TextClassifier")
+    path = server.folder / "tokens.json"
+    reads, writes = (create_token(path, "refuses", scope) for scope in ("read", "write"))
+    predict, learn = "/v1/models/refuses/predict", json.dumps(GOOD | {"key": "the first"})
+    assert ask("POST", predict, '{"x": "tax"}', token="a guess")[0] == 401
+    assert ask("POST", predict, '{"x": "tax"}', token="")[1]["WWW-Authenticate"] == "Bearer"
+    assert ask("POST", predict, '{"x": "tax"}', token=reads)[0] == 200
+    assert ask("POST", LEARN, learn, token=reads)[0] == 403
+    assert ask("POST", LEARN, learn, token=writes)[0] == 200
+    assert ask("POST", "/v1/models/other/predict", '{"x": "tax"}', token=writes)[0] == 403
+    assert ask("DELETE", "/v1/models/refuses", token=writes)[0] == 403
+    assert ask("GET", "/metrics", token=writes)[0] == 403
+    assert ask("GET", "/v1/models", token=reads)[2] == {"models": [{"name": "refuses", "loaded": True}]}
+    revoke_token(path, next(token.id for token in read_tokens(path) if token.scope == "read"))
+    assert ask("POST", predict, '{"x": "tax"}', token=reads)[0] == 401
+    assert reads not in path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_one_name_made_by_many_at_once_is_made_once(server, ask):
+    answers = []
+
+    def make(settings):
+        answers.append(ask("PUT", "/v1/models/race", json.dumps({"estimator": "Classifier", "settings": settings}))[0])
+
+    threads = [threading.Thread(target=make, args=[{"C": 0.5 + i % 2}]) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == [200] * 3 + [201] + [409] * 4
+
+
+def test_too_many_requests_are_told_to_wait(tmp_path):
+    with serving(Settings(tmp_path, rate=5.0)) as (url, token), Client(url, token, tries=1) as client:
+        with pytest.raises(ServiceError, match="5 a second are allowed") as refused:
+            [client.models() for _ in range(20)]
+        assert refused.value.status == 429
+        with Client(url, token) as patient:
+            assert [patient.models() for _ in range(3)] == [[]] * 3
+
+
+def test_an_open_server_serves_no_pages_of_the_web(tmp_path):
+    with serving(Settings(tmp_path, open=True)) as (url, _):
+        where = url.removeprefix("http://")
+        statuses = []
+        for headers in ({}, {"Origin": "http://evil.example"}, {"Host": "evil.example"}):
+            connection = http.client.HTTPConnection(where)
+            connection.request("GET", "/v1/models", headers=headers)
+            statuses.append(connection.getresponse().status)
+            connection.close()
+    assert statuses == [200, 403, 403]

@@ -1,0 +1,71 @@
+"""Many examples in one request."""
+
+import json
+
+from tests.journal.models import learnt_by, same, texts
+
+import hinged
+from hinged.journal import DurableModel
+
+
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def test_a_stream_is_learnt_as_one_by_one_and_counted_chunk_by_chunk(client, ask, server):
+    examples = texts(9000)
+    model = client.create("stream", "TextClassifier")
+    body = lines({"x": x, "y": y} for x, y in examples)
+    status, headers, said = ask("POST", "/v1/models/stream/learn-many", body)
+    said = [json.loads(line) for line in said.splitlines()]
+    assert (status, headers.get_content_type()) == (200, "application/x-ndjson")
+    assert said[-1] == {"lines": 9000, "learnt": 9000, "repeated": 0, "refused": 0, "seq": 9000, "done": True}
+    assert len(said) >= 3
+    model.snapshot()
+    (server.folder / "copy").write_bytes(model.download())
+    assert same(hinged.load(server.folder / "copy"), learnt_by("texts", examples))
+    answers = list(model.predict_many(x for x, _ in examples))
+    assert answers == hinged.load(server.folder / "copy").predict([x for x, _ in examples]).tolist()
+
+
+def test_lines_that_are_refused_are_named_and_hinder_nobody(client, ask):
+    model = client.create("mixed", "TextClassifier")
+    body = (
+        '{"x": "a", "y": "b"}\nnot JSON\n\n{"x": "q", "y": {"z": 1}}\n{"x": 1, "y": "b"}\n{"y": 1}\n{"x": "c", "y": 2}'
+    )
+    said = [json.loads(line) for line in ask("POST", "/v1/models/mixed/learn-many", body)[2].splitlines()]
+    assert [one["line"] for one in said if "line" in one] == [2, 3, 4, 5]
+    assert said[-1] == {"lines": 6, "learnt": 2, "repeated": 0, "refused": 4, "seq": 2, "done": True}
+    assert model.status().labels == ["b", 2]
+    said = ask("POST", "/v1/models/mixed/predict-many", '{"x": "a"}\nno\n{"x": 5}\n{"z": 1}\n')[2].splitlines()
+    assert [sorted(json.loads(line)) for line in said] == [["y"], ["error"], ["error"], ["error"]]
+
+
+def test_lines_cannot_be_joined_into_other_ones(client, ask):
+    client.create("joined", "TextClassifier")
+    body = '{"x": "a", "y": "b"\n"key": "c"}\n{"x": "a", "y": "b"}, {"x": "c", "y": "d"}\n'
+    said = [json.loads(line) for line in ask("POST", "/v1/models/joined/learn-many", body)[2].splitlines()]
+    assert said[-1] == {"lines": 3, "learnt": 0, "repeated": 0, "refused": 3, "seq": 0, "done": True}
+
+
+def test_keys_make_a_stream_safe_to_send_again(client, ask):
+    client.create("again", "TextClassifier")
+    body = lines({"x": x, "y": y, "key": str(i)} for i, (x, y) in enumerate(texts(50)))
+    first, second = (ask("POST", "/v1/models/again/learn-many", body)[2].splitlines()[-1] for _ in range(2))
+    assert (json.loads(first)["learnt"], json.loads(second)["repeated"]) == (50, 50)
+
+
+def test_an_endless_line_is_refused_with_its_status(client, ask):
+    client.create("endless", "TextClassifier")
+    status, _, said = ask("POST", "/v1/models/endless/learn-many", '{"x": "' + "x" * (1 << 19))
+    assert status == 413
+    assert "line" in said["error"]
+    assert ask("POST", "/v1/models/nobody/learn-many", "{}")[0] == 404
+    assert ask("POST", "/v1/models/endless/predict-many", "")[2] == b""
+
+
+def test_what_a_stream_taught_is_in_the_journal(client, ask, server):
+    client.create("journalled", "TextClassifier")
+    ask("POST", "/v1/models/journalled/learn-many", lines({"x": x, "y": y} for x, y in texts(20)))
+    with DurableModel(server.folder / "models" / "journalled", read_only=True) as kept:
+        assert [(event.x, event.label) for event in kept.journal.examples()] == texts(20)
