@@ -18,7 +18,11 @@ SOURCES := $(shell find src -name '*.py' $(PLAIN:%=-not -path '*/hinged/%/*') | 
 CACHE := $(CURDIR)/.numba-$(shell cat $(SOURCES) | cksum | cut -d' ' -f1)
 export NUMBA_CACHE_DIR := $(CACHE)
 
-.PHONY: help install demo test test-bounds test-uncompiled test-long lint docs bench reproduce clean
+# Programs that tests run for real. Where they cannot be installed, tests that need them skip by name.
+PROGRAMS := /usr/sbin/dovecot /usr/bin/openssl
+PACKAGES := dovecot-imapd openssl
+
+.PHONY: help install demo system-packages test test-bounds test-uncompiled test-long lint docs bench reproduce clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,7 +48,17 @@ lint: $(VENV)/.installed ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: install lint ## the whole suite: compiled, bounds-checked, uncompiled, golden streams
+# RUNLEVEL=1 asks Debian not to start what it installs.
+system-packages: ## install the programs that tests run for real (Debian packages; needs root, or sudo without a password)
+	@if ! ls $(PROGRAMS) > /dev/null 2>&1 && command -v apt-get > /dev/null; then \
+		if [ "$$(id -u)" = 0 ]; then as=; else as="sudo -n"; fi; \
+		echo "installing $(PACKAGES)"; \
+		$$as apt-get -qq update && $$as env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
+			apt-get -qq install --no-install-recommends $(PACKAGES) > /dev/null; \
+	fi || true
+	@ls $(PROGRAMS) > /dev/null 2>&1 || echo "$(PACKAGES) could not be installed; tests that need them are skipped"
+
+test: install system-packages lint ## the whole suite: compiled, bounds-checked, uncompiled, golden streams
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-bounds test-uncompiled
 ifdef HINGED_CHECKS
@@ -63,7 +77,7 @@ test-bounds:
 test-uncompiled:
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -k "not beside_a_writer" --ignore=tests/loops/test_compile_once.py tests/loops tests/rules tests/sharing tests/text
 
-test-long: install ## more random streams, more examples for each property
+test-long: install system-packages ## more random streams, more examples for each property
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 tests
 
 docs: install ## make the pictures of the documentation and check that every name in it exists

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from hinged.mail.message import Message, read_message
     from hinged.mail.replaying import Replayed, replay
     from hinged.mail.sources.opening import open_source
-    from hinged.mail.sources.source import Folder, Place, Source, SourceError
+    from hinged.mail.sources.source import Folder, Place, Source, SourceError, UnreachableError
     from hinged.mail.state import state_folder
     from hinged.mail.suggestion import Candidate, Suggestion, Thresholds
+    from hinged.mail.watching import Watcher
 
 #: Where each name lives; the learner is not loaded before it is needed.
 _HOMES = {
@@ -30,6 +31,8 @@ _HOMES = {
     "SourceError": "sources.source",
     "Suggestion": "suggestion",
     "Thresholds": "suggestion",
+    "UnreachableError": "sources.source",
+    "Watcher": "watching",
     "file_mail": "filing",
     "look": "looking",
     "open_source": "sources.opening",
@@ -52,6 +55,8 @@ __all__ = [
     "SourceError",
     "Suggestion",
     "Thresholds",
+    "UnreachableError",
+    "Watcher",
     "file_mail",
     "look",
     "open_source",

@@ -34,7 +34,9 @@ class Look(NamedTuple):
     renamed: dict[str, str]
 
 
-def look(assistant: Assistant, source: Source, show: Show | None = None) -> Look:
+def look(
+    assistant: Assistant, source: Source, show: Show | None = None, learnt: Callable[[Filed], None] | None = None
+) -> Look:
     """Learn what is new in the folders of a source.
 
     Messages are known by their names and places, so a second look reads nothing and teaches nothing; a message that
@@ -46,6 +48,8 @@ def look(assistant: Assistant, source: Source, show: Show | None = None) -> Look
     source : Source
     show : function of (what, done, total), optional
         Told how far it has come.
+    learnt : function of a filed message, optional
+        Told each one that taught something, once it is on the disk.
     """
     if assistant.is_off:
         return Look(0, 0, 0, {})
@@ -53,12 +57,17 @@ def look(assistant: Assistant, source: Source, show: Show | None = None) -> Look
     filed = in_order_of_time(source, names, assistant.memory.unknown, show)
     renamed = _follow_renamed(assistant, names, filed)
     check_folders({*map(str, assistant.kept.labels()), *(one.folder for one in filed)})
-    learnt = 0
+    taught = 0
     for done in range(0, len(filed), 256):
         if show is not None:
             show("learning", done, len(filed))
-        learnt += assistant.learn(filed[done : done + 256])
-    return Look(len(names), len(filed), learnt, renamed)
+        some = filed[done : done + 256]
+        new = {(one.message.id, one.folder): one for one in some if not assistant.knows(one.message, one.folder)}
+        taught += assistant.learn(some)
+        for one in new.values():
+            if learnt is not None and assistant.knows(one.message, one.folder):
+                learnt(one)
+    return Look(len(names), len(filed), taught, renamed)
 
 
 def in_order_of_time(

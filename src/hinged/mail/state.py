@@ -18,9 +18,13 @@ def state_folder(spec: str) -> Path:
     --------
     >>> state_folder("imaps://ann@mail.example.com").name
     'ann-mail-example-com-4007feb4'
+    >>> state_folder("imaps://ann@mail.example.com/?poll=30").name
+    'ann-mail-example-com-4007feb4'
     """
     if "://" not in spec:
         spec = str(Path(spec).expanduser().resolve())
+    else:
+        spec = spec.partition("?")[0]  # options say how to get there, not where it is
     spec = spec.rstrip("/")
     words = re.sub(r"[^a-z0-9]+", "-", spec.partition("://")[2].lower() or Path(spec).name.lower()).strip("-")
     return _data() / "hinged" / "mail" / f"{words[:40]}-{hashlib.sha256(spec.encode()).hexdigest()[:8]}"

@@ -212,7 +212,8 @@ class Machine:
 
             program = program_for(rounds, self.device, n_outputs)
             if program is not None:
-                learn_labels(program, self.own, self.kernel, X, rounds, first_round, block, tile)  # type: ignore[arg-type]
+                own: Any = self.own
+                learn_labels(program, own, self.kernel, X, rounds, first_round, block, tile)  # type: ignore[arg-type]
                 return
         with workers(self._work(X, n_outputs, len(X) // 8)) as team:
             if rounds.can_run(self.kernel) and self.own is not None and self.means is None:
@@ -260,7 +261,7 @@ class Machine:
             own.append(some[moved], coef, first_round + first + moved)
 
     def _compare_with_past(self, X: Any) -> None:
-        """Check a function of the user's on a past row and a new one: a row alone could not show K(x, z) ≠ K(z, x)."""
+        """Check a function of the user's on a past row and a new one: one alone could not show K(x, z) ≠ K(z, x)."""
         past = self.shared if self.own is None else self.own
         if formula(self.kernel) is None and self.device is None and len(X) and past is not None and past.n:
             two = np.concatenate([past.filled.rows[-1:], self._rows(X, slice(1))])

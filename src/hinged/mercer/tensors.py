@@ -37,7 +37,8 @@ class TensorExpansion(Expansion):
         def zeros(*shape: int, of: Any = self.kind) -> torch.Tensor:
             return torch.zeros(shape, dtype=of, device=self.device)
 
-        return Held(zeros(room, n_features), zeros(room), zeros(room, n_outputs), zeros(room, of=torch.int64))  # type: ignore[arg-type]
+        parts: Any = zeros(room, n_features), zeros(room), zeros(room, n_outputs), zeros(room, of=torch.int64)
+        return Held(*parts)
 
     @property
     def tensors(self) -> Any:

@@ -30,31 +30,32 @@ class _Blas:
     """The process's BLAS, held to one thread while anybody asks for it; without threadpoolctl it is left alone."""
 
     def __init__(self) -> None:
-        self.lock, self.holders, self.threads = threading.Lock(), 0, 1
+        self.lock, self.is_held, self.threads = threading.Lock(), False, 1
         self.controller: Any = None
-        self.limit: Any = None
         try:
             from threadpoolctl import ThreadpoolController
         except ImportError:
             return
         self.controller = ThreadpoolController().select(user_api="blas")
 
-    def __enter__(self) -> int:
-        """Hold it, and say how many threads it had."""
+    @contextmanager
+    def held(self) -> Iterator[int]:
+        """Hold it, and say how many threads it had; it is given back by the thread that held it first."""
         with self.lock:
-            if self.holders == 0:
+            first = not self.is_held
+            if first:
                 told = [] if self.controller is None else self.controller.info()
                 self.threads = min(max((one["num_threads"] for one in told), default=1), _cores())
-                self.limit = self.controller.limit(limits=1) if self.threads > 1 else None
-            self.holders += 1
-            return self.threads
-
-    def __exit__(self, *_: object) -> None:
-        with self.lock:
-            self.holders -= 1
-            if self.holders == 0 and self.limit is not None:
-                self.limit.restore_original_limits()
-                self.limit = None
+                self.is_held = self.threads > 1
+            threads = self.threads
+        if not first or threads == 1:
+            yield threads
+            return
+        try:
+            with self.controller.limit(limits=1):
+                yield threads
+        finally:
+            self.is_held = False
 
 
 class Team(NamedTuple):
@@ -88,7 +89,7 @@ def workers(work: float) -> Iterator[Team]:
     if work < SOME:
         yield ALONE
         return
-    with _blas() as threads:
+    with _blas().held() as threads:
         if threads == 1 or work < ENOUGH:
             yield ALONE
             return

@@ -15,6 +15,7 @@ from hinged.cli.mail.replay import replay
 from hinged.cli.mail.serve import serve
 from hinged.cli.mail.status import status
 from hinged.cli.mail.suggest import suggest
+from hinged.cli.mail.watch import watch
 from hinged.cli.mail.wishes import exclude, include, off, on, pin, unpin
 
 __all__ = ["COMMANDS", "mail"]
@@ -22,8 +23,8 @@ __all__ = ["COMMANDS", "mail"]
 COMMANDS = {
     command.__name__: command
     for command in (
-        replay, serve, learn, suggest, explain, file, undo, pin, unpin, exclude, include, forget, rename, merge, off,
-        on, status, export, reset, demo,
+        replay, serve, learn, suggest, watch, explain, file, undo, pin, unpin, exclude, include, forget, rename, merge,
+        off, on, status, export, reset, demo,
     )
 }  # fmt: skip
 

@@ -6,11 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["Folder", "Place", "Source", "SourceError"]
+__all__ = ["Folder", "Place", "RejectedError", "Source", "SourceError", "UnreachableError"]
 
 
 class SourceError(Exception):
     """Mail could not be reached or read; the text is one sentence for the user."""
+
+
+class RejectedError(SourceError):
+    """Password or token were not accepted; trying again without a new one may lock the account."""
+
+
+class UnreachableError(SourceError):
+    """Mail cannot be reached just now; trying again later may help, and `wait` does so."""
 
 
 @dataclass(frozen=True)

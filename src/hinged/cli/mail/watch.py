@@ -1,0 +1,98 @@
+"""`hinged mail watch`: suggestions for new messages and lessons from filed ones, as they come."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hinged.cli.mail.opening import assistant_of, mail_at
+from hinged.cli.mail.options import InFolder, LeastConfidence, LeastGap, LeastScore, Mail, State
+from hinged.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from hinged.mail.watching import Event
+
+__all__ = ["watch"]
+
+STOPPING = "hinged: stopping; what has been learnt is kept."
+
+
+def watch(
+    source: Mail,
+    *,
+    folder: InFolder = None,
+    keywords: Annotated[
+        bool, typer.Option("--keywords", help="Set the best folder as a keyword on each new message (IMAP).")
+    ] = False,
+    min_score: LeastScore = 0.0,
+    min_gap: LeastGap = 0.0,
+    min_confidence: LeastConfidence = 0.0,
+    state: State = None,
+    as_json: AsJson = False,
+) -> None:
+    """Suggest folders for each new message and learn from each that is filed, until stopped.
+
+    Whichever program files a message, its place is learnt, once per folder. Nothing is moved; the keywords are taken
+    off again where the message was filed. A server that goes away is tried again until it is back. Ctrl-C stops.
+
+    Example: hinged mail watch imaps://jane@imap.example.org/
+    """
+    from hinged.cli.interrupts import Interrupts
+
+    if source == "-":
+        raise typer.BadParameter("a message on standard input cannot be watched; name the mail it comes from")
+    with mail_at(source) as mail, assistant_of(source, state) as assistant, Interrupts(STOPPING) as interrupts:
+        from hinged.mail.filing import inbox_of
+        from hinged.mail.suggestion import Thresholds
+        from hinged.mail.watching import Stopped, Watcher
+
+        if assistant.is_off:
+            typer.echo("hinged: the assistant is off, so nothing is watched; hinged mail on switches it on.", err=True)
+            raise typer.Exit
+        assistant.thresholds = Thresholds(min_score, min_gap, min_confidence)
+        inbox = inbox_of(mail, folder)
+        tell = _print_as_json if as_json else _print
+        watcher = Watcher(assistant, mail, inbox, tell, keywords=keywords, going=interrupts.going)
+        where = source.partition("?")[0]
+        typer.echo(f"hinged: watching {where}; new messages in {inbox} get suggestions. Ctrl-C stops.", err=True)
+        for _ in interrupts.while_going(watcher.moments()):
+            try:
+                watcher.turn()
+            except Stopped:
+                break
+    raise typer.Exit(interrupts.exit_code)
+
+
+def _print(event: Event) -> None:
+    from hinged.cli.mail.showing import print_suggestion, subject_of
+    from hinged.cli.tables import dim, say
+    from hinged.mail.watching import Away, Back, Learnt, Suggested
+
+    if isinstance(event, Suggested):
+        if event.suggestion.candidates:
+            print_suggestion(event.message, event.suggestion)
+    elif isinstance(event, Learnt):
+        say(f"{dim('learnt')}  {event.folder}  {dim(subject_of(event.message))}")
+    elif isinstance(event, Away):
+        typer.echo(f"hinged: {event.sentence} Trying again.", err=True)
+    elif isinstance(event, Back):
+        typer.echo("hinged: reached again.", err=True)
+    else:
+        say(f"{event.old} is called {event.new} now")
+
+
+def _print_as_json(event: Event) -> None:
+    """One object on one line, out at once."""
+    from hinged.cli.mail.showing import as_dict
+    from hinged.mail.watching import Learnt, Suggested
+
+    facts: dict[str, Any] = {"event": type(event).__name__.lower()}
+    if isinstance(event, Suggested):
+        facts |= as_dict(event.message, event.suggestion, event.place.key)
+    elif isinstance(event, Learnt):
+        facts |= {"message": event.message.id, "subject": event.message.subject, "folder": event.folder}
+    else:
+        facts |= event._asdict()
+    typer.echo(json.dumps(facts, ensure_ascii=False))

@@ -1,0 +1,85 @@
+"""Folders of a server under our names: `/` between levels, and what each is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from hinged.mail.sources.imap.client import INBOX, Client, State, canonical, is_only_a_name
+from hinged.mail.sources.source import Folder
+from hinged.mail.sources.uses import guess_uses
+
+__all__ = ["Look", "look"]
+
+#: RFC 6154, and Gmail's own word for what it deems important.
+USES = {
+    b"\\all": "all",
+    b"\\archive": "archive",
+    b"\\drafts": "drafts",
+    b"\\flagged": "flagged",
+    b"\\important": "flagged",
+    b"\\junk": "junk",
+    b"\\sent": "sent",
+    b"\\trash": "trash",
+}
+
+
+@dataclass
+class Look:
+    """What a look at all folders has seen; `states` may be brought up to date folder by folder."""
+
+    folders: list[Folder]
+    names: dict[str, str]
+    states: dict[str, State]
+
+
+def look(client: Client) -> Look:
+    """See which folders there are, and whether each still holds what it held.
+
+    The inbox is opened for that, always: STATUS may lag behind for the folder that is open, and lags for no other then.
+    """
+    inbox = client.choose(INBOX)
+    found, states = client.list_with_states()
+    states[INBOX] = inbox
+    away = _namespaces_of_others(client)
+    names: dict[str, str] = {}
+    uses: dict[str, str] = {}
+    for flags, delimiter, name in found:
+        theirs = canonical(name)
+        if is_only_a_name(flags) or theirs not in states or theirs.startswith(away):
+            continue
+        ours = our_name(theirs, delimiter)
+        if ours not in names:
+            names[ours] = theirs
+            uses[ours] = "inbox" if ours == INBOX else _told(flags)
+    guess_uses(uses)
+    folders = [Folder(name, uses[name]) for name in sorted(names)]
+    return Look(folders, names, {ours: states[theirs] for ours, theirs in names.items()})
+
+
+def our_name(theirs: str, delimiter: bytes | None) -> str:
+    """A name with `/` between levels; a `/` that was part of a name becomes %2F.
+
+    Examples
+    --------
+    >>> our_name("Work.Bills 1/2", b"."), our_name("Work/Bills", b"/"), our_name("INBOX", None)
+    ('Work/Bills 1%2F2', 'Work/Bills', 'INBOX')
+    """
+    level = (delimiter or b"").decode()
+    if level == "/":
+        return theirs
+    parts = theirs.split(level) if level else [theirs]
+    return "/".join(part.replace("/", "%2F") for part in parts)
+
+
+def _told(flags: Iterable[bytes]) -> str:
+    return next((USES[flag.lower()] for flag in flags if flag.lower() in USES), "")
+
+
+def _namespaces_of_others(client: Client) -> tuple[str, ...]:
+    """How the names of folders begin that are other people's or shared: nothing is filed or learnt there."""
+    if not client.can("NAMESPACE"):
+        return ()
+    spaces: Any = client.namespace()
+    return tuple(prefix for space in (spaces.other, spaces.shared) for prefix, _ in space or () if prefix)

@@ -1,0 +1,104 @@
+"""Moving one message, so that it is never lost and never there twice, whatever happens in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hinged.mail.sources.imap.client import Client, State
+from hinged.mail.sources.imap.listing import key_of, uid_of
+from hinged.mail.sources.source import Place, SourceError
+
+__all__ = ["Move"]
+
+HEADER = "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)]"
+
+
+@dataclass
+class Move:
+    """A move on its way. `go` may be called again after a lost connection: it looks first how far it had come.
+
+    MOVE is one step for the server. Without it the message is copied, the original marked as deleted, and that one
+    message expunged. Where the server cannot expunge one message alone, the original stays, marked: a plain EXPUNGE
+    would remove what others have marked.
+
+    Attributes
+    ----------
+    place : Place
+        Where the message lies.
+    folder : str
+        Our name of the folder to put it into.
+    source, target : str
+        The server's names of the two folders.
+    """
+
+    place: Place
+    folder: str
+    source: str
+    target: str
+    _before: State | None = None
+    _message: tuple[bytes, int] = (b"", 0)
+
+    def go(self, client: Client) -> Place:
+        """Do what is still to be done, and say where the message lies.
+
+        Raises
+        ------
+        SourceError
+            Where somebody else has moved or removed it; then nothing is done.
+        """
+        again = self._before is not None
+        if not again:
+            self._before = client.choose(self.target)
+        uid, items = self._original(client)
+        if not again:
+            if uid is None or b"\\Deleted" in items[b"FLAGS"]:
+                raise self._gone()
+            self._message = _told_by(items)
+        if client.can("MOVE"):
+            found = client.move_and_tell(uid, self.target) if uid is not None else None
+            found = found or self._copy(client)
+        else:
+            found = self._copy(client) if again else None
+            if found is None and uid is not None:
+                client.choose(self.source, write=True)
+                found = client.copy_and_tell(uid, self.target) or self._copy(client)
+            if found is not None and uid is not None:
+                self._remove(client, uid)
+        if found is None:
+            raise self._gone()
+        return Place(self.folder, key_of(*found))
+
+    def _original(self, client: Client) -> tuple[int | None, dict[bytes, Any]]:
+        """The message's number in its folder, None where it is not there any more, and what tells it from others."""
+        uid = uid_of(self.place, client.choose(self.source, write=True))
+        found = {} if uid is None else client.fetch([uid], [HEADER, "RFC822.SIZE", "FLAGS"])
+        return (uid, found[uid]) if uid in found else (None, {})
+
+    def _copy(self, client: Client) -> tuple[int, int] | None:
+        """Look for the message among those that came to the target since the move began."""
+        assert self._before is not None
+        now = client.choose(self.target)
+        if now.validity != self._before.validity or not now.count:
+            return None
+        came = [uid for uid in client.search(f"UID {self._before.next}:*") if uid >= self._before.next]
+        for uid, items in client.fetch(came, [HEADER, "RFC822.SIZE"]).items():
+            if _told_by(items) == self._message:
+                return now.validity, uid
+        return None
+
+    def _remove(self, client: Client, uid: int) -> None:
+        client.choose(self.source, write=True)
+        client.add_flags([uid], [b"\\Deleted"], silent=True)
+        if client.can("UIDPLUS"):
+            client.uid_expunge([uid])
+
+    def _gone(self) -> SourceError:
+        return SourceError(f"a message is no longer in {self.place.folder}, so it was not moved to {self.folder}.")
+
+
+def _told_by(items: dict[bytes, Any]) -> tuple[bytes, int]:
+    """A message's Message-ID; its size too where it has none."""
+    header = next((value for key, value in items.items() if key.startswith(b"BODY[HEADER") and value), b"")
+    name = b"".join(header.split())
+    return name, 0 if name else items[b"RFC822.SIZE"]

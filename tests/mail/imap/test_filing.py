@@ -1,0 +1,28 @@
+"""The assistant's own moves on a server: made, not taken for the user's, and undone."""
+
+import pytest
+from tests.mail.imap.letters import deliver, numbers_in
+
+from hinged.mail import Assistant, Thresholds, file_mail, look, undo
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.4"])  # all that the server can, and next to nothing
+def test_moves_of_its_own_teach_nothing_and_can_be_undone(opened, other, tmp_path, host):
+    for name in ("Work", "Play"):
+        other.create_folder(name)
+    deliver(other, "Work", 1, 3, 5, subject="tax form")
+    deliver(other, "Play", 2, 4, 6, subject="chess", words="a game of chess", From="bob@example.com")
+    source = opened(host)
+    with Assistant(tmp_path, thresholds=Thresholds(messages=6)) as assistant:
+        assert look(assistant, source).learnt == 6
+        deliver(other, "INBOX", 10, 11, subject="tax form")
+        source.folders()
+        moved = file_mail(assistant, source, "INBOX", apply=True)
+        assert [one.suggestion.best for one in moved] == ["Work", "Work"]
+        assert numbers_in(other, "INBOX", "UNDELETED") == []
+        assert numbers_in(other, "Work") == [1, 3, 5, 10, 11]
+        assert look(assistant, source).learnt == 0
+        assert undo(assistant, source) == (["tax form", "tax form"], [])
+        assert sorted(numbers_in(other, "INBOX", "UNDELETED")) == [10, 11]
+        assert numbers_in(other, "Work", "UNDELETED") == [1, 3, 5]
+        assert look(assistant, source).learnt == 0

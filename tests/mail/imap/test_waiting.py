@@ -1,0 +1,151 @@
+"""Changes are noticed: told by the server, found by looking, and after the server was away."""
+
+import threading
+import time
+from contextlib import contextmanager
+from itertools import pairwise
+
+import pytest
+from tests.mail.imap.dovecot import PASSWORD, Dovecot
+from tests.mail.imap.letters import deliver
+
+from hinged.mail.sources.imap import open_imap
+from hinged.mail.sources.imap.waiting import idle
+from hinged.mail.sources.source import UnreachableError
+
+
+@contextmanager
+def meanwhile(do, after=0.4):
+    """Do something while the test waits."""
+    thread = threading.Timer(after, do)
+    thread.start()
+    yield
+    thread.join()
+
+
+def look_at_all(source):
+    for folder in source.folders():
+        source.places(folder.name)
+
+
+def came_after(source, seconds):
+    began = time.monotonic()
+    assert source.wait(seconds)
+    return time.monotonic() - began
+
+
+def test_quiet_is_quiet(opened, other):
+    deliver(other, "INBOX", 1)
+    source = opened()
+    look_at_all(source)
+    began = time.monotonic()
+    assert not source.wait(0.5)
+    assert 0.4 < time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2"])
+def test_a_new_message_in_the_inbox_is_told_at_once(opened, other, host):
+    source = opened(host)
+    look_at_all(source)
+    with meanwhile(lambda: deliver(other, "INBOX", 1)):
+        assert came_after(source, 20) < 10
+    look_at_all(source)
+    assert len(source.places("INBOX")) == 1
+
+
+def test_what_is_filed_elsewhere_is_told_at_once_where_the_server_can(opened, other):
+    other.create_folder("Work")
+    source = opened()
+    look_at_all(source)
+    with meanwhile(lambda: deliver(other, "Work", 1)):
+        assert came_after(source, 20) < 10
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "127.0.0.3", "127.0.0.4"])
+def test_what_is_filed_elsewhere_is_found_by_looking_where_it_cannot(opened, other, host):
+    other.create_folder("Work")
+    source = opened(host, "&poll=1")
+    look_at_all(source)
+    with meanwhile(lambda: deliver(other, "Work", 1)):
+        assert came_after(source, 20) < 10
+
+
+def test_a_new_folder_is_a_change_and_a_flag_is_none(opened, other):
+    deliver(other, "INBOX", 1)
+    source = opened("127.0.0.2", "&poll=1")
+    look_at_all(source)
+    other.select_folder("INBOX")
+    with meanwhile(lambda: other.add_flags([1], [b"\\Seen"]), after=0.1):
+        assert not source.wait(1.1)
+    with meanwhile(lambda: other.create_folder("Work")):
+        assert came_after(source, 20) < 10
+
+
+def test_what_changed_since_the_last_look_is_told_without_waiting(opened, other):
+    source = opened()
+    look_at_all(source)
+    deliver(other, "Sent", 1)
+    assert came_after(source, 20) < 5
+
+
+def test_what_happens_between_a_look_and_the_wait_is_noticed(opened, other):
+    other.create_folder("Work")
+    source = opened()
+    look_at_all(source)
+    client, seen = source._client, source._look.states["INBOX"]
+    assert client.ask_for_news()
+    assert not idle(client, "INBOX", 0.1, seen)
+    client.choose("Work")
+    deliver(other, "INBOX", 1)  # opening the inbox would find it there, and the server would not tell of it
+    began = time.monotonic()
+    assert idle(client, "INBOX", 20, seen)
+    assert time.monotonic() - began < 5
+    seen = client.choose("INBOX")
+    deliver(other, "Work", 1)
+    time.sleep(0.7)  # the server may tell of it with its next answer, or while idle
+    assert idle(client, "INBOX", 20, seen)
+
+
+def test_a_server_killed_while_we_wait_is_found_again(monkeypatch):
+    monkeypatch.setenv("HINGED_MAIL_PASSWORD", PASSWORD)
+    server = Dovecot()
+    try:
+        user = server.new_user()
+        source = open_imap(server.url(user))
+        look_at_all(source)
+        with meanwhile(server.kill), pytest.raises(UnreachableError):  # the connection is lost, and another refused
+            source.wait(20)
+        with pytest.raises(UnreachableError):
+            source.folders()
+        server.start()
+        client = server.client(user)
+        deliver(client, "INBOX", 1)
+        client.shutdown()
+        assert came_after(source, 20) < 10
+        look_at_all(source)
+        assert len(source.places("INBOX")) == 1
+        server.kill()
+        server.start()
+        assert not source.wait(0.2)  # away and back between two waits: it was looked, and nothing differs
+        source.close()
+    finally:
+        server.close()
+
+
+def test_pauses_grow_while_a_server_is_away(monkeypatch):
+    monkeypatch.setenv("HINGED_MAIL_PASSWORD", PASSWORD)
+    server = Dovecot()
+    try:
+        source = open_imap(server.url(server.new_user()))
+        server.kill()
+        with pytest.raises(UnreachableError):
+            source.wait(60)
+        began = time.monotonic()
+        with pytest.raises(UnreachableError):
+            source.wait(60)
+        assert 0.7 < time.monotonic() - began < 10
+        lengths = [source._pauses.take() for _ in range(9)]
+        assert all(longer > shorter for shorter, longer in pairwise(lengths[:5]))
+        assert all(45 <= length <= 60 for length in lengths[5:])
+    finally:
+        server.close()
