@@ -19,8 +19,8 @@ CACHE := $(CURDIR)/.numba-$(shell cat $(SOURCES) | cksum | cut -d' ' -f1)
 export NUMBA_CACHE_DIR := $(CACHE)
 
 # Programs that tests run for real. Where they cannot be installed, tests that need them skip by name.
-PROGRAMS := /usr/sbin/dovecot /usr/bin/openssl
-PACKAGES := dovecot-imapd openssl
+PROGRAMS := /usr/sbin/dovecot /usr/bin/openssl /usr/bin/chromium
+PACKAGES := dovecot-imapd openssl chromium
 
 .PHONY: help install demo system-packages test test-bounds test-uncompiled test-long lint docs bench reproduce clean
 
