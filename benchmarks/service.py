@@ -130,7 +130,7 @@ def _at_half(url: str, token: str, pid: int, what: str, seconds: int) -> Load:
 
 
 def _teach(url: str, token: str) -> None:
-    with Client(url, token) as client:
+    with Client(url, token, timeout=600) as client:
         client.create("mail").learn_many(_examples(1000, 22))
         client.model("mail").predict("word1 word2")
 
@@ -148,7 +148,7 @@ def _examples(n: int, length: int) -> list[tuple[str, str]]:
 def _bulk(settings: dict[str, Any], rows: int, sheet: Sheet, name: str) -> float:
     """Rows a second of one request, the second time: the first one loads what is compiled."""
     body = _lines(_examples(rows, 10))
-    with served() as (url, token, pid), Client(url, token) as client:
+    with served() as (url, token, pid), Client(url, token, timeout=600) as client:
         send = client._connection.send
         for model in ("first", "second"):
             path = client.create(model, **settings).path
@@ -162,7 +162,7 @@ def _bulk(settings: dict[str, Any], rows: int, sheet: Sheet, name: str) -> float
 def _memory(models: int) -> tuple[float, float]:
     """Bytes resident with so many models of 1,000 messages, all taught and asked, and what each adds."""
     body = _lines(_examples(1000, 10))
-    with served("--memory", "2G") as (url, token, pid), Client(url, token) as client:
+    with served("--memory", "2G") as (url, token, pid), Client(url, token, timeout=600) as client:
         client.create("m0").learn("word1", "folder 1")
         before = _resident(pid)
         for i in range(models):

@@ -1,6 +1,9 @@
 """Many examples in one request."""
 
+import http.client
 import json
+import time
+from urllib.parse import urlsplit
 
 from tests.journal.models import learnt_by, same, texts
 
@@ -69,3 +72,24 @@ def test_what_a_stream_taught_is_in_the_journal(client, ask, server):
     ask("POST", "/v1/models/journalled/learn-many", lines({"x": x, "y": y} for x, y in texts(20)))
     with DurableModel(server.folder / "models" / "journalled", read_only=True) as kept:
         assert [(event.x, event.label) for event in kept.journal.examples()] == texts(20)
+
+
+def test_a_stream_larger_than_any_buffer_is_read_to_its_end(client, ask):
+    client.create("large", "TextClassifier", rule="pa1")
+    body = lines({"x": f"tax form {'x' * 90}", "y": f"folder {i % 3}"} for i in range(40_000))
+    said = ask("POST", "/v1/models/large/learn-many", body)[2].splitlines()
+    assert json.loads(said[-1])["learnt"] == 40_000
+
+
+def test_a_client_that_goes_away_leaves_what_was_learnt(client, server):
+    model = client.create("left", "TextClassifier")
+    connection = http.client.HTTPConnection(urlsplit(server.url).netloc)
+    connection.putrequest("POST", "/v1/models/left/learn-many")
+    connection.putheader("Authorization", f"Bearer {server.token}")
+    connection.putheader("Content-Length", "100000000")
+    connection.endheaders(lines({"x": "tax form " * 10, "y": "work"} for _ in range(4000)).encode())
+    while model.status().rounds == 0:
+        time.sleep(0.01)
+    connection.close()
+    assert client.healthy()
+    assert model.learn("cake", "home").seq == model.status().journal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import AsyncIterator, Set
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ from starlette.responses import Response
 
 from hinged.estimators.labels import in_order
 
-__all__ = ["as_json", "line", "plain"]
+__all__ = ["NDJSON", "Lines", "as_json", "line", "plain"]
+
+NDJSON = "application/x-ndjson"
 
 
 def plain(value: Any) -> Any:
@@ -44,3 +46,24 @@ def line(content: Any) -> bytes:
 def as_json(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """An answer."""
     return Response(orjson.dumps(content, _other), status, headers, "application/json")
+
+
+class Lines(Response):
+    """An answer of NDJSON, sent while the request is still read.
+
+    Starlette's own stream listens for the client's end meanwhile, and would take what it hears from the one who reads.
+    """
+
+    media_type = NDJSON
+
+    def __init__(self, pieces: AsyncIterator[bytes]) -> None:
+        self._pieces = pieces
+        self.status_code, self.background = 200, None
+        self.init_headers({"content-type": NDJSON})
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        headers = [entry for entry in self.raw_headers if entry[0] != b"content-length"]
+        await send({"type": "http.response.start", "status": self.status_code, "headers": headers})
+        async for piece in self._pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})

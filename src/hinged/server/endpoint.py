@@ -16,9 +16,7 @@ from starlette.routing import Route
 from hinged.server.errors import Refused, answer_to
 from hinged.server.models import NAME, Models, unknown
 
-__all__ = ["NDJSON", "Call", "Endpoint", "endpoint", "route_of"]
-
-NDJSON = "application/x-ndjson"
+__all__ = ["Call", "Endpoint", "endpoint", "route_of"]
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 from sklearn.exceptions import NotFittedError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from hinged.journal import InUseError, JournalError
@@ -41,6 +41,8 @@ def refusal_of(problem: Exception) -> Refused:
     """
     if isinstance(problem, Refused):
         return problem
+    if isinstance(problem, ClientDisconnect):
+        return Refused(400, "the client was gone before its request had come.")
     if isinstance(problem, ValidationError):
         return _malformed(problem)
     if isinstance(problem, NotFittedError):

@@ -9,7 +9,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from hinged import __version__
-from hinged.server.endpoint import NDJSON, Endpoint
+from hinged.server.answers import NDJSON
+from hinged.server.endpoint import Endpoint
 from hinged.server.models import NAME
 from hinged.server.schemas import Failure
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-from starlette.responses import FileResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from hinged import __version__
 from hinged.server import asking, schemas
-from hinged.server.answers import as_json
-from hinged.server.endpoint import NDJSON, Call, endpoint
+from hinged.server.answers import NDJSON, Lines, as_json
+from hinged.server.endpoint import Call, endpoint
 from hinged.server.errors import Refused
 from hinged.server.making import make_estimator
 from hinged.server.streams import learn_lines, predict_lines
@@ -93,7 +93,7 @@ async def _streamed(call: Call, answer: Any) -> Response:
 
     pieces = all_pieces()
     first = await anext(pieces, b"")
-    return StreamingResponse(with_first(), media_type=NDJSON)
+    return Lines(with_first())
 
 
 @endpoint("GET", "/v1/models", "known", None, schemas.Listing)
