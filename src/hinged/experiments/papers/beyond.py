@@ -3,8 +3,8 @@
 Field-tagged words, online IDF, unit rows, a limit on long fields, hybrid sharing with the exact joint step:
 `TextClassifier` as it comes. Beside it the same with four tokens that a mail program knows: the sender's address as one
 word, and the folders where the previous message, the thread's latest and the sender's latest went, revealed by then.
-The settings and tokens were chosen on beck-s, farmer-d, lokay-m and sanders-r; the other three were looked at meanwhile, but
-had no vote.
+The settings and tokens were chosen on beck-s, farmer-d, lokay-m and sanders-r; the other three were looked at
+meanwhile, but had no vote.
 """
 
 from __future__ import annotations
