@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import figures_of_kernels
 import figures_of_mail
+import figures_of_page
 import figures_of_sequences
 import figures_of_tasks
 import numpy as np
@@ -396,11 +397,16 @@ def budgets() -> None:
     figures_of_kernels.budgets(panels)
 
 
+def page() -> None:
+    """The mail page: page_wide_light, page_wide_dark, page_phone_dark and page_folders."""
+    figures_of_page.screens()
+
+
 FIGURES: dict[str, Callable[[], None]] = {
     figure.__name__: figure
     for figure in (
         *(mistakes, scaling, noise, reliability, certificate, bounds, projections, tasks, sequences),
-        *(kernels, budgets, replay),
+        *(kernels, budgets, replay, page),
     )
 }
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from hinged.evaluate.progressive import Progress
 
@@ -31,42 +30,34 @@ def adaptive(X: Any, y: list[str], C: float = 1.0) -> Progress:
     return Progress(flags, ranks, 0, float((flags == 1).sum()), 0.0)
 
 
-@njit(cache=True, nogil=True)
-def _learn(indptr: Any, indices: Any, data: Any, right: Any, k: int, width: int, C: float) -> Any:
+def _learn(
+    indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, right: np.ndarray, k: int, width: int, C: float
+) -> tuple[np.ndarray, np.ndarray]:
     # W (features, labels) · moved: 1 + Σ x² of the rounds that moved a feature · df: rounds that had it
     W, moved, df = np.zeros((width, k)), np.ones(width), np.zeros(width)
     flags, ranks = np.zeros(len(right), np.int8), np.zeros(len(right), np.int32)
-    scores, known = np.zeros(k), 0
-    for t in range(len(right)):
-        row, x = indices[indptr[t] : indptr[t + 1]], data[indptr[t] : indptr[t + 1]].copy()
+    known = 0
+    for t, label in enumerate(right):
+        row, x = indices[indptr[t] : indptr[t + 1]], data[indptr[t] : indptr[t + 1]]
         if t > 0:
-            for j in range(len(row)):
-                x[j] *= max(0.1, np.log((t + 1) / (df[row[j]] + 0.5)))
-        length = np.sqrt((x**2).sum())
-        if length > 0.0:
-            x /= length
-        scores[:] = 0.0
-        for j in range(len(row)):
-            df[row[j]] += 1
-            scores += x[j] * W[row[j]]
-        label = right[t]
+            x = x * np.maximum(0.1, np.log((t + 1) / (df[row] + 0.5)))
+        length = float(np.sqrt(x @ x))
+        x = x / length if length > 0.0 else x
+        df[row] += 1
         if label >= known:
             flags[t], known = -1, label + 1
             continue
-        rival, rank = -1, 1
-        for r in range(known):
-            if r != label:
-                rank += scores[r] >= scores[label]
-                if rival < 0 or scores[r] > scores[rival]:
-                    rival = r
-        ranks[t], flags[t] = rank, rank > 1
-        loss = 1.0 - (scores[label] - scores[rival]) if rival >= 0 else 0.0
-        if loss <= 0.0 or length == 0.0:
+        scores = x @ W[row, :known]
+        rivals = np.where(np.arange(known) == label, -np.inf, scores)
+        ranks[t] = 1 + int((rivals >= scores[label]).sum())
+        flags[t] = ranks[t] > 1
+        rival = int(rivals.argmax())
+        loss = 1.0 - (scores[label] - rivals[rival])
+        if loss <= 0.0 or length == 0.0:  # also where there is no rival yet
             continue
-        step = min(C, loss / (2.0 * (x**2 / np.sqrt(moved[row])).sum()))
-        for j in range(len(row)):
-            move = step * x[j] / np.sqrt(moved[row[j]])
-            W[row[j], label] += move
-            W[row[j], rival] -= move
-            moved[row[j]] += x[j] ** 2
+        scale = 1.0 / np.sqrt(moved[row])
+        move = min(C, loss / (2.0 * float((x**2) @ scale))) * scale * x
+        W[row, label] += move
+        W[row, rival] -= move
+        moved[row] += x**2
     return flags, ranks

@@ -3,7 +3,8 @@
 Field-tagged words, online IDF, unit rows, a limit on long fields, hybrid sharing with the exact joint step:
 `TextClassifier` as it comes. Beside it the same with four tokens that a mail program knows: the sender's address as one
 word, and the folders where the previous message, the thread's latest and the sender's latest went, revealed by then.
-The settings and tokens were chosen on beck-s, farmer-d, lokay-m and sanders-r; the other three users had no say.
+The settings and tokens were chosen on beck-s, farmer-d, lokay-m and sanders-r; the other three were looked at
+meanwhile, but had no vote.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def _remarks(rows: dict[str, list[list[Any]]], theirs: dict[tuple[str, str], flo
     held = [row for row in revealed if row[0] not in CHOSEN_ON]
     if held:
         lines.append(
-            f"On the users that had no say in the choice ({', '.join(row[0] for row in held)}): "
+            f"On the users that had no vote ({', '.join(row[0] for row in held)}): "
             f"{', '.join(f'{row[5]:.1f} %' for row in held)} with tokens, "
             f"{', '.join(f'{row[3]:.1f} %' for row in held)} by words."
         )

@@ -53,7 +53,10 @@ def run(advance: Advance) -> Outcome:
     rows = [[setting, *(x for stream in STREAMS for x in found[setting, stream])] for setting in SETTINGS]
     columns = ["setting", *(x for stream in STREAMS for x in (f"{stream} %", "top 3 %"))]
     best = sum(rows[0][at] == min(row[at] for row in rows) for at in (1, 3, 5))
-    remarks = [f"The default makes the fewest mistakes on {best} of {len(STREAMS)} streams that had no say in it."]
+    remarks = [
+        f"The default makes the fewest mistakes on {best} of {len(STREAMS)} streams that had no vote in it, though "
+        "some settings were tried on them."
+    ]
     about = (__doc__ or "").split("\n\n")[1]
     return Outcome(STUDY.name, STUDY.title, STUDY.source, about, [Table("Mistakes", columns, rows)], [], remarks)
 
