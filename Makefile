@@ -58,7 +58,8 @@ system-packages: ## install the programs that tests run for real (Debian package
 	fi || true
 	@ls $(PROGRAMS) > /dev/null 2>&1 || echo "$(PACKAGES) could not be installed; tests that need them are skipped"
 
-test: install system-packages lint ## the whole suite: compiled, bounds-checked, uncompiled, golden streams
+test: $(VENV)/.installed ## the whole suite: compiled, bounds-checked, uncompiled, golden streams
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target install system-packages lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-bounds test-uncompiled
 ifdef HINGED_CHECKS

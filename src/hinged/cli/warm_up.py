@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import Annotated
 
 import typer
@@ -21,21 +23,32 @@ def warm_up(
     Example: hinged warm-up
     """
     from hinged.cli.progress import bar
-    from hinged.io.examples.warm_up import warm_up as compile_readers
     from hinged.loops.warm_up import warm_up as compile_loops
-    from hinged.text.warm_up import warm_up as compile_text
+    from hinged.loops.warm_up import warm_up_labels
 
     start = time.perf_counter()
-    with bar() as show:
+    with ProcessPoolExecutor(1, get_context("spawn")) as beside, bar() as show:
 
         def advance(name: str, done: int, total: int) -> None:
             show(f"compiling {name}", done, total)
 
-        compile_text()
-        compile_readers()
-        versions = compile_loops(progress=advance)
+        others = beside.submit(_compile_others)
+        warm_up_labels(progress=advance)
+        others.result()
+        versions = compile_loops()  # what both compiled at the same moment may have been stored by one of them only
     seconds = time.perf_counter() - start
     if as_json:
         typer.echo(json.dumps({"versions": versions, "seconds": seconds}))
     else:
         typer.echo(f"Compiled in {versions} versions and stored ({seconds:.1f} s); later runs start at once.")
+
+
+def _compile_others() -> None:
+    """What is compiled on another core meanwhile."""
+    from hinged.io.examples.warm_up import warm_up as compile_readers
+    from hinged.loops.warm_up import warm_up_others
+    from hinged.text.warm_up import warm_up as compile_text
+
+    compile_text()
+    compile_readers()
+    warm_up_others()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -30,7 +31,7 @@ from hinged.rules.table import resolve as resolve_rule
 from hinged.sharing.plan import resolve as resolve_sharing
 from hinged.tasks.trials import directions
 
-__all__ = ["warm_up"]
+__all__ = ["warm_up", "warm_up_labels", "warm_up_others"]
 
 
 def warm_up(progress: Callable[[str, int, int], None] | None = None) -> int:
@@ -41,27 +42,27 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> int:
     progress : callable, optional
         Told (name, done, total) before each version and once at the end.
     """
-    versions = list(product((np.float64, np.float32), (("multi", None), ("hybrid", "frequency"))))
-    total = len(versions) + 3
-    for done, (dtype, (sharing, features)) in enumerate(versions):
+    return _run((*LABELS_ONLY, *OTHERS), progress)
+
+
+def warm_up_labels(progress: Callable[[str, int, int], None] | None = None) -> int:
+    """The first half of it: prototypes and shared vectors."""
+    return _run(LABELS_ONLY, progress)
+
+
+def warm_up_others(progress: Callable[[str, int, int], None] | None = None) -> int:
+    """The second half of it: entropy, trials, single vectors, kernels and sequences."""
+    return _run(OTHERS, progress)
+
+
+def _run(parts: tuple[tuple[str, Callable[[], None]], ...], progress: Callable[[str, int, int], None] | None) -> int:
+    for done, (name, run) in enumerate(parts):
         if progress is not None:
-            progress(f"{sharing} {np.dtype(dtype).name}", done, total)
-        _run_all(dtype, sharing, features)
-    lead_bin(0.5)
+            progress(name, done, len(parts))
+        run()
     if progress is not None:
-        progress("entropy float64", total - 3, total)
-    _run_entropic()
-    _run_trials()
-    _run_vectors()
-    if progress is not None:
-        progress("kernels", total - 2, total)
-    _run_kernels()
-    if progress is not None:
-        progress("sequences float64", total - 1, total)
-    _run_sequences()
-    if progress is not None:
-        progress("done", total, total)
-    return total
+        progress("done", len(parts), len(parts))
+    return len(parts)
 
 
 def _run_all(dtype: type, sharing: str, features: str | None) -> None:
@@ -82,6 +83,7 @@ def _run_all(dtype: type, sharing: str, features: str | None) -> None:
     if plan.parts:
         shared_contributions(rows, scaling, model._parts(labels, None), counts, 1, k, 0)
     model.with_labels(np.array([0, 0], np.int64), 1)
+    lead_bin(0.5)
 
 
 def _run_entropic() -> None:
@@ -153,3 +155,16 @@ def _run_trials() -> None:
         model = TrialModel(resolve_rule(rule, 1.0, 0.5)[0], geometry)
         model.widen(2)
         model.learn(directions(np.eye(2), np.array([1.0, -1.0])), np.ones(2))
+
+
+LABELS_ONLY = tuple(
+    (f"{sharing} {np.dtype(dtype).name}", partial(_run_all, dtype, sharing, features))
+    for dtype, (sharing, features) in product((np.float64, np.float32), (("multi", None), ("hybrid", "frequency")))
+)
+OTHERS = (
+    ("entropy", _run_entropic),
+    ("trials", _run_trials),
+    ("single vectors", _run_vectors),
+    ("kernels", _run_kernels),
+    ("sequences", _run_sequences),
+)
