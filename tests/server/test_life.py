@@ -23,8 +23,8 @@ KILLS = 300 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 10
 
 
 def test_no_acknowledged_example_is_lost_by_a_kill_under_load(tmp_path):
-    program = [sys.executable, str(Path(__file__).with_name("kills.py")), str(tmp_path), str(KILLS), "1"]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=3600)
+    program = [sys.executable, "-m", "tests.server.kills", str(tmp_path), str(KILLS), "1"]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=3600, cwd=Path(__file__).parents[2])
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["acknowledged"] > KILLS

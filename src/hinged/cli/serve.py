@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from hinged.cli.options import AsJson
 
 __all__ = ["serve"]
 
@@ -72,6 +75,7 @@ def serve(
             rich_help_panel=LIMITS,
         ),
     ] = 512,
+    as_json: AsJson = False,
 ) -> None:
     """Serve models over HTTP: create, learn, predict, rank, explain.
 
@@ -103,7 +107,8 @@ def serve(
     )
     if create_token is not None:
         model, _, scope = create_token.rpartition(":")
-        typer.echo(made(settings.tokens, model or "*", scope))
+        token = made(settings.tokens, model or "*", scope)
+        typer.echo(json.dumps({"token": token}) if as_json else token)
     elif revoke_token is not None:
         revoked(settings.tokens, revoke_token)
     else:
@@ -111,7 +116,14 @@ def serve(
             raise ValueError(f"--open is for this machine alone; got --host {host}. Leave one of them out.")
         if not open_to_all and not read_tokens(settings.tokens):
             typer.echo(f"first token (*:admin), shown once: {made(settings.tokens, '*', 'admin')}", err=True)
-        run(settings, host, port, lambda url: typer.echo(f"serving {folder} at {url}; stop with Ctrl-C", err=True))
+
+        def tell(url: str) -> None:
+            if as_json:
+                typer.echo(json.dumps({"address": url, "models": str(folder)}))
+            else:
+                typer.echo(f"serving {folder} at {url}; stop with Ctrl-C", err=True)
+
+        run(settings, host, port, tell)
 
 
 def _bytes(name: str, size: str) -> int:

@@ -49,7 +49,7 @@ def letters(messages: int = 1500, folders: int = 15, seed: int = 0) -> Iterator[
     --------
     >>> first = next(letters(30, 3))
     >>> first.folder, b"Message-ID: <0.0@demo.example.net>" in first.raw
-    ('Projects/Aurora', True)
+    ('Finance/Invoices', True)
     """
     themes, rng = FOLDERS[:folders], np.random.default_rng(seed)
     minutes = np.cumsum(rng.integers(5, 240, messages))

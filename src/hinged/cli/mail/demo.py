@@ -17,7 +17,7 @@ def demo(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for the Maildir.")],
     *,
     messages: Annotated[int, typer.Option(min=50, metavar="N", help="How many messages.")] = 1500,
-    folders: Annotated[int, typer.Option(min=2, metavar="N", help="How many folders.")] = 20,
+    folders: Annotated[int, typer.Option(min=2, max=15, metavar="N", help="How many folders.")] = 15,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Another seed makes up another mailbox.")] = 0,
     as_json: AsJson = False,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from hinged.cli.mail.opening import assistant_of
 from hinged.cli.mail.options import InFolder, State
+from hinged.cli.options import AsJson
 
 __all__ = ["serve"]
 
@@ -27,6 +29,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0 takes a free port.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page at once.")] = True,
     state: State = None,
+    as_json: AsJson = False,
 ) -> None:
     """File mail in the browser: three folders beside each message, one key each.
 
@@ -38,7 +41,7 @@ def serve(
     if demo == (source is not None):
         raise typer.BadParameter("name a source, or say --demo for a made-up one")
     if not demo:
-        _serve(str(source), folder, host, port, browser, state)
+        _serve(str(source), folder, host, port, browser, state, as_json)
         return
     import tempfile
 
@@ -46,10 +49,12 @@ def serve(
 
     with tempfile.TemporaryDirectory(prefix="hinged-demo-") as temporary:
         write_demo(Path(temporary) / "mail")
-        _serve(f"{temporary}/mail", folder, host, port, browser, state or Path(temporary) / "state")
+        _serve(f"{temporary}/mail", folder, host, port, browser, state or Path(temporary) / "state", as_json)
 
 
-def _serve(spec: str, folder: str | None, host: str, port: int, browser: bool, state: Path | None) -> None:
+def _serve(
+    spec: str, folder: str | None, host: str, port: int, browser: bool, state: Path | None, as_json: bool
+) -> None:
     from hinged.mail.sources.opening import open_source
 
     try:
@@ -60,7 +65,7 @@ def _serve(spec: str, folder: str | None, host: str, port: int, browser: bool, s
         ) from None
     with assistant_of(spec, state) as assistant:
         server = PageServer(lambda: open_source(spec), assistant, folder=folder, host=host, port=port)
-        typer.echo(f"hinged: the page is at {server.address}")
+        typer.echo(json.dumps({"address": server.address}) if as_json else f"hinged: the page is at {server.address}")
         if browser:
             import webbrowser
 
