@@ -22,7 +22,7 @@ export NUMBA_CACHE_DIR := $(CACHE)
 PROGRAMS := /usr/sbin/dovecot /usr/bin/openssl /usr/bin/chromium
 PACKAGES := dovecot-imapd openssl chromium
 
-.PHONY: help install demo system-packages test test-bounds test-uncompiled test-long lint docs bench reproduce clean
+.PHONY: help install demo system-packages test test-bounds test-uncompiled test-vectors test-long lint docs bench reproduce clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -61,15 +61,9 @@ system-packages: ## install the programs that tests run for real (Debian package
 test: $(VENV)/.installed ## the whole suite: compiled, bounds-checked, uncompiled, golden streams
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target install system-packages lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-bounds test-uncompiled
-ifdef HINGED_CHECKS
-	@for group in core ranking tasks kernels; do \
-		$(BIN)/python $(HINGED_CHECKS)/vectors.py $$group > $(CACHE)/$$group.txt || { grep -v '^ok' $(CACHE)/$$group.txt; exit 1; }; \
-		echo "$$group: $$(tail -n 1 $(CACHE)/$$group.txt)"; \
-	done
-endif
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-bounds test-uncompiled test-vectors
 
-# These two take a core each, side by side.
+# These take a core each, side by side.
 test-bounds:
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)-bounds $(BIN)/python -m pytest --ignore=tests/loops/test_compile_once.py tests/loops tests/test_theorems.py tests/text tests/io/examples/test_against_twins.py tests/io/examples/test_chunks.py
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)-bounds $(BIN)/python -m pytest tests/estimators/test_concurrency.py -k "not dicts"
@@ -77,6 +71,15 @@ test-bounds:
 # Only compiled loops run beside each other, so readers beside a writer are left to the compiled runs.
 test-uncompiled:
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -k "not beside_a_writer" --ignore=tests/loops/test_compile_once.py tests/loops tests/rules tests/sharing tests/text
+
+# Golden streams, where they lie beside the checkout.
+test-vectors:
+ifdef HINGED_CHECKS
+	@for group in core ranking tasks kernels; do \
+		$(BIN)/python $(HINGED_CHECKS)/vectors.py $$group > $(CACHE)/$$group.txt || { grep -v '^ok' $(CACHE)/$$group.txt; exit 1; }; \
+		echo "$$group: $$(tail -n 1 $(CACHE)/$$group.txt)"; \
+	done
+endif
 
 test-long: install system-packages ## more random streams, more examples for each property
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 tests

@@ -26,7 +26,7 @@ SCHEMES = {
     "single first": {"sharing": "single", "features": "first"},
     "groups": {"sharing": "groups"},
 }
-SECONDS = 2.0  # at most, whatever the machine
+SECONDS = 1.0  # at most, whatever the machine
 
 
 def settings_of(scheme):
