@@ -1,5 +1,6 @@
 """Mercer kernels on handwritten digits: rate of matrix products, a plain NumPy loop, and scikit-learn's SVC."""
 
+import os
 import time
 from typing import Any, NamedTuple
 
@@ -25,6 +26,12 @@ class Took(NamedTuple):
 
 
 def run(quick: bool) -> Report:
+    """As `_run`, on all cores: the promise is about the machine, where other benchmarks hold everyone to one core."""
+    with threadpool_limits(os.cpu_count()):
+        return _run(quick)
+
+
+def _run(quick: bool) -> Report:
     """Learn both sets by PA-I; time it beside bare products, a NumPy loop and, on MNIST, scikit-learn's SVC.
 
     Parameters

@@ -39,8 +39,10 @@ def run(quick: bool) -> Report:
             thread = threading.Thread(target=server.run)
             thread.start()
             browser = running.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            opening = []
+            opening, page = [], None
             for _ in range(2 if quick else 6):
+                if page is not None:
+                    page.close()
                 page = browser.new_page()
                 began = time.perf_counter()
                 page.goto(server.address)

@@ -91,6 +91,7 @@ class Page:
                 return _problem(400, "the request must be a JSON object.")
             done = await self._answer(lambda: call(body))
             await self._tell()
+            done.headers["x-version"] = str(self._version)  # who asked need not be told
             return done
 
         return answer

@@ -29,6 +29,9 @@ export function say(text) {
   $("#said").textContent = text;
 }
 
+// The latest of the server's versions that this page made itself.
+export const mine = { version: 0 };
+
 export async function ask(path, body) {
   const options = body === undefined ? {} : { method: "POST", headers: { "X-Hinged": "1", "Content-Type": "application/json" }, body: JSON.stringify(body) };
   let answer;
@@ -37,6 +40,7 @@ export async function ask(path, body) {
   } catch {
     throw new Error("The server does not answer. Is it still running?");
   }
+  mine.version = Math.max(mine.version, Number(answer.headers.get("X-Version") ?? 0));
   if (answer.ok) return answer.json();
   const told = await answer.text();
   let why = told;

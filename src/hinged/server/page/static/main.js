@@ -1,5 +1,5 @@
 // Views, keys, and news from the server.
-import { $, say } from "./dom.js";
+import { $, mine, say } from "./dom.js";
 import * as folders from "./folders.js";
 import * as inbox from "./inbox.js";
 import * as search from "./search.js";
@@ -68,7 +68,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 const news = new EventSource("/api/events");
-news.addEventListener("message", () => turn(view));
+news.addEventListener("message", (told) => { if (Number(told.data) > mine.version) turn(view); });
 news.addEventListener("error", () => say("The server does not answer. Is it still running?"));
 news.addEventListener("open", () => { if ($("#said").textContent.startsWith("The server does not")) { say(""); turn(view); } });
 
