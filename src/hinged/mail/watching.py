@@ -227,8 +227,8 @@ class _View:
             yield place, raw
 
     def move(self, place: Place, folder: str) -> Place:
-        """Whoever watches moves nothing."""
-        raise NotImplementedError
+        """Refused: whoever watches moves nothing."""
+        raise SourceError(f"{place.key} was not moved to {folder}: whoever watches moves nothing.")
 
     def mark(self, place: Place, keywords: Sequence[str]) -> None:
         """As it is."""
