@@ -7,12 +7,11 @@ something is learnt, written, edited or opened again.
 import json
 import os
 import random
-import signal
 import sys
-import time
 from pathlib import Path
 
 from tests.journal.models import learner, learnt_by, same, texts
+from tests.killing import killed
 
 from hinged.journal import DurableModel
 
@@ -29,22 +28,6 @@ def learn(folder, tell, begin):
                 (kept.merge if i % 50 == 24 else kept.rename)(first, second if i % 50 == 24 else f"{first}'")
 
 
-def killed(folder, rng, begin):
-    """Fork, kill, and give the keys that were acknowledged."""
-    hear, tell = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(hear)
-        learn(folder, tell, begin)
-        os._exit(0)
-    os.close(tell)
-    time.sleep(rng.random() * 0.25)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    with os.fdopen(hear) as said:
-        return said.read().split()
-
-
 if __name__ == "__main__":
     folder, kills, rng = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
     DurableModel(folder, learner("texts")).close()
@@ -53,7 +36,7 @@ if __name__ == "__main__":
     lost: list[str] = []
     counts: list[int] = []
     for kill in range(kills):
-        acknowledged.update(killed(folder, rng, kill))
+        acknowledged.update(killed(lambda tell, begin=kill: learn(folder, tell, begin), rng.random() * 0.25))
         with DurableModel(folder) as kept:
             events = list(kept.journal.examples())
             lost += sorted(acknowledged - {event.key for event in events})

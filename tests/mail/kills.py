@@ -8,12 +8,12 @@ import json
 import os
 import random
 import shutil
-import signal
 import sys
 import time
 from pathlib import Path
 
 from tests.journal.models import same
+from tests.killing import killed
 
 from hinged.mail import Assistant, look, open_source, write_demo
 
@@ -33,21 +33,6 @@ def learn(mail, state, tell):
         look(assistant, open_source(mail))
 
 
-def killed(mail, state, wait):
-    hear, tell = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(hear)
-        learn(mail, state, tell)
-        os._exit(0)
-    os.close(tell)
-    time.sleep(wait)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    with os.fdopen(hear) as said:
-        return said.read().split()
-
-
 if __name__ == "__main__":
     folder, kills, rng = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
     mail, state = folder / "mail", folder / "state"
@@ -59,7 +44,7 @@ if __name__ == "__main__":
         acknowledged: set[str] = set()
         lost, rounds = [], 0
         for _ in range(kills):
-            acknowledged.update(killed(mail, state, rng.random() * took))
+            acknowledged.update(killed(lambda tell: learn(mail, state, tell), rng.random() * took))
             with Assistant(state) as assistant:
                 keys = [event.key for event in assistant.kept.journal.examples()]
                 assert len(keys) == len(set(keys)), "nothing is learnt twice"
