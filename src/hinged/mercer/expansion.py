@@ -59,6 +59,11 @@ class Expansion:
         n = self.n  # before the arrays: a writer beside us fills them first
         return Held(*(array[:n] for array in self.held))
 
+    @property
+    def used(self) -> Held:
+        """What is in use, where it lies; the same as `filled` on the CPU."""
+        return self.filled
+
     def fit_to(self, n_features: int, n_outputs: int) -> None:
         """Admit wider rows, or more outputs; what is new is 0."""
         n_features, n_outputs = max(n_features, self.n_features), max(n_outputs, self.n_outputs)
@@ -66,7 +71,7 @@ class Expansion:
             self._move(self._room(len(self.held.rows), n_features, n_outputs))
 
     def _move(self, to: Held) -> None:
-        now = self.filled
+        now = self.used
         to.rows[: self.n, : now.rows.shape[1]] = now.rows
         to.coef[: self.n, : now.coef.shape[1]] = now.coef
         to.squares[: self.n], to.rounds[: self.n] = now.squares, now.rounds
@@ -97,12 +102,12 @@ class Expansion:
 
     def merge(self, onto: np.ndarray, n_outputs: int) -> None:
         """Add the coefficients of output r to those of onto[r], -1 for nobody's."""
-        filled = self.filled
-        coef = np.zeros((self.n, n_outputs), self.dtype)
+        used = self.used
+        coef = self._room(self.n, 0, n_outputs).coef
         for r, to in enumerate(onto[: self.n_outputs]):
             if to >= 0:
-                coef[:, to] += filled.coef[:, r]
-        self.held = filled._replace(coef=coef)
+                coef[:, to] += used.coef[:, r]
+        self.held = used._replace(coef=coef)
 
     def add_scores(
         self,

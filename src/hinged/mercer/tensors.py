@@ -41,7 +41,7 @@ class TensorExpansion(Expansion):
         return Held(*parts)
 
     @property
-    def tensors(self) -> Any:
+    def used(self) -> Any:
         """What is in use, on the device."""
         n = self.n
         return Held(*(array[:n] for array in self.held))
@@ -49,14 +49,7 @@ class TensorExpansion(Expansion):
     @property
     def filled(self) -> Held:
         """What is in use, copied to the host."""
-        return Held(*(array.cpu().numpy() for array in self.tensors))
-
-    def _move(self, to: Any) -> None:
-        now = self.tensors
-        to.rows[: self.n, : now.rows.shape[1]] = now.rows
-        to.coef[: self.n, : now.coef.shape[1]] = now.coef
-        to.squares[: self.n], to.rounds[: self.n] = now.squares, now.rounds
-        self.held = to
+        return Held(*(array.cpu().numpy() for array in self.used))
 
     def put(self, array: Any, kind: Any = None) -> torch.Tensor:
         """An array on the device, in the expansion's own type unless another is given."""
@@ -70,19 +63,10 @@ class TensorExpansion(Expansion):
         """‖x‖² of each row."""
         return (rows * rows).sum(dim=1)
 
-    def merge(self, onto: np.ndarray, n_outputs: int) -> None:
-        """Add the coefficients of output r to those of onto[r], -1 for nobody's."""
-        now = self.tensors
-        coef = torch.zeros((self.n, n_outputs), dtype=self.kind, device=self.device)
-        for r, to in enumerate(onto[: self.n_outputs]):
-            if to >= 0:
-                coef[:, to] += now.coef[:, r]
-        self.held = now._replace(coef=coef)
-
     def copy(self) -> TensorExpansion:
         """The same sum; the rows are shared, and neither will write over the other's."""
         twin = object.__new__(type(self))
-        vars(twin).update(vars(self), held=self.tensors)
+        vars(twin).update(vars(self), held=self.used)
         return twin
 
     def add_scores(
@@ -106,7 +90,7 @@ class TensorExpansion(Expansion):
         self, kernel: Any, X: torch.Tensor, sq: torch.Tensor, tile: int, out: torch.Tensor, start: int = 0
     ) -> None:
         """Fill `out`, float64 (rows, outputs), with f(x) by past rows from `start` on; all on the device."""
-        held = self.tensors
+        held = self.used
         n, d = len(held.rows), min(X.shape[1], held.rows.shape[1])
         if n == start:
             out.zero_()
