@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable
 from operator import attrgetter
 from typing import Any, ClassVar, Self
@@ -140,7 +141,8 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
     def _expect_classes(self, classes: Any, answers: list) -> None:
         classes = self._up_front(None if classes is None else to_declare(classes))
         if classes is not None:
-            self._check_count(len({*self._known(), *classes, *self._flat(answers)[1]}))
+            if self._settle().most_labels < math.inf:
+                self._check_count(len({*self._known(), *classes, *self._flat(answers)[1]}))
             self.declare(classes)
 
     def _learn(

@@ -56,8 +56,11 @@ def as_labels(y: Any, n_rows: int) -> list[Hashable]:
     labels = _listed(y)
     if len(labels) != n_rows:
         raise ValueError(f"X and y must have as many rows; got {n_rows} rows and {len(labels)} labels.")
+    kind = y.dtype.kind if isinstance(y, np.ndarray) else "O"
+    if kind in "biuU" and not framed:  # nothing can be wrong with these
+        return labels
     check_labels(labels, framed)
-    if isinstance(y, np.ndarray) and y.dtype.kind == "f" and np.isinf(y).any():
+    if kind == "f" and np.isinf(y).any():
         raise ValueError("Input y contains infinity. A label that is a number must be finite; name it otherwise.")
     return labels
 

@@ -121,7 +121,7 @@ def learn(
     plain = (
         delay == 0 and parts is None and columns.kind == PER_LABEL and weights.depth == 1 and setting.code <= OPTIMAL
     )
-    plain = plain and not has_costs
+    plain = plain and not has_costs and weights.table.shape[1] == 1
     while cursor[0] < n_rows + delay:
         if plain and 1 < counts[LABELS] <= SEGMENT:
             cursor[0] = fast_forward(rows, targets, setting, scaling, weights, ledger, longest, flags, ranks, cursor[0])

@@ -29,15 +29,13 @@ class Paged:
 
     def __init__(self, dtype: Any, depth: int = 1, least: int = 8) -> None:
         self.least = least
-        self.nothing = np.zeros(SEGMENT, dtype)  # the weights of a feature that was never learnt
         empty = Store(
             slots=np.zeros(1, np.uint32),
             owners=np.zeros(1, np.uint32),
             table=np.zeros((1, 1), np.uint32),
-            home=np.array([self.nothing.ctypes.data], np.int64),
             address=np.zeros(0, np.int64),
             stride=np.zeros(0, np.int64),
-            used=np.array([0, 0, SEGMENT], np.int64),
+            used=np.array([0, 0, SEGMENT, 0], np.int64),
             like=np.empty(0, dtype),
             depth=depth,
         )
@@ -68,9 +66,7 @@ class Paged:
             capacity = max(need, 2 * store.table.shape[0], 64)
             table = np.zeros((capacity, store.table.shape[1]), np.uint32)
             table[: store.table.shape[0]] = store.table
-            home = np.full(capacity, self.nothing.ctypes.data)
-            home[: len(store.home)] = store.home
-            store = store._replace(table=table, owners=longer(store.owners, capacity), home=home)
+            store = store._replace(table=table, owners=longer(store.owners, capacity))
         need = int(store.used[1]) + blocks + 1
         missing = -(-need // PAGE) - len(pages)
         if missing > 0:
@@ -90,7 +86,6 @@ class Paged:
         strides = store.stride.copy()
         strides[page] = stride
         self._publish(store, (*pages[:page], after, *pages[page + 1 :]), strides)
-        self._settle_homes()
 
     def rows(self, columns: int, rounds: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """The learnt features and their values, (features,) and (features, columns); after `rounds`, the mean ones."""
@@ -157,14 +152,12 @@ class Paged:
             page[:] = values.ravel()
             pages.append(page)
         paged._publish(store, tuple(pages), np.array(strides, np.int64))
-        if pages:
-            paged._settle_homes()
         return paged
 
     def nbytes(self) -> int:
         """Bytes held by the pages and the tables that find them."""
         store, pages = self.view
-        return sum(array.nbytes for array in (*pages, store.slots, store.owners, store.table, store.home))
+        return sum(array.nbytes for array in (*pages, store.slots, store.owners, store.table))
 
     def _stride(self, columns: int) -> int:
         stride = self.least
@@ -186,19 +179,9 @@ class Paged:
         start = -raw.ctypes.data % align
         return [raw[start + i * size : start + (i + 1) * size].view(store.like.dtype) for i in range(n)]
 
-    def _settle_homes(self) -> None:
-        """Tell where each slot's first segment lies; in a new table, for readers may hold an old page."""
-        store, pages = self.view
-        blocks = store.table[:, 0].astype(np.int64)
-        page, place = blocks // PAGE, blocks % PAGE
-        home = np.full_like(store.home, self.nothing.ctypes.data)
-        lies = store.address[page] + place * store.stride[page] * store.depth * store.like.itemsize
-        home[: len(blocks)] = np.where(blocks > 0, lies, home[0])
-        self.view = (store._replace(home=home), pages)
-
     def _publish(self, store: Store, pages: tuple[np.ndarray, ...], stride: np.ndarray) -> None:
         used = store.used.copy()
-        used[2] = stride.min(initial=SEGMENT)
+        used[2:] = stride.min(initial=SEGMENT), stride.max(initial=0)
         address = np.array([p.ctypes.data for p in pages], np.int64)
         self.view = (store._replace(address=address, stride=stride.astype(np.int64), used=used), pages)
 
@@ -230,6 +213,8 @@ def _check_arrays(arrays: dict[str, np.ndarray], dtype: np.dtype, depth: int) ->
         raise ValueError("its tables are damaged")
     if table.ndim != 2 or len(arrays["features"]) != 1 or len(np.unique(owners)) != len(owners):
         raise ValueError("its tables are damaged")
+    if table.shape[1] == 1 and not np.array_equal(table[:, 0], np.arange(1, len(table) + 1)):
+        raise ValueError("its blocks are out of order")  # the fast loop takes a slot for its block
     if len(owners) and int(owners.max()) >= int(arrays["features"][0]):
         raise ValueError("its features point outside of it")
     held = table[table > 0]

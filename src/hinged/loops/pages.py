@@ -43,10 +43,9 @@ class Store(NamedTuple):
     slots: np.ndarray  # uint32 (features,): slot of each feature, 0 for none
     owners: np.ndarray  # uint32 (slots,): feature of each slot
     table: np.ndarray  # uint32 (slots, segments): block, 0 for none
-    home: np.ndarray  # int64 (slots,): where the first segment lies, zeros for slot 0; a short cut for the fast loop
     address: np.ndarray  # int64 (pages,)
     stride: np.ndarray  # int64 (pages,): columns of each block in the page
-    used: np.ndarray  # int64 (3,): slots, blocks, and the narrowest page's stride
+    used: np.ndarray  # int64 (4,): slots, blocks, and the strides of the narrowest page and of the widest
     like: np.ndarray  # empty, of the values' dtype
     depth: int
 
@@ -137,8 +136,6 @@ def claim(store: Any, feature: Any, b: int) -> Any:
         store.used[1] += 1
         block = store.used[1]
         store.table[slot, b] = block
-        if b == 0:
-            store.home[slot] = _locate(store.address, store.stride, store.depth, store.like.itemsize, block)[0]
     return block
 
 
