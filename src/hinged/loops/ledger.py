@@ -45,10 +45,10 @@ def lead_bin(lead: float) -> int:
     """Bin of a lead: 0 for a tie, then four to each doubling from 2⁻¹⁰ on."""
     if not lead > 0.0:
         return 0
-    bits = np.float64(lead).view(np.int64)  # exponent and fraction: quicker than a logarithm
+    bits = int(np.float64(lead).view(np.int64))  # exponent and fraction: quicker than a logarithm
     fraction = bits & FRACTION
-    quarter = np.int64(fraction >= QUARTER_1) + np.int64(fraction >= QUARTER_2) + np.int64(fraction >= QUARTER_3)
-    return int(min(BINS - 1, max(1, 4 * ((bits >> 52) - 1013) + quarter)))
+    quarter = int(fraction >= QUARTER_1) + int(fraction >= QUARTER_2) + int(fraction >= QUARTER_3)
+    return min(BINS - 1, max(1, 4 * ((bits >> 52) - 1013) + quarter))
 
 
 @njit(cache=True, inline="always")
