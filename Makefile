@@ -88,9 +88,9 @@ docs: install ## make the pictures of the documentation and check that every nam
 	$(BIN)/python docs/make_figures.py
 	$(BIN)/python -m pytest tests/test_docs.py
 
-bench: install ## time and mistakes beside scikit-learn, River and Vowpal Wabbit
+bench: install ## time and mistakes beside scikit-learn, River and Vowpal Wabbit; writes docs/speed.md
 	$(BIN)/pip install --quiet --editable ".[bench]"
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --page docs/speed.md
 
 reproduce: install ## the experiments of the papers, run again; a report, JSON, and docs/results.md
 	$(BIN)/pip install --quiet --editable ".[bench]"
@@ -98,5 +98,5 @@ reproduce: install ## the experiments of the papers, run again; a report, JSON, 
 	cp hinged-results/results.md docs/results.md
 
 clean: ## remove everything that was made
-	rm -rf $(VENV) .numba-* .pytest_cache .mypy_cache .ruff_cache .hypothesis hinged-demo hinged-results build dist
+	rm -rf $(VENV) .numba-* .pytest_cache .mypy_cache .ruff_cache .hypothesis hinged-demo hinged-results hinged-bench build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks import machine
+from benchmarks.markdown import write_page
 from benchmarks.report import show, to_json
 
 NAMES = (
@@ -31,11 +32,20 @@ NAMES = (
 )
 
 
+KEPT = Path("hinged-bench")
+
+
 def main() -> int:
     """Run the chosen benchmarks, print them, and write JSON where asked; return 1 if a bar was missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Time hinged beside its peers.")
     parser.add_argument("--only", choices=NAMES, action="append", metavar="NAME", help=f"one of {', '.join(NAMES)}")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures here")
+    parser.add_argument(
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="also write the page of all figures measured so far, kept in hinged-bench",
+    )
     parser.add_argument("--quick", action="store_true", help="small sizes: a check that all runs, not a measurement")
     options = parser.parse_args()
     console = Console()
@@ -48,6 +58,11 @@ def main() -> int:
         report = importlib.import_module(f"benchmarks.{name}").run(options.quick)
         show(report, console)
         reports.append(report)
+        if options.page and not options.quick:
+            KEPT.mkdir(exist_ok=True)
+            kept = {"machine": here, "benchmark": to_json(report)}
+            (KEPT / f"{name}.json").write_text(json.dumps(kept, indent=2, ensure_ascii=False) + "\n")
+            write_page(KEPT, options.page)
     if options.json:
         figures = {"machine": here, "quick": options.quick, "benchmarks": [to_json(report) for report in reports]}
         options.json.write_text(json.dumps(figures, indent=2, ensure_ascii=False) + "\n")

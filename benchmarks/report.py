@@ -89,14 +89,15 @@ def show(report: Report, console: Console) -> None:
         for index, column in enumerate(sheet.columns):
             table.add_column(column, justify="left" if index == 0 else "right", overflow="fold")
         for row in sheet.rows:
-            table.add_row(*map(_format, row))
+            table.add_row(*map(written, row))
         console.print(table)
     for bar in report.bars:
         verdict = "[green]met    [/]" if bar.met else "[red]NOT met[/]"
         console.print(f"{verdict} {bar.promise}: {bar.measured}", highlight=False)
 
 
-def _format(cell: Cell) -> str:
+def written(cell: Cell) -> str:
+    """A cell as people read it."""
     if cell is None:
         return ""
     if isinstance(cell, float):
