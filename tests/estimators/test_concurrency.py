@@ -1,6 +1,6 @@
 """One writer, many readers: nobody crashes, every score is a number, and the writer learns as if it were alone.
 
-Each case runs in a process of its own, because a reader that follows memory which is gone takes its process with it.
+Cases run in a process beside ours, because a reader that follows memory which is gone takes its process with it.
 """
 
 import faulthandler
@@ -112,18 +112,34 @@ def named(X):
 def limited(function, *args):
     """Run it, or end the process: what hangs must not hang the suite."""
     faulthandler.dump_traceback_later(90, exit=True)
-    return function(*args)
+    answer = function(*args)
+    faulthandler.cancel_dump_traceback_later()  # threads of a case that fails may still run: their process ends
+    return answer
 
 
-def in_a_process_of_its_own(function, *args):
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(limited, function, *args).result()
+@pytest.fixture(scope="module")
+def beside():
+    """Run a case in the process of the cases before it; the one after a failure gets a new process."""
+    pools = []
+
+    def run(function, *args):
+        if not pools:
+            pools.append(ProcessPoolExecutor(1, mp_context=get_context("spawn")))
+        try:
+            return pools[0].submit(limited, function, *args).result()
+        except BaseException:
+            pools.pop().shutdown(wait=False)
+            raise
+
+    yield run
+    for pool in pools:
+        pool.shutdown()
 
 
 @pytest.mark.parametrize("by_name", [False, True], ids=["matrix", "dicts"])
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_readers_beside_one_writer_meet_nothing_but_numbers(scheme, by_name):
-    found, same, same_labels, done = in_a_process_of_its_own(learn_beside_readers, scheme, by_name)
+def test_readers_beside_one_writer_meet_nothing_but_numbers(beside, scheme, by_name):
+    found, same, same_labels, done = beside(learn_beside_readers, scheme, by_name)
     assert [one["problem"] for one in found] == [None, None, None]
     assert done > 5
     assert sum(one["rounds"] for one in found) > 0
@@ -175,8 +191,8 @@ def edit_beside_readers(merging):
 
 
 @pytest.mark.parametrize("merging", [False, True], ids=["renaming", "merging"])
-def test_readers_beside_a_writer_that_edits_labels_meet_nothing_but_numbers(merging):
-    found, turns = in_a_process_of_its_own(edit_beside_readers, merging)
+def test_readers_beside_a_writer_that_edits_labels_meet_nothing_but_numbers(beside, merging):
+    found, turns = beside(edit_beside_readers, merging)
     assert [one["problem"] for one in found] == [None, None, None]
     assert turns > 0
     assert sum(one["rounds"] for one in found) > 0
@@ -221,8 +237,8 @@ def remove_beside_readers(ranker):
 
 
 @pytest.mark.parametrize("ranker", [False, True], ids=["classifier", "ranker"])
-def test_a_reader_never_pairs_old_labels_with_new_weights(ranker):
-    found = in_a_process_of_its_own(remove_beside_readers, ranker)
+def test_a_reader_never_pairs_old_labels_with_new_weights(beside, ranker):
+    found = beside(remove_beside_readers, ranker)
     assert [one["problem"] for one in found] == [None, None, None]
     assert sum(one["rounds"] for one in found) > 0
 
@@ -254,5 +270,5 @@ def write_from_three_threads():
     return wrong
 
 
-def test_several_writers_take_turns():
-    assert in_a_process_of_its_own(write_from_three_threads) == []
+def test_several_writers_take_turns(beside):
+    assert beside(write_from_three_threads) == []
