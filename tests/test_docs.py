@@ -7,6 +7,7 @@ import io
 import re
 import shlex
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,7 @@ def test_every_rule_is_in_the_guide(name):
     assert f'"{name}"' in text("docs/api.md")
 
 
+@cache
 def commands():
     """Every command of the program by name, "" for the program itself, and the parser of each."""
     program = typer.main.get_command(app)
