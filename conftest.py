@@ -1,7 +1,22 @@
-"""Modules of optional packages that are not here have no examples to run."""
+"""What holds for tests and for examples in docstrings: what is left out, and where temporary folders go."""
 
+import os
+import tempfile
 from importlib.util import find_spec
+
+import pytest
 
 collect_ignore = [] if find_spec("torch") else ["src/hinged/mercer/tensors.py"]
 if not find_spec("torch") or not find_spec("triton"):
     collect_ignore.append("src/hinged/mercer/persistent.py")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_is_left_behind(tmp_path_factory):
+    """Examples make temporary folders and do not remove them: all lie in one that goes when the run is over."""
+    tmp_path_factory.getbasetemp()  # pytest's own stay where they are looked for after a failure
+    with tempfile.TemporaryDirectory(prefix="hinged-tests-") as folder, pytest.MonkeyPatch.context() as patch:
+        os.chmod(folder, 0o711)  # programs that step down to another user may pass
+        patch.setattr(tempfile, "tempdir", folder)
+        patch.setenv("TMPDIR", folder)  # and those of programs that tests start
+        yield
