@@ -108,7 +108,7 @@ def net_coefficients(
         total = mean_of_mistakes(code, costs, s, y, norms, C, g)
     else:
         total, penalty = _by_rule(
-            setting, own, C, shifted, relevant, is_relevant, 0, rival, columns, q, phi, work, notes, g
+            setting, own, C, shifted, relevant, is_relevant, low, rival, columns, q, phi, work, notes, g
         )
     gain = 0.0
     for r in range(s.shape[0]):
@@ -135,13 +135,49 @@ def _by_rule(
     g: Any,
 ) -> tuple[float, float]:
     """Fill `g` where every pair has the same margin; return Σλ, and Σλ²/4C where the dual subtracts it."""
-    margin = setting.margin
     g[:] = 0.0
-    k = s.shape[0]
-    r = relevant[low]
-    gap = s[r] - s[rival]
-    if gap >= margin:
+    if s[relevant[low]] - s[rival] >= setting.margin:
         return 0.0, 0.0
+    if own is None:  # apart from a user's own rule, with which nothing is compiled that it does not need
+        return _built_in(setting, C, s, relevant, is_relevant, low, rival, columns, q, phi, work, notes, g)
+    norms = _pair_norms(setting, s, relevant, is_relevant, columns, q, phi)
+    own(s, relevant, norms, setting.margin, C, g)
+    total = 0.0
+    for a in range(relevant.shape[0]):
+        total += g[relevant[a]]
+    return total, 0.0
+
+
+@njit(cache=True)
+def _pair_norms(setting: Any, s: Any, relevant: Any, is_relevant: Any, columns: Any, q: float, phi: Any) -> Any:
+    """‖V_r - V_s‖² of every pair that misses the margin, 0 for the others."""
+    norms = np.zeros((relevant.shape[0], s.shape[0]))
+    for a in range(relevant.shape[0]):
+        for b in range(s.shape[0]):
+            if not is_relevant[b] and s[relevant[a]] - s[b] < setting.margin:
+                norms[a, b] = _pair_norm(columns, q, phi, relevant[a], b, setting.least_norm)
+    return norms
+
+
+@njit(cache=True)
+def _built_in(
+    setting: Any,
+    C: float,
+    s: Any,
+    relevant: Any,
+    is_relevant: Any,
+    low: int,
+    rival: int,
+    columns: Any,
+    q: float,
+    phi: Any,
+    work: Any,
+    notes: Any,
+    g: Any,
+) -> tuple[float, float]:
+    """`_by_rule` of the rules in the table, in a round where some pair misses the margin."""
+    margin, k, r = setting.margin, s.shape[0], relevant[low]
+    gap = s[r] - s[rival]
     if setting.code < SIMPERC:
         total = worst_step(setting.code, gap, _pair_norm(columns, q, phi, r, rival, setting.least_norm), margin, C)
         g[r] = total
@@ -163,15 +199,5 @@ def _by_rule(
         g[r] = total
         g[rival] = -total
         return total, 0.0
-    norms = np.zeros((relevant.shape[0], k))
-    for a in range(relevant.shape[0]):
-        for b in range(k):
-            if not is_relevant[b] and s[relevant[a]] - s[b] < margin:
-                norms[a, b] = _pair_norm(columns, q, phi, relevant[a], b, setting.least_norm)
-    if own is None:
-        return simultaneous(setting.code, s, relevant, is_relevant, norms, margin, C, g), 0.0
-    own(s, relevant, norms, margin, C, g)
-    total = 0.0
-    for a in range(relevant.shape[0]):
-        total += g[relevant[a]]
-    return total, 0.0
+    norms = _pair_norms(setting, s, relevant, is_relevant, columns, q, phi)
+    return simultaneous(setting.code, s, relevant, is_relevant, norms, margin, C, g), 0.0

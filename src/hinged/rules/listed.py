@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from hinged.rules.active_set import on_gram
-from hinged.rules.codes import OPTIMAL, PERCEPTRON, SIMPERC, SIMPROJ
+from hinged.rules.codes import MIRA, OPTIMAL, PERCEPTRON, SIMPERC, SIMPROJ
 from hinged.rules.passive_aggressive import pa1
 from hinged.rules.worst import worst_step
 
@@ -53,7 +53,7 @@ def multipliers(code: int, achieved: Any, margins: Any, gram: Any, C: float, lam
         lam[worst] = worst_step(code, achieved[worst], gram[worst, worst], margins[worst], C)
         return lam[worst]
     if code == OPTIMAL:
-        return _jointly(achieved, margins, gram, C, lam)
+        return _jointly(code, achieved, margins, gram, C, lam)
     chosen = 0
     for j in range(n):
         if (code == SIMPROJ and achieved[j] < margins[j]) or (code != SIMPROJ and achieved[j] <= 0.0):
@@ -68,7 +68,7 @@ def multipliers(code: int, achieved: Any, margins: Any, gram: Any, C: float, lam
 
 
 @njit(cache=True)
-def _jointly(achieved: Any, margins: Any, gram: Any, C: float, lam: Any) -> float:
+def _jointly(code: int, achieved: Any, margins: Any, gram: Any, C: float, lam: Any) -> float:
     """The exact maximiser, as a ranking: one label without a vector must beat labels -z_j, each by its own margin."""
     n = achieved.shape[0]
     violated = False
@@ -80,7 +80,7 @@ def _jointly(achieved: Any, margins: Any, gram: Any, C: float, lam: Any) -> floa
         K[j + 1, 1:] = gram[j, :n]
     if not violated:
         return 0.0
-    total = on_gram(scores, is_right, K, 1.0, C, False, g)
+    total = on_gram(scores, is_right, K, 1.0, C, code == MIRA, g)
     for j in range(n):
         lam[j] = max(0.0, -g[j + 1])
     return total
