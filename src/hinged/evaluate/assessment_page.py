@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from hinged.evaluate.assessment import Assessment, LabelScore
-from hinged.evaluate.page import pairs, write_page
+from hinged.evaluate.confusions_page import MOST_SQUARES, confusion_sections
+from hinged.evaluate.page import pairs, rate, table, write_page
 from hinged.evaluate.report import recent_rate
 from hinged.evaluate.svg import curves
-from hinged.evaluate.svg_assessment import confusion_squares, reliability_dots
+from hinged.evaluate.svg_assessment import reliability_dots
 
 __all__ = ["write_assessment"]
 
-MOST_SQUARES, MOST_CONFUSIONS, MOST_TOP = 18, 15, 10
+MOST_TOP = 10
 MEANING = {
     "Precision": "Of the times a label was predicted, how often it was right.",
     "Recall": "Of the times a label was right, how often it was predicted.",
@@ -99,22 +100,9 @@ def _confusion(result: Assessment) -> str:
         return ""
     scores = result.by_label()
     shown = [score.label for score in scores[:MOST_SQUARES]]
-    squares = confusion_squares(shown, result.pairs)
     note = f"The {len(shown)} most frequent of {len(scores)} labels. " if len(scores) > len(shown) else ""
-    rows = [
-        f"<tr><th scope=row>{escape(str(right))}</th><td>{escape(str(said))}</td><td>{n:,}</td></tr>"
-        for right, said, n in result.confusions(MOST_CONFUSIONS)
-    ]
-    table = (
-        '<div class="wide"><table><thead><tr><th scope="col">Was</th><th scope="col">Taken for</th>'
-        f'<th scope="col">Times</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
-    )
-    return (
-        f"<section><h2>What is taken for what</h2><figure>{squares}<figcaption>{note}A row is a right label, a column "
-        "a predicted one; the darker, the larger the share of the row. Point at a square for its numbers."
-        f"</figcaption></figure></section>"
-        + (f"<section><h2>The most frequent confusions</h2>{table}</section>" if rows else "")
-    )
+    note += "A row is a right label, a column a predicted one"
+    return confusion_sections(result, shown, note, "Was", "Taken for")
 
 
 def _confidence(sure: np.ndarray, hit: np.ndarray) -> str:
@@ -130,17 +118,12 @@ def _labels(result: Assessment) -> str:
     def row(score: LabelScore, mark: str = "") -> str:
         return (
             f'<tr{mark}><th scope="row">{escape(str(score.label))}</th><td>{score.precision:.3f}</td>'
-            f'<td>{score.recall:.3f}</td><td class="rate"><span class="bar"><i class="c0" '
-            f'style="width:{100 * score.f1:.1f}%"></i></span><b>{score.f1:.3f}</b></td><td>{score.support:,}</td></tr>'
+            f"<td>{score.recall:.3f}</td>{rate(f'{score.f1:.3f}', score.f1)}<td>{score.support:,}</td></tr>"
         )
 
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("Label", *MEANING))
     lines = [row(score) for score in result.by_label()]
     means = [row(score, " class=best") for score in result.averages().values()]
-    return (
-        f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}{"".join(means)}'
-        "</tbody></table></div>"
-    )
+    return table(("Label", *MEANING), lines + means)
 
 
 def _settings(result: Assessment, model: Any) -> list[tuple[str, str]]:

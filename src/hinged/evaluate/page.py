@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hinged.evaluate.plots import COLOURS
 
-__all__ = ["pairs", "write_page"]
+__all__ = ["pairs", "rate", "table", "write_page"]
 
 DARK_COLOURS = ("#4aa3e0", "#f08a4b", "#2fc79a", "#e39cc4", "#f2b93b", "#9bd7fb", "#a4abb5", "#9d92f0")
 
@@ -29,6 +29,29 @@ def write_page(path: str | Path, title: str, body: str) -> Path:
 def pairs(items: Iterable[tuple[str, str]]) -> str:
     """Names and their meanings, the latter as HTML, for a list of definitions."""
     return "".join(f"<div><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in items)
+
+
+def table(headings: Iterable[object], lines: Iterable[str], kind: str = "") -> str:
+    """A table under its headings, its rows given as HTML; where the screen is narrow it can be pushed sideways.
+
+    `kind` is a class of its own, "words" where cells are no numbers.
+
+    Examples
+    --------
+    >>> table(["Label"], ["<tr><td>ham</td></tr>"]).count("<tr>")
+    2
+    """
+    head = "".join(f'<th scope="col">{escape(str(heading))}</th>' for heading in headings)
+    named = f' class="{kind}"' if kind else ""
+    return (
+        f'<div class="wide"><table{named}><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    )
+
+
+def rate(shown: str, share: float, colour: int = 0) -> str:
+    """A cell of a table: a number, given as HTML, beside a bar that is filled to a share."""
+    bar = f'<span class="bar"><i class="c{colour % len(COLOURS)}" style="width:{100 * share:.1f}%"></i></span>'
+    return f'<td class="rate">{bar}<b>{shown}</b></td>'
 
 
 def _style() -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hinged.evaluate.page import pairs, write_page
+from hinged.evaluate.page import pairs, rate, table, write_page
 from hinged.evaluate.plots import COLOURS
 from hinged.evaluate.svg import curves
 
@@ -166,29 +166,21 @@ def write_report(
 
 def _table(rows: Sequence[Mapping[str, Any]], best: Mapping[str, Any]) -> str:
     worst = max(max(row["rate"] for row in rows), 1e-9)
-    head = "".join(f'<th scope="col">{heading}</th>' for heading, _ in COLUMNS.values())
     lines = []
     for i, row in enumerate(rows):
         certificate = "–" if row["certificate"] is None else f"{row['certificate']:,.1f}".replace("-", "−")
         lines.append(
             f'<tr{" class=best" if row is best else ""}><th scope="row"><i class="dot c{i % len(COLOURS)}"></i>'
             f"{escape(row['learner'])}</th><td>{row['mistakes']:,}</td>"
-            f'<td class="rate"><span class="bar"><i class="c{i % len(COLOURS)}" '
-            f'style="width:{100 * row["rate"] / worst:.1f}%"></i></span><b>{100 * row["rate"]:.1f}&nbsp;%</b></td>'
-            f"<td>{100 * row['top3']:.1f}&nbsp;%</td><td>{row['updates']:,}</td><td>{row['seconds']:.3f}</td>"
+            + rate(f"{100 * row['rate']:.1f}&nbsp;%", row["rate"] / worst, i)
+            + f"<td>{100 * row['top3']:.1f}&nbsp;%</td><td>{row['updates']:,}</td><td>{row['seconds']:.3f}</td>"
             f"<td>{certificate}</td></tr>"
         )
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    return table((heading for heading, _ in COLUMNS.values()), lines)
 
 
 def _excerpt(rounds: Sequence[Mapping[str, object]]) -> str:
     if not rounds:
         return ""
-    head = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in rounds[0])
-    lines = "".join(
-        "<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in one.values()) + "</tr>" for one in rounds
-    )
-    return (
-        f'<section><h2>A glimpse of the stream</h2><div class="wide"><table class="words"><thead><tr>{head}</tr>'
-        f"</thead><tbody>{lines}</tbody></table></div></section>"
-    )
+    lines = ("<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in one.values()) + "</tr>" for one in rounds)
+    return f"<section><h2>A glimpse of the stream</h2>{table(rounds[0], lines, 'words')}</section>"

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from hinged.evaluate.page import pairs, write_page
+from hinged.evaluate.confusions_page import MOST_SQUARES, confusion_sections
+from hinged.evaluate.page import pairs, rate, table, write_page
 from hinged.evaluate.report import recent_rate
 from hinged.evaluate.svg import curves
-from hinged.evaluate.svg_assessment import confusion_squares, reliability_dots
+from hinged.evaluate.svg_assessment import reliability_dots
 from hinged.mail.replaying import FolderHits, Replayed
 
 __all__ = ["write_replay"]
 
-MOST_SQUARES, MOST_CONFUSIONS = 18, 15
 MEANING = {
     "First": "Share of a folder's messages for which it was the first suggestion; its first message is not counted.",
     "Of three": "Share for which it was one of the first three.",
@@ -68,40 +68,22 @@ these were right. A larger dot stands for more messages.</figcaption></figure></
 
 def _folders(folders: list[FolderHits]) -> str:
     def share(n: int, of: int) -> str:
-        if not of:
-            return "<td>–</td>"
-        return (
-            f'<td class="rate"><span class="bar"><i class="c0" style="width:{100 * n / of:.1f}%"></i></span>'
-            f"<b>{100 * n / of:.1f}&nbsp;%</b></td>"
-        )
+        return rate(f"{100 * n / of:.1f}&nbsp;%", n / of) if of else "<td>–</td>"
 
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("Folder", "Messages", *MEANING))
-    lines = "".join(
+    lines = (
         f'<tr><th scope="row">{escape(one.folder)}</th><td>{one.messages:,}</td>{share(one.first, one.counted)}'
         f"{share(one.top3, one.counted)}</tr>"
         for one in folders
     )
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
+    return table(("Folder", "Messages", *MEANING), lines)
 
 
 def _confusions(result: Replayed) -> str:
-    worst = result.assessment.confusions(MOST_CONFUSIONS)
-    if not worst:
+    if not result.assessment.confusions(1):
         return ""
     shown = [one.folder for one in result.by_folder()[:MOST_SQUARES]]
-    squares = confusion_squares(shown, result.assessment.pairs)
-    lines = "".join(
-        f'<tr><th scope="row">{escape(str(was))}</th><td>{escape(str(taken))}</td><td>{n:,}</td></tr>'
-        for was, taken, n in worst
-    )
-    return (
-        f"<section><h2>What is taken for what</h2><figure>{squares}<figcaption>The {len(shown)} largest folders. A row "
-        "is where messages went, a column the first suggestion; the darker, the larger the share of the row. Point at "
-        "a square for its numbers.</figcaption></figure></section>"
-        '<section><h2>The most frequent confusions</h2><div class="wide"><table><thead><tr><th scope="col">Was in</th>'
-        f'<th scope="col">Suggested</th><th scope="col">Times</th></tr></thead><tbody>{lines}</tbody></table></div>'
-        "</section>"
-    )
+    note = f"The {len(shown)} largest folders. A row is where messages went, a column the first suggestion"
+    return confusion_sections(result.assessment, shown, note, "Was in", "Suggested")
 
 
 def _about(result: Replayed, name: str) -> list[tuple[str, str]]:
