@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable
 from typing import Any
 
@@ -151,12 +150,3 @@ class Classifier(ClassifierMixin, LabelEstimator):
     def _up_front(self, classes: list | None) -> list | None:
         """Labels to declare before a batch: nothing but those given."""
         return classes
-
-    @staticmethod
-    def _balanced(answers: list) -> dict:
-        counts = Counter(answers)
-        return {label: len(answers) / (len(counts) * n) for label, n in counts.items()}
-
-    @staticmethod
-    def _factor(answer: Hashable, by_label: dict) -> float:
-        return by_label.get(answer, 1.0)

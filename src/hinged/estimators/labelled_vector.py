@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Hashable, Iterable
 from typing import Any, Self
 
@@ -159,15 +158,6 @@ class LabelledVector(VectorEstimator):
 
     def _labels_of(self, answers: Any) -> list:
         return np.unique(answers).tolist() if isinstance(answers, np.ndarray) else in_order(answers)
-
-    @staticmethod
-    def _balanced(answers: list) -> dict:
-        counts = Counter(answers)
-        return {label: len(answers) / (len(counts) * n) for label, n in counts.items()}
-
-    @staticmethod
-    def _factor(answer: Hashable, by_label: dict) -> float:
-        return by_label.get(answer, 1.0)
 
 
 def _plain(answers: Any) -> list:

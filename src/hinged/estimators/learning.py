@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -33,8 +34,8 @@ LEARNT_NAMES = (
 class Learns(ReadsRows, Learnt, BaseEstimator):
     """Learning rows, whatever is predicted of them; what the answers are is the heirs' business.
 
-    They say what answers look like (`_answers`, `_one_answer`, `_labels_of`, `_balanced`, `_factor`), which settings
-    may change (`_stepping`) and which not (`_built_for`), and they learn (`_learn`).
+    They say what answers look like (`_answers`, `_one_answer`, `_labels_of`; `_balanced` and `_factor` where they are
+    no single labels), which settings may change (`_stepping`) and which not (`_built_for`), and learn (`_learn`).
     """
 
     _learnt_with: tuple | None = None
@@ -45,8 +46,6 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
     _settle: Any
     _one_answer: Any
     _labels_of: Any
-    _balanced: Any
-    _factor: Any
     _learn: Any
     epochs: int
     shuffle: bool
@@ -179,6 +178,17 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
             )
         factors = np.array([self._factor(answer, by_label) for answer in answers], np.float64)
         return check_weights(weights * factors if len(weights) else factors, batch.n, batch.dtype)
+
+    @staticmethod
+    def _balanced(answers: list) -> dict:
+        """Weights by which every label counts as much as any other."""
+        counts = Counter(answers)
+        return {label: len(answers) / (len(counts) * n) for label, n in counts.items()}
+
+    @staticmethod
+    def _factor(answer: Any, by_label: dict) -> float:
+        """The weight of a row by its answer."""
+        return by_label.get(answer, 1.0)
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._model is not None
