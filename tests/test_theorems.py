@@ -1,7 +1,5 @@
 """What the papers prove, checked through the public surface on streams drawn by Hypothesis."""
 
-import os
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -20,7 +18,7 @@ from tests.reference.hindsight import (
 )
 from tests.reference.learner import Mira
 from tests.reference.looking import dense, picture, scores_of, weights_of, worst_margin
-from tests.reference.strategies import LABELS, biases, caps, eighths, margins, seeds, streams
+from tests.reference.strategies import LABELS, SCHEMES, biases, caps, eighths, margins, patience, seeds, streams
 from tests.reference.streams import Stream, easy_stream, random_stream, rounds_without_near_ties
 
 import hinged
@@ -28,15 +26,7 @@ import hinged
 RULES = ("perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira", "uniform")
 FEASIBLE = ("perceptron", "pa1", "simperc", "simproj", "conproj", "optimal")
 GROWING = ("pa", "pa1", "pa2", "simproj", "conproj", "optimal")
-SCHEMES = (
-    {"sharing": "multi"},
-    {"sharing": "single", "features": "first"},
-    {"sharing": "single", "features": "frequency"},
-    {"sharing": "hybrid", "features": "distance"},
-    {"sharing": "hybrid", "features": "tfidf"},
-)
 
-patience = 20 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 1
 some = settings(max_examples=40 * patience, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 few = settings(some, max_examples=12 * patience)
 

@@ -10,9 +10,9 @@ from numba import njit
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
-from tests.bounds.test_theorems_of_papers import drawn, estimator, kinds, patience, schemes
+from tests.bounds.test_theorems_of_papers import drawn, estimator, kinds, schemes
 from tests.reference import hindsight as plain
-from tests.reference.strategies import LABELS, caps, margins, seeds
+from tests.reference.strategies import LABELS, caps, margins, patience, seeds
 from tests.reference.streams import easy_stream, random_stream
 
 import hinged

@@ -1,7 +1,6 @@
 """What the papers prove of mistakes: rounds are read as the learner reads them, and no run breaks its bound."""
 
 import math
-import os
 import warnings
 
 import numpy as np
@@ -11,21 +10,13 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from tests.reference import hindsight as plain
 from tests.reference.looking import scores_of
-from tests.reference.strategies import LABELS, biases, caps, margins, seeds, streams
+from tests.reference.strategies import LABELS, SCHEMES, biases, caps, margins, patience, seeds, streams
 from tests.reference.streams import easy_stream, random_stream
 
 import hinged
 from hinged import bounds
 
-SCHEMES = (
-    {"sharing": "multi"},
-    {"sharing": "single", "features": "first"},
-    {"sharing": "single", "features": "frequency"},
-    {"sharing": "hybrid", "features": "distance"},
-    {"sharing": "hybrid", "features": "tfidf"},
-)
 schemes, kinds = st.sampled_from(SCHEMES), st.sampled_from(["easy", "real", "count", "binary"])
-patience = 20 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 1
 few = settings(max_examples=25 * patience, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 

@@ -30,7 +30,7 @@ print(plain(hinged.Classifier().declare(sets)))
 
 def test_labels_that_cannot_be_compared_have_one_order_in_every_process():
     shown = set()
-    for seed in "1234":
+    for seed in "13":  # under these two, each of the sets above lists its members in another order
         run = [sys.executable, "-c", ORDER]
         env = os.environ | {"PYTHONHASHSEED": seed}
         shown.add(subprocess.run(run, env=env, capture_output=True, text=True, check=True, timeout=300).stdout)

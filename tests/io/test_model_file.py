@@ -280,7 +280,7 @@ hinged.Ranker(sharing="hybrid", features="frequency", class_weight={"a": 2.0, 1:
 
 def test_a_file_does_not_depend_on_the_hash_seed(tmp_path):
     contents = set()
-    for seed in "123":
+    for seed in "13":  # under these two, each of the sets above lists its members in another order
         path = tmp_path / seed
         run = [sys.executable, "-c", SAVE, str(path)]
         subprocess.run(run, env=os.environ | {"PYTHONHASHSEED": seed}, check=True, timeout=300)

@@ -111,18 +111,9 @@ def saved(said):
     return [line for line in said.splitlines() if "data saved" in line]
 
 
-def test_the_second_run_compiles_nothing():
-    once = PROGRAM + "use()\nprint(json.dumps([missed(), found()]))"
-    run(once)
-    said = run(once)
-    misses, hits = json.loads(said.splitlines()[-1])
-    assert hits > 0
-    assert misses == {}
-    assert "data loaded" in said
-    assert saved(said) == []
-
-
-def test_warming_up_leaves_nothing_to_compile():
+@pytest.fixture(scope="module")
+def first_run():
+    """What warming up compiled, and what using everything then compiled on top of it."""
     said = run(
         PROGRAM
         + """
@@ -130,12 +121,25 @@ from hinged.loops.warm_up import warm_up
 warm_up()
 before = compiled()
 use()
-after = compiled()
-print(json.dumps({name: sorted(set(kinds) - set(before.get(name, []))) for name, kinds in after.items()}))
+print(json.dumps([before, compiled()]))
 """
     )
-    new = json.loads(said.splitlines()[-1])
+    return json.loads(said.splitlines()[-1])
+
+
+def test_warming_up_leaves_nothing_to_compile(first_run):
+    before, after = first_run
+    new = {name: sorted(set(kinds) - set(before.get(name, []))) for name, kinds in after.items()}
     assert {name: kinds for name, kinds in new.items() if kinds} == {}
+
+
+def test_the_second_run_compiles_nothing(first_run):
+    said = run(PROGRAM + "use()\nprint(json.dumps([missed(), found()]))")
+    misses, hits = json.loads(said.splitlines()[-1])
+    assert hits > 0
+    assert misses == {}
+    assert "data loaded" in said
+    assert saved(said) == []
 
 
 def test_a_command_run_twice_compiles_nothing_the_second_time():

@@ -1,10 +1,21 @@
 """What Hypothesis draws from: short streams with many ties, and settings worth trying."""
 
+import os
+
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests.reference.streams import Stream
 
 LABELS = [0, 1, 2, 3]
+SCHEMES = (
+    {"sharing": "multi"},
+    {"sharing": "single", "features": "first"},
+    {"sharing": "single", "features": "frequency"},
+    {"sharing": "hybrid", "features": "distance"},
+    {"sharing": "hybrid", "features": "tfidf"},
+)
+#: How many times more examples than usual.
+patience = 20 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 1
 
 caps = st.sampled_from([0.015625, 0.125, 1.0, 4.0])
 margins = st.sampled_from([0.5, 1.0, 2.0])
