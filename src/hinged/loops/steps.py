@@ -84,16 +84,13 @@ def net_coefficients(
 
     `low` is the position in `relevant` of the lowest right label, `rival` the highest wrong one.
     """
-    if costs.rho.shape[0] == 0:
-        total, penalty = _by_rule(
-            setting, own, C, s, relevant, is_relevant, low, rival, columns, q, phi, work, notes, g
-        )
-        return total, total * setting.margin, penalty
     g[:] = 0.0
-    y, code, penalty = relevant[0], setting.code, 0.0
-    own_margins(costs, s, y, setting.margin, shifted)
-    rival = constrained_rival(code, costs, s, shifted, y)
-    if code < SIMPERC:
+    y, code, penalty, judged = relevant[0], setting.code, 0.0, s
+    has_costs = costs.rho.shape[0] > 0
+    if has_costs:
+        own_margins(costs, s, y, setting.margin, shifted)
+        rival, judged = constrained_rival(code, costs, s, shifted, y), shifted
+    if has_costs and code < SIMPERC:
         total = 0.0
         if rival != y:
             norm = _pair_norm(columns, q, phi, y, rival, setting.least_norm)
@@ -101,15 +98,19 @@ def net_coefficients(
             g[y] = total
             g[rival] = -total
             penalty = total * total / (4.0 * C) if code == PA2 else 0.0
-    elif code in (SIMPERC, CONPROJ):
+    elif has_costs and code in (SIMPERC, CONPROJ):
         norms = np.zeros((1, s.shape[0]))
         for r in range(s.shape[0]):
             norms[0, r] = _pair_norm(columns, q, phi, y, r, setting.least_norm)
         total = mean_of_mistakes(code, costs, s, y, norms, C, g)
-    else:
+    elif own is None:  # called here alone: a function with one caller becomes part of it
         total, penalty = _by_rule(
-            setting, own, C, shifted, relevant, is_relevant, low, rival, columns, q, phi, work, notes, g
+            setting, C, judged, relevant, is_relevant, low, rival, columns, q, phi, work, notes, g
         )
+    else:
+        total = _by_own(setting, own, C, judged, relevant, is_relevant, low, rival, columns, q, phi, g)
+    if not has_costs:
+        return total, total * setting.margin, penalty
     gain = 0.0
     for r in range(s.shape[0]):
         if r != y:
@@ -120,7 +121,6 @@ def net_coefficients(
 @njit(cache=True)
 def _by_rule(
     setting: Any,
-    own: Any,
     C: float,
     s: Any,
     relevant: Any,
@@ -135,49 +135,12 @@ def _by_rule(
     g: Any,
 ) -> tuple[float, float]:
     """Fill `g` where every pair has the same margin; return Σλ, and Σλ²/4C where the dual subtracts it."""
-    g[:] = 0.0
-    if s[relevant[low]] - s[rival] >= setting.margin:
-        return 0.0, 0.0
-    if own is None:  # apart from a user's own rule, with which nothing is compiled that it does not need
-        return _built_in(setting, C, s, relevant, is_relevant, low, rival, columns, q, phi, work, notes, g)
-    norms = _pair_norms(setting, s, relevant, is_relevant, columns, q, phi)
-    own(s, relevant, norms, setting.margin, C, g)
-    total = 0.0
-    for a in range(relevant.shape[0]):
-        total += g[relevant[a]]
-    return total, 0.0
-
-
-@njit(cache=True)
-def _pair_norms(setting: Any, s: Any, relevant: Any, is_relevant: Any, columns: Any, q: float, phi: Any) -> Any:
-    """‖V_r - V_s‖² of every pair that misses the margin, 0 for the others."""
-    norms = np.zeros((relevant.shape[0], s.shape[0]))
-    for a in range(relevant.shape[0]):
-        for b in range(s.shape[0]):
-            if not is_relevant[b] and s[relevant[a]] - s[b] < setting.margin:
-                norms[a, b] = _pair_norm(columns, q, phi, relevant[a], b, setting.least_norm)
-    return norms
-
-
-@njit(cache=True)
-def _built_in(
-    setting: Any,
-    C: float,
-    s: Any,
-    relevant: Any,
-    is_relevant: Any,
-    low: int,
-    rival: int,
-    columns: Any,
-    q: float,
-    phi: Any,
-    work: Any,
-    notes: Any,
-    g: Any,
-) -> tuple[float, float]:
-    """`_by_rule` of the rules in the table, in a round where some pair misses the margin."""
-    margin, k, r = setting.margin, s.shape[0], relevant[low]
+    margin = setting.margin
+    k = s.shape[0]
+    r = relevant[low]
     gap = s[r] - s[rival]
+    if gap >= margin:
+        return 0.0, 0.0
     if setting.code < SIMPERC:
         total = worst_step(setting.code, gap, _pair_norm(columns, q, phi, r, rival, setting.least_norm), margin, C)
         g[r] = total
@@ -201,3 +164,39 @@ def _built_in(
         return total, 0.0
     norms = _pair_norms(setting, s, relevant, is_relevant, columns, q, phi)
     return simultaneous(setting.code, s, relevant, is_relevant, norms, margin, C, g), 0.0
+
+
+@njit(cache=True)
+def _by_own(
+    setting: Any,
+    own: Any,
+    C: float,
+    s: Any,
+    relevant: Any,
+    is_relevant: Any,
+    low: int,
+    rival: int,
+    columns: Any,
+    q: float,
+    phi: Any,
+    g: Any,
+) -> float:
+    """The same by the user's own rule; return Σλ. Apart from the others, which are then not compiled anew with it."""
+    if s[relevant[low]] - s[rival] >= setting.margin:
+        return 0.0
+    own(s, relevant, _pair_norms(setting, s, relevant, is_relevant, columns, q, phi), setting.margin, C, g)
+    total = 0.0
+    for a in range(relevant.shape[0]):
+        total += g[relevant[a]]
+    return total
+
+
+@njit(cache=True, inline="always")  # a call costs as much as a short row
+def _pair_norms(setting: Any, s: Any, relevant: Any, is_relevant: Any, columns: Any, q: float, phi: Any) -> Any:
+    """‖V_r - V_s‖² of every pair that misses the margin, 0 for the others."""
+    norms = np.zeros((relevant.shape[0], s.shape[0]))
+    for a in range(relevant.shape[0]):
+        for b in range(s.shape[0]):
+            if not is_relevant[b] and s[relevant[a]] - s[b] < setting.margin:
+                norms[a, b] = _pair_norm(columns, q, phi, relevant[a], b, setting.least_norm)
+    return norms
