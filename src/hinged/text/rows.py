@@ -19,7 +19,7 @@ from hinged.text.characters import plain_table
 from hinged.text.tokens import Grams, continue_hash, finish_hash, spans_of_words, write_words
 from hinged.text.words import COLON, WordList, add_word, find_in, has_word_room
 
-__all__ = ["BINARY", "COUNTS", "LOG", "Documents", "Space", "rows_of_documents", "rows_of_named"]
+__all__ = ["BINARY", "COUNTS", "LOG", "Documents", "Space", "rows_of_documents", "rows_of_named", "tags_of_fields"]
 
 BINARY, COUNTS, LOG = 0, 1, 2
 HIGHEST, ONE, LOW, COLON_64 = np.uint64(1 << 63), np.uint64(1), np.uint64(0xFFFFFFFF), np.uint64(COLON)
@@ -304,7 +304,7 @@ def hash_start(seed: int, tag: bytes = b"") -> np.uint64:
 
 
 @lru_cache(maxsize=64)
-def _tags(fields: tuple[str, ...], seed: int) -> tuple[np.ndarray, list[np.ndarray]]:
+def tags_of_fields(fields: tuple[str, ...], seed: int) -> tuple[np.ndarray, list[np.ndarray]]:
     """Hash state, address and length of each field's tag, (fields, 2, 3), and the tags themselves."""
     held, tags = [], np.zeros((len(fields), 2, 3), np.uint64)
     for place, name in enumerate(fields):
@@ -319,7 +319,7 @@ def rows_of_documents(documents: Documents, lower: np.ndarray, space: Space, wor
     """Sparse rows of texts; with `grow`, words not met before are added to the list."""
     n = len(documents.addresses)
     grams = space.grams
-    tags, _held = _tags(documents.fields, space.seed)
+    tags, _held = tags_of_fields(documents.fields, space.seed)
     plain = plain_table(space.keep_case)
     most_of = _most_features(grams, documents.lengths)
     most = int(most_of.sum(axis=1).max(initial=0)) + 1

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from hinged.io.examples.memory import Memory
 from hinged.loops.pages import segment
 
 __all__ = ["WordList", "WordStore", "add_word", "find_in", "find_word", "has_word_room"]
@@ -135,6 +136,18 @@ class WordList:
             arena=np.zeros(256, np.uint8),
             used=np.zeros(2, np.int64),
         )
+        self._without_spare()
+
+    def _without_spare(self) -> None:
+        self.spare: dict[Any, Any] = {}  # working memory of loops, which may remember places of words
+        self.memory = Memory()  # for the rows they write
+
+    def __getstate__(self) -> WordStore:
+        return self.store
+
+    def __setstate__(self, store: WordStore) -> None:
+        self.store = store
+        self._without_spare()
 
     def __len__(self) -> int:
         return int(self.store.used[0])
@@ -152,8 +165,8 @@ class WordList:
         store = self.store
         n, filled = store.used.tolist()
         if n + words > len(store.hashes) or 2 * (n + words) > len(store.table):
-            capacity = max(n + words, len(store.hashes) + len(store.hashes) // 2)
-            table = np.zeros(1 << max(6, (2 * capacity - 1).bit_length()), np.uint64)
+            capacity = 1 << max(5, (n + words - 1).bit_length())  # as many as the table may hold
+            table = np.zeros(2 * capacity, np.uint64)
             _enter_all(table, store.hashes, n)
             hashes, ends = np.zeros(capacity, np.uint64), np.zeros(capacity + 1, np.int64)
             hashes[:n], ends[: n + 1] = store.hashes[:n], store.ends[: n + 1]
@@ -172,6 +185,7 @@ class WordList:
         table = np.zeros_like(store.table)
         _enter_all(table, store.hashes, n)
         self.store = store._replace(table=table, used=np.array([n, store.ends[n]], np.int64))
+        self._without_spare()
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything that has to be kept."""

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from hinged.io.bits import BLOCK, equal_bytes, lowest_bit
 from hinged.io.examples.numbers import DOT, EXACT, HIGH, LEAST, ZERO, read_number
 
 __all__ = ["Marks", "read_word"]
 
 NONE, ONE, SHORT = np.uintp(0), np.uintp(1), np.uintp(15)
+NO_BITS, ONE_BIT = np.uint64(0), np.uint64(1)
 
 
 class Marks:
@@ -24,23 +26,31 @@ class Marks:
     """
 
     def __init__(self, those: bytes) -> None:
-        self._table = np.zeros(256, np.uint8)
-        self._table[list(those)] = 1
+        self._those = np.frombuffer(those, np.uint8)
         self._places = np.empty(0, np.int64)
 
     def find(self, b: np.ndarray) -> np.ndarray:
         """Their places in `b`, valid until the next call."""
         if len(self._places) <= len(b):
             self._places = np.empty(len(b) + 1, np.int64)
-        return self._places[: _find(b, self._table, self._places)]
+        return self._places[: _find(b, self._those, self._places)]
 
 
 @njit(cache=True, nogil=True)
-def _find(b: Any, table: Any, places: Any) -> int:
-    n = np.uintp(0)  # unsigned: a negative place would be counted from the end, and asking costs time
-    for i in range(len(b)):
+def _find(b: Any, those: Any, places: Any) -> int:
+    n, whole = NONE, len(b) - len(b) % BLOCK  # unsigned: a negative place would be counted from the end, and costs time
+    for base in range(0, whole, BLOCK):
+        bits = NO_BITS
+        for byte in those:
+            bits |= equal_bytes(b.ctypes.data + base, byte)
+        while bits != NO_BITS:
+            places[n] = base + lowest_bit(bits)
+            bits &= bits - ONE_BIT
+            n += ONE
+    for i in range(whole, len(b)):
         places[n] = i
-        n += np.uintp(table[b[i]])
+        for byte in those:
+            n += np.uintp(b[i] == byte)
     return int(n)
 
 

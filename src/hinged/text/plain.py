@@ -1,0 +1,289 @@
+"""The quick way for the usual case: a vocabulary of single words, each counted once, of documents with one text.
+
+Words of ASCII text are cut out 64 bytes at a time. A word of up to 12 bytes is itself the key of a small table that
+remembers its column; only a word that is not there is hashed and looked up in the list. A document's columns are bits:
+setting one twice is setting it once, and bits are read in rising order, so nothing is counted and nothing is sorted.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hinged.io.bits import BLOCK, copied, eight_bytes, fetch, lowest_bit, wide_bytes, word_bytes
+from hinged.loops.pages import borrowed, segment
+from hinged.loops.rows import Rows
+from hinged.text.characters import plain_table
+from hinged.text.rows import BINARY, Documents, Space, tags_of_fields
+from hinged.text.tokens import continue_hash, finish_hash, write_words
+from hinged.text.words import WordList, WordStore, add_word, find_in, has_word_room
+
+__all__ = ["is_plain", "rows_of_plain_words"]
+
+LONGEST_KEY = 12  # bytes: 8 in the first half of an entry, 4 in the second, beside the column
+NOTHING, ONE, SIX, TWELVE = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(12)
+HALF, TOP = np.uint64(32), np.uint64(63)
+MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+LOW, AWAITED = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)  # awaited: in the place of a column
+FIRST = np.array([(1 << 8 * min(size, 8)) - 1 for size in range(LONGEST_KEY + 1)], np.uint64)
+SECOND = np.array([(1 << 8 * max(size - 8, 0)) - 1 for size in range(LONGEST_KEY + 1)], np.uint64)
+FEWEST, MOST = 1 << 10, 1 << 17  # entries of the small table
+LARGE = 1 << 20  # bytes of a text whose working memory is not kept
+SMALL = 1 << 12  # words whose rows are not worth using memory again
+UNKNOWN, NO_ROOM = -1, -2
+
+
+class Scratch(NamedTuple):
+    """What a call works with, and leaves as it was: nothing but `seen` means anything to the next."""
+
+    seen: np.ndarray  # uint64 (2 · a power of two,): a word's first 8 bytes; then its column + 1 above 4 more bytes
+    bits: np.ndarray  # uint64: a bit for each column, all 0 between documents
+    over: np.ndarray  # uint64: a bit for each number in `bits` that is not 0
+    written: np.ndarray  # uint8: a text in lower case
+    begins: np.ndarray  # int64: of its words
+    ends: np.ndarray  # int64
+    missed: np.ndarray  # int64: those that `seen` lacks
+    hashes: np.ndarray  # uint64: of its unknown words, then as many of them as are distinct
+    table: np.ndarray  # uint64 (a power of two,)
+
+
+def is_plain(documents: Documents, space: Space) -> bool:
+    """Whether this way can be gone."""
+    return (
+        len(documents.fields) == 1
+        and tuple(space.grams) == (1, 1, 0, 0)
+        and space.values == BINARY
+        and not space.hashed
+    )
+
+
+@njit(cache=True)
+def _cut(address: int, n: int, keep_case: bool, out: Any, begins: Any, ends: Any) -> Any:
+    """Copy a text to `out`, find where its words begin and end, and count them; -1 where it is not ASCII."""
+    # `out` has room for a block behind the text, zeros here, so that whole blocks and words can be read
+    here, tail = out.ctypes.data, n & (BLOCK - 1)
+    rest = segment(address + n - tail, tail, out)
+    for j in range(BLOCK):
+        out[n - tail + j] = rest[j] if j < tail else 0
+    out = borrowed(out)
+    first, last, carry = np.uint64(0), np.uint64(0), np.uint64(0)
+    for base in range(0, n, BLOCK):
+        block = address + base if base + BLOCK <= n else here + base
+        if wide_bytes(block) != 0:
+            return -1
+        copied(block, here + base, not keep_case)
+        inside = word_bytes(block)
+        before = inside << ONE | carry
+        carry = inside >> TOP
+        rising, falling = inside & ~before, before & ~inside
+        while rising != 0:
+            begins[first] = base + lowest_bit(rising)
+            rising &= rising - ONE
+            first += ONE
+        while falling != 0:
+            ends[last] = base + lowest_bit(falling)
+            falling &= falling - ONE
+            last += ONE
+    if carry != 0:
+        ends[last] = n
+    return np.int64(first)
+
+
+@njit(cache=True, inline="always")
+def _key(b: int, size: int, shift: Any) -> Any:
+    """A short word as two numbers, and where the small table would have it."""
+    x, y = eight_bytes(b) & FIRST[size], eight_bytes(b + 8) & SECOND[size]
+    return x, y, ((x ^ (y * MIX_2)) * MIX_1 >> shift) << ONE
+
+
+@njit(cache=True)
+def _hash_missed(words: Any, state: Any, here: int, begins: Any, ends: Any, missed: Any, n: Any, hashes: Any) -> None:
+    """Hash the words that the small table lacks, and ask for all memory that looking for them will read.
+
+    Asked for together, it arrives together; else each word would wait three times, one word after the other.
+    """
+    mask, table, places, arena = np.uint64(words.table.shape[0] - 1), words.table, words.ends, words.arena
+    for j in range(n):
+        w = missed[j]
+        hashes[j] = finish_hash(continue_hash(state, here + begins[w], ends[w] - begins[w], arena))
+        fetch(table.ctypes.data + 8 * np.int64(hashes[j] & mask))
+    for j in range(n):
+        fetch(places.ctypes.data + 8 * np.int64(table[hashes[j] & mask] & LOW))
+    for j in range(n):
+        p = table[hashes[j] & mask] & LOW
+        if p > 0:
+            fetch(arena.ctypes.data + places[p - ONE])
+
+
+@njit(cache=True)
+def _look_up(words: Any, known: int, h: Any, a: Any, a_n: Any, b: int, b_n: int, grow: bool) -> Any:
+    """A word's column in the list; with `grow` a new word is added, else it is `UNKNOWN`."""
+    column = np.int64(find_in(words.table, words.hashes, words.ends, words.arena, known, h, a, a_n, b, b_n, True))
+    if column >= 0 or not grow:
+        return column
+    if not has_word_room(words, 1, a_n + 1 + b_n):
+        return NO_ROOM
+    return np.int64(add_word(words, h, a, a_n, b, b_n))
+
+
+@njit(cache=True)
+def _distinct(hashes: Any, n: int, table: Any) -> int:
+    """How many different ones there are."""
+    slots, found = 8, 0
+    while slots < 2 * n:
+        slots *= 2
+    mask = np.uint64(slots - 1)
+    table[:slots] = 0
+    for j in range(n):
+        h = max(hashes[j], ONE)  # 0 is an empty slot
+        slot = h & mask
+        while table[slot] != 0 and table[slot] != h:
+            slot = (slot + ONE) & mask
+        found += table[slot] == 0
+        table[slot] = h
+    return found
+
+
+@njit(cache=True)
+def _take_columns(bits: Any, over: Any, indices: Any, at: int) -> Any:
+    """Write the columns whose bits are set, in rising order, and clear them; return where the row ends."""
+    end = np.uint64(at)
+    for o in range(np.uint64(over.shape[0])):
+        rest = over[o]
+        if rest == 0:
+            continue
+        over[o] = 0
+        while rest != 0:
+            w = o << SIX | np.uint64(lowest_bit(rest))
+            rest &= rest - ONE
+            word, base = bits[w], w << SIX
+            bits[w] = 0
+            while word != 0:
+                indices[end] = base | np.uint64(lowest_bit(word))
+                word &= word - ONE
+                end += ONE
+    return np.int64(end)
+
+
+@njit(cache=True, nogil=True)
+def _read_plain(
+    addresses: Any, lengths: Any, tag: Any, plain: Any, lower: Any, keep_case: bool, field_limit: int, store: Any,
+    grow: bool, scratch: Any, indptr: Any, indices: Any, data: Any, cursor: Any,
+) -> None:  # fmt: skip
+    seen, bits, over = borrowed(scratch.seen), borrowed(scratch.bits), borrowed(scratch.over)
+    written, begins, ends = borrowed(scratch.written), borrowed(scratch.begins), borrowed(scratch.ends)
+    missed, hashes, table = borrowed(scratch.missed), borrowed(scratch.hashes), borrowed(scratch.table)
+    state, a, a_n = tag[0], np.int64(tag[1]), np.int64(tag[2])
+    words = WordStore(
+        borrowed(store.table), borrowed(store.hashes), borrowed(store.ends), borrowed(store.arena), borrowed(store.used)
+    )
+    indices, data = borrowed(indices), borrowed(data)
+    here, shift = scratch.written.ctypes.data, np.uint64(65 - lowest_bit(np.uint64(seen.shape[0])))
+    for i in range(cursor[0], addresses.shape[0]):
+        address, length = addresses[i, 0], lengths[i, 0]
+        n_words = _cut(address, length, keep_case, written, begins, ends)
+        if n_words < 0:
+            n_words = write_words(address, length, plain, lower, keep_case, state, written, begins, ends, hashes)
+        known, unknown, n_missed = words.used[0], 0, NOTHING
+        column: Any = np.int64(0)
+        for w in range(np.uint64(n_words)):
+            size = ends[w] - begins[w]
+            if size <= LONGEST_KEY:
+                x, y, slot = _key(here + begins[w], size, shift)
+                entry = seen[slot | ONE]
+                if seen[slot] == x and entry & LOW == y:
+                    p = (entry >> HALF) - ONE
+                    if p < np.uint64(known):
+                        bits[p >> SIX] |= ONE << (p & TOP)
+                        over[p >> TWELVE] |= ONE << (p >> SIX & TOP)
+                        continue
+                    if entry | LOW == AWAITED:
+                        continue
+                seen[slot], seen[slot | ONE] = x, AWAITED ^ LOW | y
+            missed[n_missed] = w
+            n_missed += ONE
+        _hash_missed(words, state, here, begins, ends, missed, n_missed, hashes)
+        for j in range(n_missed):
+            w = missed[j]
+            b, size = here + begins[w], ends[w] - begins[w]
+            if column != NO_ROOM:
+                column = _look_up(words, known, hashes[j], a, a_n, b, size, grow)
+            if size <= LONGEST_KEY:  # nothing is awaited when the next document comes
+                x, y, slot = _key(b, size, shift)
+                seen[slot] = x if column >= 0 else NOTHING
+                seen[slot | ONE] = np.uint64(max(column, UNKNOWN) + 1) << HALF | y
+            if column == UNKNOWN:
+                hashes[unknown] = hashes[j]
+                unknown += 1
+            elif column >= 0:
+                known = max(known, column + 1)
+                p = np.uint64(column)
+                bits[p >> SIX] |= ONE << (p & TOP)
+                over[p >> TWELVE] |= ONE << (p >> SIX & TOP)
+        end = _take_columns(bits, over, indices, indptr[i])
+        if column == NO_ROOM:  # what was added stays, and is found when the document comes again
+            cursor[0], cursor[1] = i, length
+            return
+        distinct = _distinct(hashes, unknown, table) if unknown > 0 else 0
+        for j in range(distinct):  # no weights, but part of the row's length: as the next new words would be
+            indices[end + j] = known + j
+        end += distinct
+        value = 1.0
+        if field_limit > 0:
+            value = math.sqrt(field_limit / max(field_limit, end - indptr[i]))
+        for j in range(indptr[i], end):
+            data[j] = value
+        indptr[i + 1] = end
+    cursor[0] = addresses.shape[0]
+
+
+def _scratch(had: Scratch | None, longest: int, words: int) -> Scratch:
+    """Working memory for texts of so many bytes and a list with room for so many words; what is large enough stays."""
+    entries = min(max(FEWEST, 1 << words.bit_length()), MOST)
+    numbers, most = (words >> 6) + 1, (longest + 1) // 2 + 1
+    if had and len(had.begins) >= most and len(had.bits) >= numbers and len(had.seen) >= 2 * entries:
+        return had
+    sizes = {
+        "seen": (2 * entries, np.uint64),
+        "bits": (numbers, np.uint64),
+        "over": ((numbers >> 6) + 1, np.uint64),
+        "written": (4 * most + 2 * BLOCK, np.uint8),
+        "begins": (most, np.int64),
+        "ends": (most, np.int64),
+        "missed": (most, np.int64),
+        "hashes": (most, np.uint64),
+        "table": (1 << max(3, (2 * most).bit_length()), np.uint64),
+    }
+    short = sizes if had is None else {name: size for name, size in sizes.items() if len(getattr(had, name)) < size[0]}
+    new = {name: np.zeros(*size) for name, size in short.items()}
+    return Scratch(**new) if had is None else had._replace(**new)
+
+
+def rows_of_plain_words(documents: Documents, lower: np.ndarray, space: Space, words: WordList, grow: bool) -> Rows:
+    """What `rows_of_documents` would return, sooner."""
+    n, lengths = len(documents.addresses), documents.lengths
+    tags, _held = tags_of_fields(documents.fields, space.seed)
+    plain, longest = plain_table(space.keep_case), int(lengths.max(initial=0))
+    most = int(((lengths + 1) // 2).sum())
+    indptr, cursor = np.zeros(n + 1, np.int64), np.zeros(2, np.int64)
+    array = words.memory.array if most > SMALL else np.empty
+    indices, data = array(most, np.int32), array(most, np.float32)
+    about, spare = (documents.fields[0], space.keep_case), words.spare
+    scratch = spare.pop(about, None)  # nobody else has it now
+    while cursor[0] < n:
+        store = words.store
+        scratch = _scratch(scratch, longest, len(store.hashes))
+        _read_plain(
+            documents.addresses, lengths, tags[0, 0], plain, lower, space.keep_case, space.field_limit, store, grow,
+            scratch, indptr, indices, data, cursor,
+        )  # fmt: skip
+        if cursor[0] < n:
+            words.make_room(1, int(cursor[1]) + 1)
+    if scratch is not None:
+        if longest > LARGE:
+            scratch = scratch._replace(**dict.fromkeys(Scratch._fields[3:], indptr[:0]))
+        spare[about] = scratch
+    return Rows(indptr, indices[: indptr[-1]], data[: indptr[-1]])

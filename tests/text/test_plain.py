@@ -1,0 +1,74 @@
+"""The quick way to rows beside the general one, which has the twins."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.text.test_spaces import TEXTS
+
+from hinged.text import Vocabulary, plain
+from hinged.text.characters import character_table
+from hinged.text.documents import as_documents
+from hinged.text.plain import is_plain, rows_of_plain_words
+from hinged.text.rows import rows_of_documents
+from hinged.text.words import WordList
+
+WORDS = st.lists(st.sampled_from(["a", "B", "exactly8", "twelve_bytes", "thirteenbytes", "é", "x" * 70]), max_size=30)
+LISTS = st.lists(st.one_of(TEXTS, WORDS.map(" ".join)), max_size=6)
+
+
+def both_ways(batches, **settings):
+    """Compare every batch, learnt and then only read; return the words."""
+    space, quick, slow = Vocabulary(**settings)._space(), WordList(), WordList()
+    for grow in (False, True, False):
+        for batch in batches:
+            documents = as_documents(batch)
+            assert is_plain(documents, space)
+            ours = rows_of_plain_words(documents, character_table(), space, quick, grow)
+            theirs = rows_of_documents(documents, character_table(), space, slow, grow)
+            for one, other in zip(ours, theirs, strict=True):
+                assert one.dtype == other.dtype
+                assert one.tolist() == other.tolist()
+    for name, array in slow.arrays().items():
+        assert quick.arrays()[name].tolist() == array.tolist()
+    return quick
+
+
+@given(batches=st.lists(LISTS, max_size=3), limit=st.sampled_from([None, 2]), lowercase=st.booleans())
+def test_the_quick_way_leads_to_the_same_rows(batches, limit, lowercase):
+    both_ways(batches, field_limit=limit, lowercase=lowercase)
+
+
+@pytest.mark.parametrize("tag", ["text", "subject"])
+def test_many_words_share_the_places_of_a_small_table_and_stay_apart(tag):
+    rng = np.random.default_rng(0)
+    documents = [" ".join(f"w{j}" for j in rng.integers(0, 6000, 120)) for _ in range(100)]
+    words = both_ways([[{tag: text} for text in documents[:60]], [{tag: text} for text in documents[60:]]])
+    assert len(words) > 5000
+
+
+def test_a_place_that_was_given_up_is_not_remembered():
+    vocabulary = Vocabulary().fit(["old words"])
+    vocabulary._words.truncate(1)
+    assert vocabulary.fit_transform(["x"]).shape == (1, 1)
+    vocabulary = Vocabulary().fit(["old words"])
+    vocabulary._words.truncate(1)
+    vocabulary.partial_fit(["new words"])
+    assert vocabulary.get_feature_names_out().tolist() == ["old", "new", "words"]
+    assert vocabulary.transform_one("new words") == {"new": 1.0, "words": 1.0}
+
+
+def test_working_memory_is_no_part_of_a_pickle():
+    vocabulary = Vocabulary().fit(["some words " * 1000])
+    assert vocabulary._words.spare
+    assert len(pickle.dumps(vocabulary)) < 5000
+    assert pickle.loads(pickle.dumps(vocabulary)).transform_one("some") == {"some": 1.0}
+
+
+def test_working_memory_of_a_long_text_is_not_kept(monkeypatch):
+    monkeypatch.setattr(plain, "LARGE", 100)
+    texts = ["some words " * 20, "other words " * 5, "some other words " * 30]
+    words = both_ways([texts[:1], texts[1:]])
+    assert all(len(scratch.written) == 0 for scratch in words.spare.values())
