@@ -23,7 +23,11 @@ def write_page(folder: Path, page: Path) -> None:
 def _section(machine: dict[str, Any], report: dict[str, Any]) -> str:
     title = report["name"].replace("_", " ")
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version != "absent")
-    parts = [f"## {title[0].upper()}{title[1:]}\n", f"Data: {report['data']}.\n", f"Method: {report['method']}.\n"]
+    parts = [
+        f"## {title[0].upper()}{title[1:]}\n",
+        f"Data: {report['data'].rstrip('.')}.\n",
+        f"Method: {report['method'].rstrip('.')}.\n",
+    ]
     for sheet in report["sheets"]:
         parts += [f"**{sheet['title']}**\n", _table(sheet["columns"], [list(row.values()) for row in sheet["rows"]])]
     if report["bars"]:

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.text.test_spaces import TEXTS
 
+from hinged.io.examples.chunk import Named
 from hinged.text import Vocabulary, plain
 from hinged.text.characters import character_table
 from hinged.text.documents import as_documents
-from hinged.text.plain import is_plain, rows_of_plain_words
-from hinged.text.rows import rows_of_documents
+from hinged.text.plain import is_plain, rows_of_names, rows_of_plain_words
+from hinged.text.rows import rows_of_documents, rows_of_named
 from hinged.text.words import WordList
 
 WORDS = st.lists(st.sampled_from(["a", "B", "exactly8", "twelve_bytes", "thirteenbytes", "é", "x" * 70]), max_size=30)
@@ -72,3 +73,39 @@ def test_working_memory_of_a_long_text_is_not_kept(monkeypatch):
     texts = ["some words " * 20, "other words " * 5, "some other words " * 30]
     words = both_ways([texts[:1], texts[1:]])
     assert all(len(scratch.written) == 0 for scratch in words.spare.values())
+
+
+NAMES = ["", "a", "a\0", "\0", "exactly8", "elevenbytes", "twelve_bytes", "x" * 70, "é", *(f"w{j}" for j in range(40))]
+
+
+def named_rows(rows, value=1.0, space=b""):
+    """Rows of names in one buffer, with nothing behind it."""
+    pieces = [name.encode() for row in rows for name in row]
+    ends = np.cumsum([len(space), *map(len, pieces)])
+    return Named(
+        np.cumsum([0, *map(len, rows)]),
+        np.frombuffer(bytearray(space + b"".join(pieces)), np.uint8),
+        np.tile([[0], [len(space)]], len(pieces)),
+        np.stack([ends[:-1], ends[1:]]),
+        np.full(len(pieces), value, np.float32),
+    )
+
+
+@given(
+    batches=st.lists(st.lists(st.lists(st.sampled_from(NAMES), max_size=9, unique=True), max_size=6), max_size=4),
+    again=st.booleans(),
+    value=st.sampled_from([1.0, 1.0, 2.0]),
+    space=st.sampled_from([b"", b"", b"s"]),
+)
+def test_named_features_go_the_quick_way_as_long_as_they_can(batches, again, value, space):
+    settings, quick, slow = Vocabulary()._space(), WordList(), WordList()
+    for grow in (False, True, False):
+        for batch in batches:
+            named = named_rows([[*row, *row[:1]] if again and len(row) > 5 else row for row in batch], value, space)
+            ours = rows_of_names(named, settings, quick, grow)
+            theirs = rows_of_named(named, settings, slow, grow)
+            for one, other in zip(ours, theirs, strict=True):
+                assert one.dtype == other.dtype
+                assert one.tolist() == other.tolist()
+    for name, array in slow.arrays().items():
+        assert quick.arrays()[name].tolist() == array.tolist()

@@ -1,8 +1,10 @@
 """The quick way for the usual case: a vocabulary of single words, each counted once, of documents with one text.
 
-Words of ASCII text are cut out 64 bytes at a time. A word of up to 12 bytes is itself the key of a small table that
+Words of ASCII text are cut out 64 bytes at a time. A word of up to 11 bytes is itself the key of a small table that
 remembers its column; only a word that is not there is hashed and looked up in the list. A document's columns are bits:
 setting one twice is setting it once, and bits are read in rising order, so nothing is counted and nothing is sorted.
+
+Rows of named features go the same way as long as every value is 1 and no name comes twice in a row.
 """
 
 from __future__ import annotations
@@ -17,15 +19,16 @@ from hinged.io.bits import BLOCK, copied, eight_bytes, fetch, lowest_bit, wide_b
 from hinged.loops.pages import borrowed, segment
 from hinged.loops.rows import Rows
 from hinged.text.characters import plain_table
-from hinged.text.rows import BINARY, Documents, Space, tags_of_fields
+from hinged.text.rows import BINARY, Documents, Space, hash_start, rows_of_named, tags_of_fields
 from hinged.text.tokens import continue_hash, finish_hash, write_words
 from hinged.text.words import WordList, WordStore, add_word, find_in, has_word_room
 
-__all__ = ["is_plain", "rows_of_plain_words"]
+__all__ = ["is_plain", "rows_of_names", "rows_of_plain_words"]
 
-LONGEST_KEY = 12  # bytes: 8 in the first half of an entry, 4 in the second, beside the column
+LONGEST_KEY = 11  # bytes: 8 in the first half of an entry; 3 and the length in the second, beside the column
 NOTHING, ONE, SIX, TWELVE = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(12)
-HALF, TOP = np.uint64(32), np.uint64(63)
+HALF, TOP, THIRD_BYTE = np.uint64(32), np.uint64(63), np.uint64(24)
+ANYWHERE = np.int64((1 << 63) - 1)
 MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 LOW, AWAITED = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)  # awaited: in the place of a column
 FIRST = np.array([(1 << 8 * min(size, 8)) - 1 for size in range(LONGEST_KEY + 1)], np.uint64)
@@ -95,7 +98,7 @@ def _cut(address: int, n: int, keep_case: bool, out: Any, begins: Any, ends: Any
 @njit(cache=True, inline="always")
 def _key(b: int, size: int, shift: Any) -> Any:
     """A short word as two numbers, and where the small table would have it."""
-    x, y = eight_bytes(b) & FIRST[size], eight_bytes(b + 8) & SECOND[size]
+    x, y = eight_bytes(b) & FIRST[size], eight_bytes(b + 8) & SECOND[size] | np.uint64(size) << THIRD_BYTE
     return x, y, ((x ^ (y * MIX_2)) * MIX_1 >> shift) << ONE
 
 
@@ -168,6 +171,68 @@ def _take_columns(bits: Any, over: Any, indices: Any, at: int) -> Any:
     return np.int64(end)
 
 
+@njit(cache=True)
+def _enter_words(
+    words: Any, state: Any, a: Any, a_n: Any, here: int, begins: Any, ends: Any, n_words: Any, limit: Any, grow: bool,
+    seen: Any, bits: Any, over: Any, missed: Any, hashes: Any,
+) -> Any:  # fmt: skip
+    """Set the bits of a document's columns, the hashes of its unknown words aside.
+
+    Returns how many words are known by now, how many of these were not, how many came again, and whether all had room.
+    """
+    # nothing may be read from `limit` on, so the words just before it have no keys
+    shift = np.uint64(65 - lowest_bit(np.uint64(seen.shape[0])))
+    known, unknown, again, n_missed = words.used[0], 0, 0, NOTHING
+    column: Any = np.int64(0)
+    for w in range(np.uint64(n_words)):
+        size = ends[w] - begins[w]
+        if size <= LONGEST_KEY and here + begins[w] < limit:
+            x, y, slot = _key(here + begins[w], size, shift)
+            entry = seen[slot | ONE]
+            if seen[slot] == x and entry & LOW == y:
+                p = (entry >> HALF) - ONE
+                if p < np.uint64(known):
+                    bit = ONE << (p & TOP)
+                    again += bits[p >> SIX] & bit != 0
+                    bits[p >> SIX] |= bit
+                    over[p >> TWELVE] |= ONE << (p >> SIX & TOP)
+                    continue
+                if entry | LOW == AWAITED:
+                    again += 1
+                    continue
+            seen[slot], seen[slot | ONE] = x, AWAITED ^ LOW | y
+        missed[n_missed] = w
+        n_missed += ONE
+    _hash_missed(words, state, here, begins, ends, missed, n_missed, hashes)
+    for j in range(n_missed):
+        w = missed[j]
+        b, size = here + begins[w], ends[w] - begins[w]
+        if column != NO_ROOM:
+            column = _look_up(words, known, hashes[j], a, a_n, b, size, grow)
+        if size <= LONGEST_KEY and b < limit:  # nothing is awaited when the next document comes
+            x, y, slot = _key(b, size, shift)
+            seen[slot] = x if column >= 0 else NOTHING
+            seen[slot | ONE] = np.uint64(max(column, UNKNOWN) + 1) << HALF | y
+        if column == UNKNOWN:
+            hashes[unknown] = hashes[j]
+            unknown += 1
+        elif column >= 0:
+            known = max(known, column + 1)
+            p = np.uint64(column)
+            bit = ONE << (p & TOP)
+            again += bits[p >> SIX] & bit != 0
+            bits[p >> SIX] |= bit
+            over[p >> TWELVE] |= ONE << (p >> SIX & TOP)
+    return known, unknown, again, column != NO_ROOM
+
+
+@njit(cache=True, inline="always")
+def _borrowed_words(store: Any) -> Any:
+    return WordStore(
+        borrowed(store.table), borrowed(store.hashes), borrowed(store.ends), borrowed(store.arena), borrowed(store.used)
+    )
+
+
 @njit(cache=True, nogil=True)
 def _read_plain(
     addresses: Any, lengths: Any, tag: Any, plain: Any, lower: Any, keep_case: bool, field_limit: int, store: Any,
@@ -177,54 +242,18 @@ def _read_plain(
     written, begins, ends = borrowed(scratch.written), borrowed(scratch.begins), borrowed(scratch.ends)
     missed, hashes, table = borrowed(scratch.missed), borrowed(scratch.hashes), borrowed(scratch.table)
     state, a, a_n = tag[0], np.int64(tag[1]), np.int64(tag[2])
-    words = WordStore(
-        borrowed(store.table), borrowed(store.hashes), borrowed(store.ends), borrowed(store.arena), borrowed(store.used)
-    )
+    words, here, limit = _borrowed_words(store), scratch.written.ctypes.data, np.int64(ANYWHERE)
     indices, data = borrowed(indices), borrowed(data)
-    here, shift = scratch.written.ctypes.data, np.uint64(65 - lowest_bit(np.uint64(seen.shape[0])))
     for i in range(cursor[0], addresses.shape[0]):
         address, length = addresses[i, 0], lengths[i, 0]
         n_words = _cut(address, length, keep_case, written, begins, ends)
         if n_words < 0:
             n_words = write_words(address, length, plain, lower, keep_case, state, written, begins, ends, hashes)
-        known, unknown, n_missed = words.used[0], 0, NOTHING
-        column: Any = np.int64(0)
-        for w in range(np.uint64(n_words)):
-            size = ends[w] - begins[w]
-            if size <= LONGEST_KEY:
-                x, y, slot = _key(here + begins[w], size, shift)
-                entry = seen[slot | ONE]
-                if seen[slot] == x and entry & LOW == y:
-                    p = (entry >> HALF) - ONE
-                    if p < np.uint64(known):
-                        bits[p >> SIX] |= ONE << (p & TOP)
-                        over[p >> TWELVE] |= ONE << (p >> SIX & TOP)
-                        continue
-                    if entry | LOW == AWAITED:
-                        continue
-                seen[slot], seen[slot | ONE] = x, AWAITED ^ LOW | y
-            missed[n_missed] = w
-            n_missed += ONE
-        _hash_missed(words, state, here, begins, ends, missed, n_missed, hashes)
-        for j in range(n_missed):
-            w = missed[j]
-            b, size = here + begins[w], ends[w] - begins[w]
-            if column != NO_ROOM:
-                column = _look_up(words, known, hashes[j], a, a_n, b, size, grow)
-            if size <= LONGEST_KEY:  # nothing is awaited when the next document comes
-                x, y, slot = _key(b, size, shift)
-                seen[slot] = x if column >= 0 else NOTHING
-                seen[slot | ONE] = np.uint64(max(column, UNKNOWN) + 1) << HALF | y
-            if column == UNKNOWN:
-                hashes[unknown] = hashes[j]
-                unknown += 1
-            elif column >= 0:
-                known = max(known, column + 1)
-                p = np.uint64(column)
-                bits[p >> SIX] |= ONE << (p & TOP)
-                over[p >> TWELVE] |= ONE << (p >> SIX & TOP)
+        known, unknown, _again, had_room = _enter_words(
+            words, state, a, a_n, here, begins, ends, n_words, limit, grow, seen, bits, over, missed, hashes
+        )
         end = _take_columns(bits, over, indices, indptr[i])
-        if column == NO_ROOM:  # what was added stays, and is found when the document comes again
+        if not had_room:  # what was added stays, and is found when the document comes again
             cursor[0], cursor[1] = i, length
             return
         distinct = _distinct(hashes, unknown, table) if unknown > 0 else 0
@@ -238,6 +267,34 @@ def _read_plain(
             data[j] = value
         indptr[i + 1] = end
     cursor[0] = addresses.shape[0]
+
+
+@njit(cache=True, nogil=True)
+def _read_names(
+    base: int, limit: int, starts: Any, names: Any, state: Any, store: Any, grow: bool, scratch: Any, indptr: Any,
+    indices: Any, data: Any, cursor: Any,
+) -> None:  # fmt: skip
+    seen, bits, over = borrowed(scratch.seen), borrowed(scratch.bits), borrowed(scratch.over)
+    missed, hashes, table = borrowed(scratch.missed), borrowed(scratch.hashes), borrowed(scratch.table)
+    words, indices, data = _borrowed_words(store), borrowed(indices), borrowed(data)
+    no_tag, here, half = np.int64(0), names.ctypes.data, names.shape[1] * names.itemsize
+    for i in range(cursor[0], starts.shape[0] - 1):
+        first, n = here + starts[i] * names.itemsize, starts[i + 1] - starts[i]
+        begins, ends = segment(first, n, starts), segment(first + half, n, starts)
+        known, unknown, again, had_room = _enter_words(
+            words, state, no_tag, no_tag, base, begins, ends, n, limit, grow, seen, bits, over, missed, hashes
+        )
+        end = _take_columns(bits, over, indices, indptr[i])
+        distinct = _distinct(hashes, unknown, table) if unknown > 0 else 0
+        if not had_room or again > 0 or distinct < unknown:
+            cursor[0], cursor[1], cursor[2] = i, np.max(ends - begins), had_room
+            return
+        for j in range(unknown):
+            indices[end + j] = known + j
+        indptr[i + 1] = end + unknown
+        for j in range(indptr[i], end + unknown):
+            data[j] = 1.0
+    cursor[0] = starts.shape[0] - 1
 
 
 def _scratch(had: Scratch | None, longest: int, words: int) -> Scratch:
@@ -287,3 +344,41 @@ def rows_of_plain_words(documents: Documents, lower: np.ndarray, space: Space, w
             scratch = scratch._replace(**dict.fromkeys(Scratch._fields[3:], indptr[:0]))
         spare[about] = scratch
     return Rows(indptr, indices[: indptr[-1]], data[: indptr[-1]])
+
+
+def rows_of_names(named: Any, space: Space, words: WordList, grow: bool) -> Rows:
+    """What `rows_of_named` would return; sooner where all features are words, so to speak: of value 1, without a space.
+
+    The first row in which a name comes twice, and all after it, go the general way.
+    """
+    if space.hashed or (named.values != 1).any() or (named.spaces[0] != named.spaces[1]).any():
+        return rows_of_named(named, space, words, grow)
+    n, most, cursor = len(named.indptr) - 1, len(named.values), np.zeros(3, np.int64)
+    indptr, indices, data = np.zeros(n + 1, np.int64), np.empty(most, np.int32), np.empty(most, np.float32)
+    base, names, spare = named.buffer.ctypes.data, np.ascontiguousarray(named.names, np.int64), words.spare
+    limit = base + len(named.buffer) - 2 * 8  # a key is read as two numbers of 8 bytes
+    longest = 2 * int(np.diff(named.indptr).max(initial=0))
+    scratch = spare.pop(None, None)  # nobody else has it now
+    while cursor[0] < n:
+        store = words.store
+        scratch = _scratch(scratch, longest, len(store.hashes))
+        _read_names(
+            base, limit, named.indptr, names, hash_start(space.seed), store, grow, scratch, indptr, indices,
+            data, cursor,
+        )  # fmt: skip
+        if cursor[0] < n and cursor[2]:
+            break
+        if cursor[0] < n:
+            words.make_room(1, int(cursor[1]) + 1)
+    if scratch is not None:
+        spare[None] = scratch
+    done = int(cursor[0])
+    rows = Rows(indptr[: done + 1], indices[: indptr[done]], data[: indptr[done]])
+    if done == n:
+        return rows
+    rest = rows_of_named(named._replace(indptr=named.indptr[done:]), space, words, grow)
+    return Rows(
+        np.concatenate([rows.indptr, rest.indptr[1:] + rows.indptr[-1]]),
+        np.concatenate([rows.indices, rest.indices]),
+        np.concatenate([rows.data, rest.data]),
+    )

@@ -14,8 +14,8 @@ from hinged.io.examples.chunk import Chunk, Strings
 from hinged.loops.rows import Rows
 from hinged.text.characters import character_table
 from hinged.text.documents import as_documents, tags_of
-from hinged.text.plain import is_plain, rows_of_plain_words
-from hinged.text.rows import BINARY, COUNTS, LOG, Documents, Space, rows_of_documents, rows_of_named
+from hinged.text.plain import is_plain, rows_of_names, rows_of_plain_words
+from hinged.text.rows import BINARY, COUNTS, LOG, Documents, Space, rows_of_documents
 from hinged.text.tokens import Grams
 from hinged.text.words import WordList
 
@@ -103,7 +103,7 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
         else:
             words = self._words
         if isinstance(X, Chunk) and X.named is not None:
-            rows = rows_of_named(X.named, space, words, grow and self._keeps_words())
+            rows = rows_of_names(X.named, space, words, grow and self._keeps_words())
         else:
             documents = _of_chunk(X) if isinstance(X, Chunk) else as_documents(X)
             rows_of = rows_of_plain_words if is_plain(documents, space) else rows_of_documents
