@@ -354,7 +354,8 @@ def rows_of_names(named: Any, space: Space, words: WordList, grow: bool) -> Rows
     if space.hashed or (named.values != 1).any() or (named.spaces[0] != named.spaces[1]).any():
         return rows_of_named(named, space, words, grow)
     n, most, cursor = len(named.indptr) - 1, len(named.values), np.zeros(3, np.int64)
-    indptr, indices, data = np.zeros(n + 1, np.int64), np.empty(most, np.int32), np.empty(most, np.float32)
+    array = words.memory.array if most > SMALL else np.empty
+    indptr, indices, data = np.zeros(n + 1, np.int64), array(most, np.int32), array(most, np.float32)
     base, names, spare = named.buffer.ctypes.data, np.ascontiguousarray(named.names, np.int64), words.spare
     limit = base + len(named.buffer) - 2 * 8  # a key is read as two numbers of 8 bytes
     longest = 2 * int(np.diff(named.indptr).max(initial=0))
