@@ -14,7 +14,7 @@ from hinged.text.characters import character_table
 from hinged.text.documents import as_documents
 from hinged.text.plain import is_plain, rows_of_names, rows_of_plain_words
 from hinged.text.rows import rows_of_documents, rows_of_named
-from hinged.text.words import WordList
+from hinged.text.words import FEW, WordList
 
 WORDS = st.lists(st.sampled_from(["a", "B", "exactly8", "twelve_bytes", "thirteenbytes", "é", "x" * 70]), max_size=30)
 LISTS = st.lists(st.one_of(TEXTS, WORDS.map(" ".join)), max_size=6)
@@ -66,6 +66,13 @@ def test_working_memory_is_no_part_of_a_pickle():
     assert vocabulary._words.spare
     assert len(pickle.dumps(vocabulary)) < 5000
     assert pickle.loads(pickle.dumps(vocabulary)).transform_one("some") == {"some": 1.0}
+
+
+def test_working_memory_is_kept_for_the_lists_used_last():
+    many = [Vocabulary().fit(["some words"]) for _ in range(FEW + 3)]
+    assert [bool(one._words.spare) for one in many] == [False] * 3 + [True] * FEW
+    assert many[0].transform_one("some") == {"some": 1.0}
+    assert [bool(one._words.spare) for one in many] == [True] + [False] * 3 + [True] * (FEW - 1)
 
 
 def test_working_memory_of_a_long_text_is_not_kept(monkeypatch):

@@ -343,6 +343,7 @@ def rows_of_plain_words(documents: Documents, lower: np.ndarray, space: Space, w
         if longest > LARGE:
             scratch = scratch._replace(**dict.fromkeys(Scratch._fields[3:], indptr[:0]))
         spare[about] = scratch
+        words.was_used()
     return Rows(indptr, indices[: indptr[-1]], data[: indptr[-1]])
 
 
@@ -373,6 +374,7 @@ def rows_of_names(named: Any, space: Space, words: WordList, grow: bool) -> Rows
             words.make_room(1, int(cursor[1]) + 1)
     if scratch is not None:
         spare[None] = scratch
+        words.was_used()
     done = int(cursor[0])
     rows = Rows(indptr[: done + 1], indices[: indptr[done]], data[: indptr[done]])
     if done == n:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,6 +118,11 @@ def _enter_all(table: Any, hashes: Any, n: int) -> None:
         _enter(table, hashes[p], p)
 
 
+FEW = 8  # lists whose working memory is kept
+LATEST: list[weakref.ref[WordList]] = []
+LOCK = threading.Lock()
+
+
 class WordList:
     """The growing list itself.
 
@@ -141,6 +148,16 @@ class WordList:
     def _without_spare(self) -> None:
         self.spare: dict[Any, Any] = {}  # working memory of loops, which may remember places of words
         self.memory = Memory()  # for the rows they write
+
+    def was_used(self) -> None:
+        """Keep working memory for the lists used last alone: a service holds a thousand, and most of them rest."""
+        if LATEST and LATEST[-1]() is self:
+            return
+        with LOCK:
+            others = [words for ref in LATEST if (words := ref()) is not None and words is not self]
+            for words in others[: 1 - FEW]:
+                words._without_spare()
+            LATEST[:] = [weakref.ref(words) for words in (*others[1 - FEW :], self)]
 
     def __getstate__(self) -> WordStore:
         return self.store
