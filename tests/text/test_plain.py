@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.text.test_spaces import TEXTS
 
@@ -59,6 +59,10 @@ def test_a_place_that_was_given_up_is_not_remembered():
     vocabulary.partial_fit(["new words"])
     assert vocabulary.get_feature_names_out().tolist() == ["old", "new", "words"]
     assert vocabulary.transform_one("new words") == {"new": 1.0, "words": 1.0}
+    vocabulary = Vocabulary().fit(["old new"])
+    vocabulary._words.truncate(1)
+    vocabulary.partial_fit(["other"]).partial_fit(["new"])  # another word has its column now
+    assert vocabulary.get_feature_names_out().tolist() == ["old", "other", "new"]
 
 
 def test_working_memory_is_no_part_of_a_pickle():
@@ -98,6 +102,8 @@ def named_rows(rows, value=1.0, space=b""):
     )
 
 
+@example(batches=[[["a", "b"], ["b", "c"]]], again=False, value=2.0, space=b"")
+@example(batches=[[["a", "b"], ["b", "c"]]], again=False, value=1.0, space=b"s")
 @given(
     batches=st.lists(st.lists(st.lists(st.sampled_from(NAMES), max_size=9, unique=True), max_size=6), max_size=4),
     again=st.booleans(),

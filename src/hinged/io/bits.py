@@ -10,7 +10,7 @@ import ctypes
 from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba import config, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 
