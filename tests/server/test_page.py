@@ -133,6 +133,22 @@ def test_keys_pressed_in_haste_are_not_lost(site, opened):
     assert len(inbox(site)) == 27
 
 
+def test_keys_after_a_closed_dialog_are_not_lost(site, opened):
+    page = opened(site)
+    page.keyboard.press("/")
+    page.wait_for_selector("#search[open]")
+    # In one go, before the browser takes the focus away from the field that it hides.
+    page.evaluate("""() => {
+        document.querySelector("#search").close();
+        const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        press("j");
+        press("j");
+    }""")
+    assert page.locator(".row[aria-current]").get_attribute("aria-posinset") == "3"
+    page.keyboard.press("/")
+    page.wait_for_selector("#search[open]")
+
+
 def test_j_and_k_move_and_slash_finds_any_folder(site, opened):
     page = opened(site)
     before = inbox(site)

@@ -46,7 +46,8 @@ const keys = {
 };
 
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest("input, select, textarea, dialog[open]");
+  // A field in a dialog just closed keeps the focus until the next frame; nobody types in it.
+  const typing = event.target.closest("input, select, textarea")?.checkVisibility();
   if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   const row = inbox.selected();
   let run = null;

@@ -18,6 +18,7 @@ export async function open() {
     say(problem.message);
     return;
   }
+  if (dialog.open) return;
   dialog.showModal();
   text.focus();
   draw();
