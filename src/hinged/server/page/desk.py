@@ -92,8 +92,10 @@ class Desk:
         }
 
     def message(self, key: str) -> dict[str, Any]:
-        """One message, and what speaks for and against each of the folders suggested for it."""
-        message = self._message(key)
+        """One message, and what speaks for and against each of the folders suggested for it; or that it is gone."""
+        message = self._found(key)
+        if message is None:  # nothing went wrong: the page will soon be told that the inbox changed
+            return {"gone": self._gone()}
         suggestion = self.assistant.suggest(message, why=False)
         shown = [{**one, **self._why(message, one["name"], suggestion)} for one in _told(suggestion)["folders"]]
         return {
@@ -130,7 +132,10 @@ class Desk:
     # ------------------------------------------------------------------ doing
     def file(self, key: str, folder: str) -> dict[str, Any]:
         """Move a message to a folder and learn that it belongs there; say which of the suggestions that was."""
-        message, place = self._message(key), self._places[key]
+        message = self._found(key)
+        if message is None:
+            raise SourceError(self._gone())
+        place = self._places[key]
         ranking = [one.folder for one in self.assistant.suggest(message, top=1_000_000, why=False).candidates]
         rank = ranking.index(folder) + 1 if folder in ranking else 0
         now = self.source.move(place, folder)
@@ -197,11 +202,11 @@ class Desk:
         return self.settings()
 
     # ------------------------------------------------------------------ messages
-    def _message(self, key: str) -> Message:
-        found = self._messages([key]) if key in self._places else {}
-        if key not in found:
-            raise SourceError(f"this message is no longer in {self.folder}; another program may have moved it.")
-        return found[key]
+    def _found(self, key: str) -> Message | None:
+        return self._messages([key]).get(key) if key in self._places else None
+
+    def _gone(self) -> str:
+        return f"This message is no longer in {self.folder}; another program may have moved it."
 
     def _messages(self, keys: list[str]) -> dict[str, Message]:
         missing = [self._places[key] for key in keys if key not in self._read]

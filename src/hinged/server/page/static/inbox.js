@@ -65,7 +65,10 @@ function draw() {
     if (!row) {
       missing ??= at;
     } else {
+      const face = JSON.stringify([row, at === current, total, tall]);
+      if (shown.get(at)?.face === face) continue; // left alone, under a finger that may just be pressing it
       const element = rowElement(at, row);
+      element.face = face;
       if (shown.has(at)) shown.get(at).replaceWith(element);
       else items.append(element);
       shown.set(at, element);

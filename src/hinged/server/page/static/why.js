@@ -14,7 +14,8 @@ export async function show() {
   }
   try {
     const told = await ask(`/api/message?key=${encodeURIComponent(row.key)}`);
-    if (turn === asked) draw(told);
+    if (turn === asked && told.gone) say(told.gone);
+    else if (turn === asked) draw(told);
   } catch (problem) {
     if (turn === asked) say(problem.message);
   }
