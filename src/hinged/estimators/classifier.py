@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -127,7 +127,7 @@ class Classifier(ClassifierMixin, LabelEstimator):
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def _answers(self, y: Any, n: int) -> list:
+    def _answers(self, y: Any, n: int) -> Sequence[Hashable]:
         return as_labels(y, n)
 
     def _known_answer(self, y: Hashable) -> np.ndarray | None:

@@ -101,7 +101,8 @@ def _check_places(X: Any) -> None:
     indptr, indices = X.indptr, X.indices
     if indptr[0] != 0 or indptr[-1] > min(len(indices), len(X.data)) or (np.diff(indptr) < 0).any():
         raise ValueError("the row pointers of X do not fit its values; got a damaged matrix. Rebuild it.")
-    if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < X.shape[1]:
+    unsigned = indices.view(f"u{indices.itemsize}")  # a negative index is a very large one
+    if len(indices) and int(unsigned.max()) >= X.shape[1]:
         wrong = int(indices.min()) if int(indices.min()) < 0 else int(indices.max())
         raise ValueError(f"column indices must lie in 0 ... {X.shape[1] - 1}; got {wrong}. Rebuild the matrix.")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-__all__ = ["LabelIndex", "as_labels", "check_labels", "given", "in_order", "to_declare"]
+__all__ = ["LabelIndex", "Numbers", "as_labels", "check_labels", "given", "in_order", "to_declare"]
 
 
 def in_order(labels: Iterable[Hashable]) -> list[Hashable]:
@@ -39,8 +39,8 @@ def _written(label: Hashable) -> tuple[str, Any]:
     return kind.__name__, "" if kind.__repr__ is object.__repr__ else repr(label)  # an address is no way to write it
 
 
-def as_labels(y: Any, n_rows: int) -> list[Hashable]:
-    """One label per row, as plain Python values.
+def as_labels(y: Any, n_rows: int) -> Sequence[Hashable]:
+    """One label per row, as plain Python values; whole numbers stay in their array until they are looked at.
 
     None is a label like any other, except in a data frame's column, where it stands for a label that is missing.
     """
@@ -53,10 +53,10 @@ def as_labels(y: Any, n_rows: int) -> list[Hashable]:
         y = column_or_1d(y, warn=True)
     if getattr(y, "ndim", 1) != 1:
         raise ValueError(f"y should be a 1d array, one label per row; got an array of shape {y.shape} instead.")
-    labels = _listed(y)
+    kind = y.dtype.kind if isinstance(y, np.ndarray) else "O"
+    labels = Numbers(y) if kind in "iu" and not framed else _listed(y)
     if len(labels) != n_rows:
         raise ValueError(f"X and y must have as many rows; got {n_rows} rows and {len(labels)} labels.")
-    kind = y.dtype.kind if isinstance(y, np.ndarray) else "O"
     if kind in "biuU" and not framed:  # nothing can be wrong with these
         return labels
     check_labels(labels, framed)
@@ -81,7 +81,7 @@ def _listed(labels: Any) -> list:
     return list(labels)
 
 
-def check_labels(labels: list, framed: bool = False) -> None:
+def check_labels(labels: Sequence, framed: bool = False) -> None:
     """A label is hashable and equals itself; in a data frame's column None is no label."""
     kinds = set(map(type, labels))
     if kinds <= {str, int, bool}:
@@ -127,6 +127,23 @@ def given(y: Any) -> tuple[Any, bool]:
     return (np.asarray(y) if hasattr(y, "__array__") and not hasattr(y, "__iter__") else y), framed
 
 
+class Numbers(Sequence[Hashable]):
+    """Labels that are whole numbers, in the array they came in: a table finds their positions faster than a dict."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, at: Any) -> Any:
+        found = self.array[at]
+        return Numbers(found) if isinstance(found, np.ndarray) else found.item()
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self.array.tolist())
+
+
 class LabelIndex:
     """The known labels and their positions.
 
@@ -156,6 +173,8 @@ class LabelIndex:
         self, labels: Sequence[Hashable], weights: Sequence[float] | np.ndarray | None
     ) -> tuple[np.ndarray, list[Hashable]]:
         """Positions of labels, and the new ones among them in order of appearance; a row of weight 0 adds none."""
+        if isinstance(labels, Numbers) and (ids := self._by_table(labels.array)) is not None:
+            return ids, []
         try:
             return np.fromiter(map(self.position.__getitem__, labels), np.int64, len(labels)), []
         except KeyError:
@@ -169,6 +188,15 @@ class LabelIndex:
                 new.append(label)
             ids[i] = at
         return ids, new
+
+    def _by_table(self, labels: np.ndarray) -> np.ndarray | None:
+        """Positions of whole numbers that lie close together; None where they do not, or some are new."""
+        low, high = (int(labels.min()), int(labels.max())) if len(labels) else (0, 0)
+        if 16 * (high - low) >= len(labels) or max(high, -low) >= 1 << 62:
+            return None
+        table = np.array([self.position.get(label, -1) for label in range(low, high + 1)])
+        ids = table[labels.astype(np.int64, copy=False) - low]
+        return ids if ids.min() >= 0 else None
 
     def extend(self, labels: Iterable[Hashable]) -> None:
         """Add labels at the end."""

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_random_state
 
 from hinged.estimators.inputs import check_weights
+from hinged.estimators.labels import Numbers
 from hinged.estimators.learnt import Learnt
 from hinged.estimators.reading import Batch, ReadsRows
 from hinged.estimators.settings import whole
@@ -71,7 +72,7 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
             if self.shuffle:
                 order = rng.permutation(batch.n)
                 some = batch._replace(rows=_taken(batch.rows, order))
-                theirs = answers[order] if isinstance(answers, np.ndarray) else [answers[i] for i in order]
+                theirs = answers[order] if isinstance(answers, np.ndarray | Numbers) else [answers[i] for i in order]
                 fresh._learn(some, theirs, weights[order] if len(weights) else weights)
             else:
                 fresh._learn(batch, answers, weights)

@@ -119,7 +119,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         order: Any = self.order
         if isinstance(order, str | bytes) or not hasattr(order, "__iter__"):
             raise ValueError(f"order must be a list of labels from low to high; got order={order!r}.")
-        labels = as_labels(list(order), len(list(order)))
+        labels = list(as_labels(list(order), len(list(order))))
         if len(set(labels)) != len(labels):
             raise ValueError(f"order must hold each label once; got order={self.order!r}.")
         return labels

@@ -61,18 +61,20 @@ class Paged:
     def make_room(self, slots: int, blocks: int, columns: int) -> None:
         """Make sure that so many new slots and blocks can be claimed."""
         store, pages = self.view
+        stride = self._stride(columns)
+        missing = -(-(int(store.used[1]) + blocks + 1) // PAGE) - len(pages)
+        more = max(missing, self._more(len(pages), stride)) if missing > 0 else 0
         need = int(store.used[0]) + slots + 1
         if need > store.table.shape[0]:
-            capacity = max(need, 2 * store.table.shape[0], 64)
+            full = (len(pages) + more) * PAGE // store.table.shape[1]  # slots, when every block is taken
+            capacity = max(need, 2 * store.table.shape[0], full)
             table = np.zeros((capacity, store.table.shape[1]), np.uint32)
             table[: store.table.shape[0]] = store.table
             store = store._replace(table=table, owners=longer(store.owners, capacity))
-        need = int(store.used[1]) + blocks + 1
-        missing = -(-need // PAGE) - len(pages)
-        if missing > 0:
-            stride = self._stride(columns)
-            new = self._pages(max(missing, self._more(len(pages), stride)), stride)
-            self._publish(store, (*pages, *new), np.concatenate([store.stride, np.full(len(new), stride)]))
+        if more > 0:
+            new = self._pages(more, stride)
+            strides = np.concatenate([store.stride, np.full(more, stride)])
+            self._publish(store, (*pages, *new), strides, len(pages))
         else:
             self.view = (store, pages)
 
@@ -85,7 +87,7 @@ class Paged:
         after.reshape(PAGE, store.depth, stride)[:, :, :old] = before.reshape(PAGE, store.depth, old)
         strides = store.stride.copy()
         strides[page] = stride
-        self._publish(store, (*pages[:page], after, *pages[page + 1 :]), strides)
+        self._publish(store, (*pages[:page], after, *pages[page + 1 :]), strides, page)
 
     def rows(self, columns: int, rounds: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """The learnt features and their values, (features,) and (features, columns); after `rounds`, the mean ones."""
@@ -151,7 +153,7 @@ class Paged:
             (page,) = paged._pages(1, strides[-1])
             page[:] = values.ravel()
             pages.append(page)
-        paged._publish(store, tuple(pages), np.array(strides, np.int64))
+        paged._publish(store, tuple(pages), np.array(strides, np.int64), 0)
         return paged
 
     def nbytes(self) -> int:
@@ -166,9 +168,9 @@ class Paged:
         return min(stride, SEGMENT)
 
     def _more(self, n: int, stride: int) -> int:
-        """How many pages to add to `n`: a quarter; later, whole large pages (untouched zeros are free)."""
+        """How many pages to add to `n`: thrice as many; from 4 on whole large pages, or a quarter (zeros are free)."""
         size = PAGE * self.store.depth * stride * self.store.like.itemsize
-        return max(n // 4, 4 * LARGE_PAGE // size if n >= 4 else 0)
+        return max(n // 4, 4 * LARGE_PAGE // size if n >= 4 else 3 * n)
 
     def _pages(self, n: int, stride: int) -> list[np.ndarray]:
         """Zeros for `n` pages: one piece of memory, on a cache line, on a large page where it fills some."""
@@ -179,10 +181,11 @@ class Paged:
         start = -raw.ctypes.data % align
         return [raw[start + i * size : start + (i + 1) * size].view(store.like.dtype) for i in range(n)]
 
-    def _publish(self, store: Store, pages: tuple[np.ndarray, ...], stride: np.ndarray) -> None:
+    def _publish(self, store: Store, pages: tuple[np.ndarray, ...], stride: np.ndarray, first: int) -> None:
+        """Make pages known, of which those before `first` are where they were."""
         used = store.used.copy()
         used[2:] = stride.min(initial=SEGMENT), stride.max(initial=0)
-        address = np.array([p.ctypes.data for p in pages], np.int64)
+        address = np.concatenate([store.address[:first], np.array([p.ctypes.data for p in pages[first:]], np.int64)])
         self.view = (store._replace(address=address, stride=stride.astype(np.int64), used=used), pages)
 
 

@@ -29,7 +29,7 @@ from hinged.loops.ledger import (
     note_lead,
 )
 from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, segment
-from hinged.loops.registers import move_rows, rival_of, sum_rows
+from hinged.loops.registers import fetch, move_rows, rival_of, sum_rows
 from hinged.loops.rows import sum_of_squares
 from hinged.rules.codes import OPTIMAL, PA2, SIMPERC, SIMPROJ
 from hinged.rules.optimal import by_sorting
@@ -39,6 +39,7 @@ from hinged.rules.worst import worst_step
 __all__ = ["fast_forward"]
 
 
+AHEAD = 3072  # bytes of the rows to come that are asked for early: short rows end before a processor sees a pattern
 PLACE, WITHIN = np.uint64(PAGE_BITS), np.uint64(PAGE - 1)
 
 
@@ -76,7 +77,7 @@ def fast_forward(
     padded = 8
     while padded < k:
         padded *= 2
-    f, v, at = np.empty(longest + 1, np.uint64), np.empty(longest + 1, data.dtype), np.empty(longest + 1, np.int64)
+    f, v, at = np.empty(longest + 1, np.uint32), np.empty(longest + 1, data.dtype), np.empty(longest + 1, np.int64)
     s, g = np.zeros(SEGMENT, like.dtype), np.zeros(SEGMENT, like.dtype)
     steps, scores, work, is_right = np.zeros(SEGMENT), np.zeros(SEGMENT), np.zeros(SEGMENT), np.zeros(SEGMENT, np.bool_)
     uniform, shift = used[2] == used[3] and used[2] >= k, 0
@@ -109,16 +110,18 @@ def fast_forward(
         n = end - begin
         x = segment(x_at + begin * data.itemsize, n, data)
         columns = segment(f_at + begin * indices.itemsize, n, indices)
+        fetch(x_at + begin * data.itemsize + AHEAD, n * data.itemsize)
+        fetch(f_at + begin * indices.itemsize + AHEAD, n * indices.itemsize)
         zeros = 0
         for j in range(n):
             zeros += x[j] == 0
             v[j] = x[j]
-            f[j] = np.uint64(columns[j]) + np.uint64(1)
+            f[j] = np.uint32(columns[j] + 1)
         if zeros > 0:
             n = 0
             for j in range(end - begin):
                 if x[j] != 0:
-                    f[n], v[n] = np.uint64(columns[j]) + np.uint64(1), x[j]
+                    f[n], v[n] = np.uint32(columns[j] + 1), x[j]
                     n += 1
         if idf and learnt > 0:
             log_rounds = math.log(learnt + 1.0)

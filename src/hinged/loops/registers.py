@@ -17,9 +17,10 @@ from numba.extending import intrinsic
 
 from hinged.loops.pages import segment
 
-__all__ = ["WIDTHS", "move_rows", "rival_of", "sum_rows"]
+__all__ = ["WIDTHS", "fetch", "move_rows", "rival_of", "sum_rows"]
 
 WIDTHS = (8, 16, 32, 64)  # how many columns a call may have
+LINE = 64  # bytes that memory hands out at once
 
 
 def _each_row(builder: Any, at: Any, v: Any, n: Any, vector: Any, carried: Any, step: Any) -> Any:
@@ -126,7 +127,23 @@ def _columns(width: int) -> tuple[Any, Any, Any]:
     return sums, moves, rival
 
 
+@intrinsic
+def _fetch_line(typing_context: Any, address: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        ask = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+        # to read, to be kept in every cache, data
+        builder.call(ask, [builder.inttoptr(args[0], pointer), number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
+
+    def fetch(address: int, size: int) -> None:
+        """Ask for memory that will be read soon; it need not be there."""
 
     def sum_rows(at: Any, v: Any, n: int, columns: int, s: Any) -> None:
         """s[c] = Σ_j v_j row_j[c], in the order of the rows; `at` has their addresses."""
@@ -156,6 +173,12 @@ else:
         (_sum_32, _move_32, _rival_32),
         (_sum_64, _move_64, _rival_64),
     ) = map(_columns, WIDTHS)
+
+    @njit(cache=True, inline="always")
+    def fetch(address: int, size: int) -> None:
+        """Ask for memory that will be read soon; it need not be there."""
+        for line in range(0, size, LINE):
+            _fetch_line(address + line)  # type: ignore[call-arg]
 
     @njit(cache=True, inline="always")
     def sum_rows(at: Any, v: Any, n: int, columns: int, s: Any) -> None:
