@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from itertools import repeat
 from numbers import Real
-from typing import Any, NamedTuple
+from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from hinged.estimators.inputs import WIDEST, check_finite
+from hinged.loops.named import LARGEST_SQUARE, NameTable, can_read
 from hinged.loops.rows import Rows
 
 __all__ = ["FeatureNames", "as_batch", "as_dict_rows", "is_dicts", "one_dict_row"]
 
-LARGEST_SQUARE = 1e30  # anything larger is looked at closely
+COMPILED = can_read()
 
 
 def is_dicts(X: Any) -> bool:
@@ -33,37 +35,45 @@ def as_batch(X: Any) -> Any:
     return list(X) if getattr(X, "ndim", 0) == 1 and getattr(X.dtype, "kind", "") == "O" else X
 
 
-class LastRow(NamedTuple):
-    """A dict that was read, what it held then, and its row; names unknown then are kept apart."""
-
-    x: dict
-    keys: list
-    values: list
-    n_known: int
-    rows: Rows
-    unknown: list[Hashable]
-    unknown_data: np.ndarray
-
-
 class FeatureNames:
     """The names met so far and their columns."""
 
     def __init__(self, names: Sequence[Hashable] = ()) -> None:
         self.listed: list[Hashable] = list(names)
-        self.column: dict[Hashable, int] = {name: i for i, name in enumerate(self.listed)}
-        self.last: LastRow | None = None
+        self._lock = Lock()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._column: dict[Hashable, int] = {}
+        self._table, self._is_plain = NameTable(), COMPILED
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FeatureNames, (self.listed,)  # the table knows names by where they lie
+
+    @property
+    def column(self) -> dict[Hashable, int]:
+        """The column of each name."""
+        known, n = len(self._column), len(self.listed)
+        if known < n:
+            self._column.update(zip(self.listed[known:n], range(known, n), strict=True))
+        return self._column
+
+    def table(self) -> NameTable | None:
+        """The same for compiled code; None where it cannot read such names."""
+        table = self._table
+        if table.n < len(self.listed) and self._is_plain:
+            with self._lock:  # readers may come here together
+                self._is_plain = table.enter(self.listed[table.n :])
+        return table if self._is_plain else None
 
     def extend(self, names: Sequence[Hashable]) -> None:
         """Give new names their columns."""
-        self.column.update(zip(names, range(len(self.listed), len(self.listed) + len(names)), strict=True))
         self.listed.extend(names)
 
     def cut(self, n: int) -> None:
         """Forget all but the first `n` names."""
-        for name in self.listed[n:]:
-            del self.column[name]
         del self.listed[n:]
-        self.last = None
+        self._begin()
 
 
 def as_dict_rows(
@@ -104,43 +114,37 @@ def as_dict_rows(
 
 
 def one_dict_row(x: dict, names: FeatureNames, dtype: np.dtype, grow: bool) -> tuple[Rows, list[Hashable]] | None:
-    """One row of plain numbers, quickly, and the names not met before; None where it needs a closer look.
+    """One row of plain numbers, quickly, and the names not met before; None where it needs a closer look."""
+    table = names.table()
+    found = None if table is None else table.read(x, dtype, grow)
+    if found is None:
+        found = _read(x, names.column, dtype, grow)
+        if found is None:
+            return None
+    columns, data, new = found
+    return Rows(np.array([0, len(columns)]), columns, data), new
 
-    A stream asks about a row and then teaches it, so the last dict is remembered; its content is compared, not trusted.
-    """
+
+def _read(
+    x: dict, column: dict[Hashable, int], dtype: np.dtype, grow: bool
+) -> tuple[np.ndarray, np.ndarray, list[Hashable]] | None:
+    """The same as a table's `read`, for whatever names and numbers."""
     keys, values = list(x), list(x.values())
-    last, n_known = names.last, len(names.listed)
-    if (
-        last is None
-        or last.x is not x
-        or last.n_known != n_known
-        or last.keys != keys
-        or last.values != values
-        or last.rows.data.dtype != dtype
-    ):
-        try:
-            data = np.array(values) if values else np.zeros(0)
-        except ValueError:
+    try:
+        data = np.array(values) if values else np.zeros(0)
+    except ValueError:
+        return None
+    if data.dtype.kind not in "fiub" or data.ndim != 1:  # strings, large numbers, arrays
+        return None
+    data = data.astype(np.float64, copy=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not float(data.dot(data)) < LARGEST_SQUARE:
             return None
-        if data.dtype.kind not in "fiub" or data.ndim != 1:  # strings, large numbers, arrays
-            return None
-        data = data.astype(np.float64, copy=False)
-        with np.errstate(over="ignore", invalid="ignore"):
-            if not float(data.dot(data)) < LARGEST_SQUARE:
-                return None
-        columns = np.fromiter(map(names.column.get, keys, repeat(-1)), np.int32, len(keys))
-        order = columns.argsort(kind="stable")  # new names in the order they came
-        columns, data = columns[order], data[order].astype(dtype, copy=False)
-        missing = int(columns.searchsorted(0)) if keys and columns[0] < 0 else 0  # names not known come first, as -1
-        rows = Rows(np.array([0, len(columns) - missing]), columns[missing:], data[missing:])
-        unknown = [keys[i] for i in order[:missing].tolist()]
-        last = names.last = LastRow(x, keys, values, n_known, rows, unknown, data[:missing])
-    if not grow or not last.unknown:
-        return last.rows, []
-    # new names get the next columns, so they stand at the end of the row
-    new = np.arange(n_known, n_known + len(last.unknown), dtype=np.int32)
-    columns, data = np.concatenate((last.rows.indices, new)), np.concatenate((last.rows.data, last.unknown_data))
-    return Rows(np.array([0, len(columns)]), columns, data), last.unknown
+    columns = np.fromiter(map(column.get, keys, repeat(-1)), np.int32, len(keys))
+    new = np.flatnonzero(columns < 0)
+    columns[new] = np.arange(len(column), len(column) + len(new))
+    order = columns.argsort()[: len(keys) if grow else len(keys) - len(new)]
+    return columns[order], data[order].astype(dtype, copy=False), [keys[i] for i in new.tolist()] if grow else []
 
 
 def _float(value: Any, name: Hashable) -> float:
