@@ -27,14 +27,14 @@ PLAIN_VALUES = st.one_of(st.floats(-1e3, 1e3), st.integers(-5, 5), st.booleans()
 VALUES = st.one_of(PLAIN_VALUES, st.just(np.float32(0.1)), st.just(np.int8(3)), st.just(2**40 + 1), st.just(-1))
 
 
-def by_python(x, names, dtype, grow):
+def by_python(x, names, dtype, whole):
     """What `one_dict_row` says where nothing is compiled."""
-    columns, data, new = dicts._read(x, names.column, dtype, grow)
+    columns, data, new = dicts._read(x, names.column, dtype, whole)
     return columns.tolist(), data.tolist(), new
 
 
-def by_table(x, names, dtype, grow):
-    rows, new = one_dict_row(x, names, dtype, grow)
+def by_table(x, names, dtype, whole):
+    rows, new = one_dict_row(x, names, dtype, whole)
     assert (rows.indices.dtype, rows.data.dtype) == (np.int32, dtype)
     assert rows.indptr.tolist() == [0, len(rows.indices)]
     return rows.indices.tolist(), rows.data.tolist(), new
@@ -50,11 +50,13 @@ def test_objects_lie_where_they_are_looked_for():
     st.booleans(),
 )
 @settings(max_examples=300)
-def test_a_stream_of_dicts_is_read_as_python_reads_it(rows, dtype, grow):
+def test_a_stream_of_dicts_is_read_as_python_reads_it(rows, dtype, whole):
     names = FeatureNames()
     for x in rows:
-        expected = by_python(x, names, dtype, grow)
-        assert by_table(x, names, dtype, grow) == expected
+        expected = by_python(x, names, dtype, whole)
+        assert by_table(x, names, dtype, whole) == expected
+        unnamed = one_dict_row(x, names, dtype, whole, named=False)[0]
+        assert (unnamed.indices.tolist(), unnamed.data.tolist()) == expected[:2]
         names.extend(expected[2])
     assert names.column == {name: i for i, name in enumerate(names.listed)}
 
@@ -62,16 +64,16 @@ def test_a_stream_of_dicts_is_read_as_python_reads_it(rows, dtype, grow):
 @compiled
 def test_plain_names_go_the_quick_way_and_others_do_not():
     names = FeatureNames(["a", 7])
-    assert names.table().read({"a": 1, 7: True}, np.dtype(np.float64), grow=False) is not None
+    assert names.table().read({"a": 1, 7: True}, np.dtype(np.float64), whole=False) is not None
     for odd in ({True: 1.0}, {7.0: 1.0}, {("a",): 1.0}, {"a": np.float32(1)}, {"a": "1"}, {"a": None}, {"a": [1.0]}):
-        assert names.table().read(odd, np.dtype(np.float64), grow=False) is None, odd
+        assert names.table().read(odd, np.dtype(np.float64), whole=False) is None, odd
     for wrong in (float("nan"), float("inf"), 1e20, 2**1100, -(2**1100)):
-        assert names.table().read({"a": wrong}, np.dtype(np.float64), grow=False) is None, wrong
+        assert names.table().read({"a": wrong}, np.dtype(np.float64), whole=False) is None, wrong
     names.extend([("odd",)])
     assert names.table() is None
     names.cut(1)
     names.extend(["b"])
-    columns, _, new = names.table().read({"b": 1.0, 7: 2.0, "a": 3.0}, np.dtype(np.float64), grow=True)
+    columns, _, new = names.table().read({"b": 1.0, 7: 2.0, "a": 3.0}, np.dtype(np.float64), whole=True)
     assert (columns.tolist(), new) == ([0, 1, 2], [7])
 
 
@@ -83,7 +85,7 @@ def test_equal_names_are_the_same_wherever_they_lie():
         assert table.enter(names[first : first + 700])
     again = ["".join(["name ", str(i)]) for i in range(5000)] + [int(str(name)) for name in names[5000:]]
     assert not any(a is b for a, b in zip(names, again, strict=True))
-    columns, _, new = table.read(dict.fromkeys(reversed(again), 1.0), np.dtype(np.float64), grow=True)
+    columns, _, new = table.read(dict.fromkeys(reversed(again), 1.0), np.dtype(np.float64), whole=True)
     assert (columns.tolist(), new) == (list(range(10_000)), [])
 
 
@@ -93,7 +95,7 @@ def test_names_with_the_same_hash_are_told_apart():
     table = NameTable()
     assert table.enter(names)
     assert table.enter(list(range(50)))
-    columns, _, new = table.read(dict.fromkeys([0, 5, 2**61 + 4, 99], 1.0), np.dtype(np.float64), grow=True)
+    columns, _, new = table.read(dict.fromkeys([0, 5, 2**61 + 4, 99], 1.0), np.dtype(np.float64), whole=True)
     assert (columns.tolist(), new) == ([5, 50, 55, 100], [99])
 
 
@@ -133,7 +135,7 @@ def test_readers_together_beside_a_writer_find_every_name():
             listed = list(names.listed)
             table = names.table()
             if table is not None:
-                found = table.read(dict.fromkeys(listed, 1.0), np.dtype(np.float64), grow=False)
+                found = table.read(dict.fromkeys(listed, 1.0), np.dtype(np.float64), whole=False)
                 if found[0].tolist() != list(range(len(listed))):
                     wrong.append(len(listed))
 
@@ -154,5 +156,5 @@ def test_a_table_keeps_its_names():
     assert table.enter(f"name {i}" for i in range(3000))  # nobody else holds them
     others = [f"other {i}" for i in range(3000)]  # and these may lie where they lay
     x = dict.fromkeys([*others, *(f"name {i}" for i in range(3000))], 1.0)
-    columns, _, new = table.read(x, np.dtype(np.float64), grow=True)
+    columns, _, new = table.read(x, np.dtype(np.float64), whole=True)
     assert (columns.tolist(), new) == (list(range(6000)), others)

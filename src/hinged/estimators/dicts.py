@@ -113,12 +113,17 @@ def as_dict_rows(
     return _sorted(Rows(indptr, np.array(columns, np.int32), data)), list(new)
 
 
-def one_dict_row(x: dict, names: FeatureNames, dtype: np.dtype, grow: bool) -> tuple[Rows, list[Hashable]] | None:
-    """One row of plain numbers, quickly, and the names not met before; None where it needs a closer look."""
+def one_dict_row(
+    x: dict, names: FeatureNames, dtype: np.dtype, whole: bool, named: bool = True
+) -> tuple[Rows, list[Hashable]] | None:
+    """One row of plain numbers, quickly, and the names not met before; None where it needs a closer look.
+
+    Such names are left out unless the row shall be `whole`; they need not be listed unless they shall be `named`.
+    """
     table = names.table()
-    found = None if table is None else table.read(x, dtype, grow)
+    found = None if table is None else table.read(x, dtype, whole, named)
     if found is None:
-        found = _read(x, names.column, dtype, grow)
+        found = _read(x, names.column, dtype, whole)
         if found is None:
             return None
     columns, data, new = found
@@ -126,7 +131,7 @@ def one_dict_row(x: dict, names: FeatureNames, dtype: np.dtype, grow: bool) -> t
 
 
 def _read(
-    x: dict, column: dict[Hashable, int], dtype: np.dtype, grow: bool
+    x: dict, column: dict[Hashable, int], dtype: np.dtype, whole: bool
 ) -> tuple[np.ndarray, np.ndarray, list[Hashable]] | None:
     """The same as a table's `read`, for whatever names and numbers."""
     keys, values = list(x), list(x.values())
@@ -143,8 +148,8 @@ def _read(
     columns = np.fromiter(map(column.get, keys, repeat(-1)), np.int32, len(keys))
     new = np.flatnonzero(columns < 0)
     columns[new] = np.arange(len(column), len(column) + len(new))
-    order = columns.argsort()[: len(keys) if grow else len(keys) - len(new)]
-    return columns[order], data[order].astype(dtype, copy=False), [keys[i] for i in new.tolist()] if grow else []
+    order = columns.argsort()[: len(keys) if whole else len(keys) - len(new)]
+    return columns[order], data[order].astype(dtype, copy=False), [keys[i] for i in new.tolist()] if whole else []
 
 
 def _float(value: Any, name: Hashable) -> float:

@@ -103,7 +103,7 @@ class ReadsRows(Holds):
 
     def _parse_dicts(self, X: Any, grow: bool) -> Batch:
         if self._names is not None and len(X) == 1 and type(X[0]) is dict and self._model is not None:
-            quick = one_dict_row(X[0], self._names, self._model.dtype, grow or not self._model.functions)
+            quick = one_dict_row(X[0], self._names, self._model.dtype, grow or not self._model.functions, grow)
             if quick is not None:
                 return Batch(quick[0], self._model.dtype, 0, quick[1], None)
         dtype = self._dtype(np.dtype(np.float64))

@@ -16,6 +16,7 @@ import numpy as np
 from numba import config, njit, types  # type: ignore[attr-defined]
 from numba.core.types import ExternalFunction
 
+from hinged.loops.direct import Direct
 from hinged.loops.pages import segment
 
 __all__ = ["LARGEST_SQUARE", "NameTable", "can_read"]
@@ -55,7 +56,7 @@ class NameTable:
     >>> table = NameTable()
     >>> table.enter(names)
     True
-    >>> columns, values, unknown = table.read({"a": 1, "new": 2.5, "b": 0.5}, np.dtype(np.float32), grow=True)
+    >>> columns, values, unknown = table.read({"a": 1, "new": 2.5, "b": 0.5}, np.dtype(np.float32), whole=True)
     >>> columns.tolist(), values.tolist(), unknown
     ([0, 2, 3], [0.5, 1.0, 2.5], ['new'])
     """
@@ -86,20 +87,24 @@ class NameTable:
         self._kept.extend(names)
         return True
 
-    def read(self, x: dict, dtype: np.dtype, grow: bool) -> tuple[np.ndarray, np.ndarray, list[Hashable]] | None:
+    def read(
+        self, x: dict, dtype: np.dtype, whole: bool, named: bool = True
+    ) -> tuple[np.ndarray, np.ndarray, list[Hashable]] | None:
         """A row: columns, rising, and values, and new names. None: take a closer look.
 
-        New names come last, in their order; they are left out unless the model may `grow`.
+        New names come last, in their order, if the row shall be `whole`; they are listed if they shall be `named`.
         """
         n = len(x)
         columns, data, places = np.empty(n, np.int32), np.empty(n, dtype), np.empty(n, np.int64)
-        known = _read(id(x), self._fixed, self._slots, self.n, columns, data, places)
+        known = _read_direct(dtype.char, id(x), self._fixed, self._slots, self.n, columns, data, places)
         if known == n:
             return columns, data, []
         if known < 0:
             return None
-        if not grow:
+        if not whole:
             return columns[:known], data[:known], []
+        if not named:
+            return columns, data, []
         listed = list(x)
         return columns, data, [listed[i] for i in places[known:].tolist()]
 
@@ -195,3 +200,6 @@ def _read(x: int, fixed: Any, slots: Any, first_new: int, columns: Any, data: An
     for j in range(n):
         data[j] = values[places[j]]
     return known
+
+
+_read_direct = Direct(_read)

@@ -88,7 +88,7 @@ def _run_all(dtype: type, sharing: str, features: str | None) -> None:
     if can_read():
         table = NameTable()
         table.enter([str(i) for i in range(40)])
-        table.read({"1": 1.0}, np.dtype(dtype), grow=False)
+        table.read({"1": 1.0}, np.dtype(dtype), whole=False)
 
 
 def _run_entropic() -> None:
