@@ -69,6 +69,7 @@ def run(quick: bool) -> Report:
         "hinged: progressive() on a fresh model, validation included. scikit-learn: one whole-matrix partial_fit, "
         f"learning only; its mistakes are those of a predict-then-learn twin whose weights agree to {difference:.0e}. "
         "Vowpal Wabbit: the pass over its cache file only; its mistakes are its progressive loss. "
+        "hinged waits for memory most of the time, so where others share the cache its figures vary by a fifth. "
         "Settings are those with the fewest mistakes: "
         f"C out of {C_PLAIN} or, scaled, {C_SCALED}; Vowpal Wabbit out of {', '.join(VW_OPTIONS)}",
         [_sheet(entries, times, n_rows)],
