@@ -57,6 +57,10 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]
         buffer = (ctypes.c_char * (int(n) * like.itemsize)).from_address(int(address))
         return np.frombuffer(buffer, dtype=like.dtype)
 
+    def borrowed(array: Any) -> Any:
+        """The same array, in C order, without reference counts, for tight loops; its owner must outlive it."""
+        return segment(array.ctypes.data, array.size, array).reshape(array.shape)
+
 else:
 
     @intrinsic
@@ -71,14 +75,14 @@ else:
         """The `n` values at an address, as an array on the memory itself."""
         return carray(_pointer(address, like), (n,))  # type: ignore[call-arg]
 
+    @njit(cache=True)
+    def borrowed(array: Any) -> Any:
+        """The same array, in C order, without reference counts, for tight loops; its owner must outlive it.
 
-@njit(cache=True)
-def borrowed(array: Any) -> Any:
-    """The same array (one axis, C order) without reference counts, for tight loops; its owner must outlive it.
-
-    Numba counts references wherever an array changes hands, also on its way into an inlined function.
-    """
-    return segment(array.ctypes.data, array.shape[0], array)
+        Numba counts references wherever an array changes hands, also on its way into an inlined function, and each
+        count makes the processor finish all it has begun.
+        """
+        return carray(_pointer(array.ctypes.data, array), array.shape)  # type: ignore[call-arg]
 
 
 @njit(cache=True, inline="always")

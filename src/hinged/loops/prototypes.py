@@ -28,7 +28,7 @@ from hinged.loops.ledger import (
     UPDATES,
     note_lead,
 )
-from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, segment
+from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, borrowed, segment
 from hinged.loops.registers import fetch, move_rows, rival_of, sum_rows
 from hinged.loops.rows import sum_of_squares
 from hinged.rules.codes import OPTIMAL, PA2, SIMPERC, SIMPROJ
@@ -71,7 +71,7 @@ def fast_forward(
         scaling.logs,
     )
     code, margin, weighs = setting.code, setting.margin, sample_weights.shape[0] > 0
-    counts, sums, leads = ledger.counts, ledger.sums, ledger.leads
+    counts, sums, leads = ledger.counts, ledger.sums, borrowed(ledger.leads)
     k, rounds, learnt = counts[LABELS], counts[ROUNDS], counts[LEARNT]
     mistakes, updates = 0, 0
     padded = 8
