@@ -16,12 +16,13 @@ import numpy as np
 from numba import njit
 
 from hinged.io.bits import BLOCK, copied, eight_bytes, fetch, lowest_bit, wide_bytes, word_bytes
+from hinged.loops.memory import zeros
 from hinged.loops.pages import borrowed, segment
 from hinged.loops.rows import Rows
 from hinged.text.characters import plain_table
 from hinged.text.rows import BINARY, Documents, Space, hash_start, rows_of_named, tags_of_fields
 from hinged.text.tokens import continue_hash, finish_hash, write_words
-from hinged.text.words import WordList, WordStore, add_word, find_in, has_word_room
+from hinged.text.words import WordList, WordStore, add_in, find_in, has_room_in
 
 __all__ = ["is_plain", "rows_of_names", "rows_of_plain_words"]
 
@@ -108,7 +109,8 @@ def _hash_missed(words: Any, state: Any, here: int, begins: Any, ends: Any, miss
 
     Asked for together, it arrives together; else each word would wait three times, one word after the other.
     """
-    mask, table, places, arena = np.uint64(words.table.shape[0] - 1), words.table, words.ends, words.arena
+    table, places, arena = borrowed(words.table), borrowed(words.ends), borrowed(words.arena)
+    mask = np.uint64(table.shape[0] - 1)
     for j in range(n):
         w = missed[j]
         hashes[j] = finish_hash(continue_hash(state, here + begins[w], ends[w] - begins[w], arena))
@@ -119,17 +121,6 @@ def _hash_missed(words: Any, state: Any, here: int, begins: Any, ends: Any, miss
         p = table[hashes[j] & mask] & LOW
         if p > 0:
             fetch(arena.ctypes.data + places[p - ONE])
-
-
-@njit(cache=True)
-def _look_up(words: Any, known: int, h: Any, a: Any, a_n: Any, b: int, b_n: int, grow: bool) -> Any:
-    """A word's column in the list; with `grow` a new word is added, else it is `UNKNOWN`."""
-    column = np.int64(find_in(words.table, words.hashes, words.ends, words.arena, known, h, a, a_n, b, b_n, True))
-    if column >= 0 or not grow:
-        return column
-    if not has_word_room(words, 1, a_n + 1 + b_n):
-        return NO_ROOM
-    return np.int64(add_word(words, h, a, a_n, b, b_n))
 
 
 @njit(cache=True)
@@ -204,11 +195,17 @@ def _enter_words(
         missed[n_missed] = w
         n_missed += ONE
     _hash_missed(words, state, here, begins, ends, missed, n_missed, hashes)
+    table, places, arena = borrowed(words.table), borrowed(words.ends), borrowed(words.arena)
+    known_hashes, used = borrowed(words.hashes), borrowed(words.used)
     for j in range(n_missed):
         w = missed[j]
         b, size = here + begins[w], ends[w] - begins[w]
         if column != NO_ROOM:
-            column = _look_up(words, known, hashes[j], a, a_n, b, size, grow)
+            column = np.int64(find_in(table, known_hashes, places, arena, known, hashes[j], a, a_n, b, size, True))
+            if column < 0 and grow and not has_room_in(table, known_hashes, arena, used, 1, a_n + 1 + size):
+                column = NO_ROOM
+            elif column < 0 and grow:
+                column = np.int64(add_in(table, known_hashes, places, arena, used, hashes[j], a, a_n, b, size))
         if size <= LONGEST_KEY and b < limit:  # nothing is awaited when the next document comes
             x, y, slot = _key(b, size, shift)
             seen[slot] = x if column >= 0 else NOTHING
@@ -315,7 +312,7 @@ def _scratch(had: Scratch | None, longest: int, words: int) -> Scratch:
         "table": (1 << max(3, (2 * most).bit_length()), np.uint64),
     }
     short = sizes if had is None else {name: size for name, size in sizes.items() if len(getattr(had, name)) < size[0]}
-    new = {name: np.zeros(*size) for name, size in short.items()}
+    new = {name: zeros(*size) for name, size in short.items()}
     return Scratch(**new) if had is None else had._replace(**new)
 
 

@@ -17,7 +17,7 @@ from hinged.loops.pages import borrowed
 from hinged.loops.rows import Rows
 from hinged.text.characters import plain_table
 from hinged.text.tokens import Grams, continue_hash, finish_hash, spans_of_words, write_words
-from hinged.text.words import COLON, WordList, add_word, find_in, has_word_room
+from hinged.text.words import COLON, WordList, add_in, find_in, has_room_in
 
 __all__ = ["BINARY", "COUNTS", "LOG", "Documents", "Space", "rows_of_documents", "rows_of_named", "tags_of_fields"]
 
@@ -146,7 +146,7 @@ def _write_row(
     hashes, sums, factors = borrowed(listed.hashes), borrowed(listed.sums), borrowed(listed.factors)
     where, columns = borrowed(listed.where), borrowed(listed.columns[0])
     table, known_hashes = borrowed(store.table), borrowed(store.hashes)
-    ends, arena = borrowed(store.ends), borrowed(store.arena)
+    ends, arena, used = borrowed(store.ends), borrowed(store.arena), borrowed(store.used)
     hashed, signed, mask, limited = space.hashed, space.signed, np.uint64(space.mask), space.field_limit > 0
     unknown, known = 0, limit
     for j in range(np.uint64(n)):
@@ -159,12 +159,12 @@ def _write_row(
             if grow:
                 key = np.uint64(column) * SPREAD
                 if find_in(table, known_hashes, ends, arena, known, key, 0, 0, 0, 0, False) < 0:
-                    add_word(store, key, a, a_n, b, b_n)
+                    add_in(table, known_hashes, ends, arena, used, key, a, a_n, b, b_n)
                     known += 1
         else:
             column = find_in(table, known_hashes, ends, arena, known, h, a, a_n, b, b_n, True)
             if column < 0 and grow:
-                column = add_word(store, h, a, a_n, b, b_n)
+                column = add_in(table, known_hashes, ends, arena, used, h, a, a_n, b, b_n)
                 known += 1
             elif column < 0:  # it has no weights, but counts in the row's length: as the next new words would
                 column = limit + unknown
@@ -195,7 +195,7 @@ def _lacks_room(store: Any, listed: Any, n: Any, i: int, cursor: Any) -> bool:
     where, n_bytes = borrowed(listed.where), n
     for j in range(1, 4 * n, 2):
         n_bytes += where[j]
-    if has_word_room(store, n, n_bytes):
+    if has_room_in(store.table, store.hashes, store.arena, store.used, n, n_bytes):
         return False
     cursor[0], cursor[1], cursor[2] = i, n, n_bytes
     return True

@@ -10,9 +10,10 @@ import numpy as np
 from numba import njit
 
 from hinged.io.examples.memory import Memory
+from hinged.loops.memory import zeros
 from hinged.loops.pages import segment
 
-__all__ = ["WordList", "WordStore", "add_word", "find_in", "find_word", "has_word_room"]
+__all__ = ["WordList", "WordStore", "add_in", "add_word", "find_in", "find_word", "has_room_in"]
 
 COLON = np.uint8(ord(":"))
 HALF, LOW, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
@@ -73,43 +74,50 @@ def _is_text(arena: Any, begin: int, end: int, a: int, a_n: int, b: int, b_n: in
     return same
 
 
-@njit(cache=True)
-def has_word_room(store: Any, words: int, n_bytes: int) -> bool:
+@njit(cache=True, inline="always")
+def has_room_in(table: Any, hashes: Any, arena: Any, used: Any, words: int, n_bytes: int) -> bool:
     """Whether so many words of so many bytes in all can be added."""
-    used = store.used
     return (
-        used[0] + words <= store.hashes.shape[0]
-        and 2 * (used[0] + words) <= store.table.shape[0]
-        and used[1] + n_bytes <= store.arena.shape[0]
+        used[0] + words <= hashes.shape[0]
+        and 2 * (used[0] + words) <= table.shape[0]
+        and used[1] + n_bytes <= arena.shape[0]
     )
 
 
-@njit(cache=True)
-def add_word(store: Any, key: Any, a: int, a_n: int, b: int, b_n: int) -> int:
-    """Add a word that is not there yet; return its place. It is published last, for readers beside this writer."""
-    p, at = store.used[0], store.used[1]
-    head, tail = segment(a, a_n, store.arena), segment(b, b_n, store.arena)
-    for j in range(a_n):
-        store.arena[at + j] = head[j]
-    if a_n > 0:
-        store.arena[at + a_n] = COLON
-        at += a_n + 1
-    for j in range(b_n):
-        store.arena[at + j] = tail[j]
-    store.used[1] = at + b_n
-    store.hashes[p], store.ends[p + 1] = key, at + b_n
-    _enter(store.table, key, p)
-    store.used[0] = p + 1
-    return p
-
-
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _enter(table: Any, key: Any, p: int) -> None:
     mask = np.uint64(table.shape[0] - 1)
     slot = key & mask
     while table[slot] != 0:
         slot = (slot + ONE) & mask
     table[slot] = key >> HALF << HALF | np.uint64(p + 1)
+
+
+@njit(cache=True)
+def add_word(store: Any, key: Any, a: int, a_n: int, b: int, b_n: int) -> int:
+    """Add a word that is not there yet; return its place."""
+    return add_in(store.table, store.hashes, store.ends, store.arena, store.used, key, a, a_n, b, b_n)
+
+
+@njit(cache=True, inline="always")
+def add_in(
+    table: Any, hashes: Any, ends: Any, arena: Any, used: Any, key: Any, a: int, a_n: int, b: int, b_n: int
+) -> int:
+    """The same on the arrays of a store. The word is published last, for readers beside this writer."""
+    p, at = used[0], used[1]
+    head, tail = segment(a, a_n, arena), segment(b, b_n, arena)
+    for j in range(a_n):
+        arena[at + j] = head[j]
+    if a_n > 0:
+        arena[at + a_n] = COLON
+        at += a_n + 1
+    for j in range(b_n):
+        arena[at + j] = tail[j]
+    used[1] = at + b_n
+    hashes[p], ends[p + 1] = key, at + b_n
+    _enter(table, key, p)
+    used[0] = p + 1
+    return p
 
 
 @njit(cache=True)
@@ -147,7 +155,7 @@ class WordList:
 
     def _without_spare(self) -> None:
         self.spare: dict[Any, Any] = {}  # working memory of loops, which may remember places of words
-        self.memory = Memory()  # for the rows they write
+        self.memory = Memory(lambda n: zeros(n, np.uint8))  # for the rows they write
 
     def was_used(self) -> None:
         """Keep working memory for the lists used last alone: a service holds a thousand, and most of them rest."""
@@ -183,13 +191,13 @@ class WordList:
         n, filled = store.used.tolist()
         if n + words > len(store.hashes) or 2 * (n + words) > len(store.table):
             capacity = 1 << max(5, (n + words - 1).bit_length())  # as many as the table may hold
-            table = np.zeros(2 * capacity, np.uint64)
+            table = zeros(2 * capacity, np.uint64)
             _enter_all(table, store.hashes, n)
-            hashes, ends = np.zeros(capacity, np.uint64), np.zeros(capacity + 1, np.int64)
+            hashes, ends = zeros(capacity, np.uint64), zeros(capacity + 1, np.int64)
             hashes[:n], ends[: n + 1] = store.hashes[:n], store.ends[: n + 1]
             store = store._replace(table=table, hashes=hashes, ends=ends)
         if filled + n_bytes > len(store.arena):
-            arena = np.zeros(max(filled + n_bytes, len(store.arena) + len(store.arena) // 2), np.uint8)
+            arena = zeros(max(filled + n_bytes, len(store.arena) + len(store.arena) // 2), np.uint8)
             arena[:filled] = store.arena[:filled]
             store = store._replace(arena=arena)
         self.store = store._replace(used=store.used.copy())

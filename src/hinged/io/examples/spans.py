@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from hinged.io.bits import BLOCK, lowest_bit, wide_bytes
 from hinged.io.examples.errors import BadLine
+from hinged.io.utf8 import decode
 
 __all__ = ["blank_out_bad_utf8", "count_lines", "strings_of", "utf8_faults"]
 
 NEWLINE, SPACE = 10, 32
+NO_BITS = np.uint64(0)
 
 
 def strings_of(b: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> list[str]:
@@ -56,22 +59,35 @@ def utf8_faults(data: np.ndarray) -> list[tuple[int, int, int]]:
     >>> utf8_faults(np.frombuffer(b"good" + bytes([10, 97, 255, 10]), np.uint8))
     [(5, 7, 6)]
     """
-    raw = data.tobytes()
     faults: list[tuple[int, int, int]] = []
-    if raw.isascii():
-        return faults
     at = 0
-    while at < len(raw):
-        try:
-            str(memoryview(raw)[at:], "utf-8")
-        except UnicodeDecodeError as problem:
-            bad = at + problem.start
-            end = raw.index(b"\n", bad)
-            faults.append((raw.rfind(b"\n", 0, bad) + 1, end, bad))
-            at = end + 1
-        else:
-            break
+    while (found := _next_fault(data, at))[0] < len(data):
+        bad, start, end = found
+        faults.append((start, end, bad))
+        at = end + 1
     return faults
+
+
+@njit(cache=True, nogil=True)
+def _next_fault(data: Any, at: int) -> tuple[int, int, int]:
+    """The first byte from `at` on that is not UTF-8, and where its line begins and ends; else the end of the data."""
+    n, here = len(data), data.ctypes.data
+    while at < n:
+        wide = wide_bytes(here + at) if at + BLOCK <= n else NO_BITS
+        if wide == NO_BITS and at + BLOCK <= n:
+            at += BLOCK
+            continue
+        at += lowest_bit(wide) if wide != NO_BITS else 0
+        code, length = decode(data, at, n)
+        if code < 0:
+            start, end = at, at
+            while start > 0 and data[start - 1] != NEWLINE:
+                start -= 1
+            while data[end] != NEWLINE:
+                end += 1
+            return at, start, end
+        at += length
+    return n, n, n
 
 
 def not_utf8(source: str, line: int, byte: int, column: int) -> BadLine:
