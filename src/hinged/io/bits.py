@@ -14,7 +14,17 @@ from llvmlite import ir
 from numba import config, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 
-__all__ = ["BLOCK", "copied", "eight_bytes", "equal_bytes", "fetch", "lowest_bit", "wide_bytes", "word_bytes"]
+__all__ = [
+    "BLOCK",
+    "copied",
+    "count_bits",
+    "eight_bytes",
+    "equal_bytes",
+    "fetch",
+    "lowest_bit",
+    "wide_bytes",
+    "word_bytes",
+]
 
 BLOCK = 64
 
@@ -49,8 +59,12 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]
         """Ask for the memory at an address, which will be read soon; it need not be anybody's."""
 
     def lowest_bit(bits: Any) -> Any:
-        """The place of the lowest bit set; there must be one."""
+        """The place of the lowest bit set; anything where there is none."""
         return (int(bits) & -int(bits)).bit_length() - 1
+
+    def count_bits(bits: Any) -> Any:
+        """How many bits are set."""
+        return int(bits).bit_count()
 
 else:
     BYTES = ir.VectorType(ir.IntType(8), BLOCK)
@@ -137,9 +151,18 @@ else:
 
     @intrinsic
     def lowest_bit(typing_context: Any, bits: Any) -> Any:
-        """The place of the lowest bit set; there must be one."""
+        """The place of the lowest bit set; anything where there is none."""
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+            return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+        return types.int64(types.uint64), generate
+
+    @intrinsic
+    def count_bits(typing_context: Any, bits: Any) -> Any:
+        """How many bits are set."""
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.ctpop(args[0])
 
         return types.int64(types.uint64), generate

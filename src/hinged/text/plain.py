@@ -15,7 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hinged.io.bits import BLOCK, copied, eight_bytes, fetch, lowest_bit, wide_bytes, word_bytes
+from hinged.io.bits import (
+    BLOCK,
+    copied,
+    count_bits,
+    eight_bytes,
+    equal_bytes,
+    fetch,
+    lowest_bit,
+    wide_bytes,
+    word_bytes,
+)
 from hinged.loops.memory import zeros
 from hinged.loops.pages import borrowed, segment
 from hinged.loops.rows import Rows
@@ -27,7 +37,7 @@ from hinged.text.words import WordList, WordStore, add_in, find_in, has_room_in
 __all__ = ["is_plain", "rows_of_names", "rows_of_plain_words"]
 
 LONGEST_KEY = 11  # bytes: 8 in the first half of an entry; 3 and the length in the second, beside the column
-NOTHING, ONE, SIX, TWELVE = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(12)
+NOTHING, ONE, SIX, SIXTEEN = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(16)
 HALF, TOP, THIRD_BYTE = np.uint64(32), np.uint64(63), np.uint64(24)
 ANYWHERE = np.int64((1 << 63) - 1)
 MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
@@ -35,9 +45,11 @@ LOW, AWAITED = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)  # awaited: 
 FIRST = np.array([(1 << 8 * min(size, 8)) - 1 for size in range(LONGEST_KEY + 1)], np.uint64)
 SECOND = np.array([(1 << 8 * max(size - 8, 0)) - 1 for size in range(LONGEST_KEY + 1)], np.uint64)
 FEWEST, MOST = 1 << 10, 1 << 17  # entries of the small table
+AHEAD = 16  # places written at a time
 LARGE = 1 << 20  # bytes of a text whose working memory is not kept
 SMALL = 1 << 12  # words whose rows are not worth using memory again
 UNKNOWN, NO_ROOM = -1, -2
+ZERO = np.uint8(0)
 
 
 class Scratch(NamedTuple):
@@ -45,7 +57,7 @@ class Scratch(NamedTuple):
 
     seen: np.ndarray  # uint64 (2 · a power of two,): a word's first 8 bytes; then its column + 1 above 4 more bytes
     bits: np.ndarray  # uint64: a bit for each column, all 0 between documents
-    over: np.ndarray  # uint64: a bit for each number in `bits` that is not 0
+    over: np.ndarray  # uint8 (whole blocks,): 1 for each number in `bits` that is not 0
     written: np.ndarray  # uint8: a text in lower case
     begins: np.ndarray  # int64: of its words
     ends: np.ndarray  # int64
@@ -62,6 +74,23 @@ def is_plain(documents: Documents, space: Space) -> bool:
         and space.values == BINARY
         and not space.hashed
     )
+
+
+@njit(cache=True, inline="always")
+def _write_places(bits: Any, base: int, places: Any, n: Any) -> Any:
+    """Write base + the place of each bit from n on; return where the next goes.
+
+    Sixteen are written whether there are so many or not: more words are rare in a block, and a loop that ends at
+    another turn each time makes the processor guess wrong each time.
+    """
+    here, after = n, n + np.uint64(count_bits(bits))
+    while True:
+        for j in range(SIXTEEN):
+            places[here + j] = base + lowest_bit(bits)
+            bits &= bits - ONE
+        here += SIXTEEN
+        if here >= after:
+            return after
 
 
 @njit(cache=True)
@@ -82,15 +111,8 @@ def _cut(address: int, n: int, keep_case: bool, out: Any, begins: Any, ends: Any
         inside = word_bytes(block)
         before = inside << ONE | carry
         carry = inside >> TOP
-        rising, falling = inside & ~before, before & ~inside
-        while rising != 0:
-            begins[first] = base + lowest_bit(rising)
-            rising &= rising - ONE
-            first += ONE
-        while falling != 0:
-            ends[last] = base + lowest_bit(falling)
-            falling &= falling - ONE
-            last += ONE
+        first = _write_places(inside & ~before, base, begins, first)
+        last = _write_places(before & ~inside, base, ends, last)
     if carry != 0:
         ends[last] = n
     return np.int64(first)
@@ -99,7 +121,8 @@ def _cut(address: int, n: int, keep_case: bool, out: Any, begins: Any, ends: Any
 @njit(cache=True, inline="always")
 def _key(b: int, size: int, shift: Any) -> Any:
     """A short word as two numbers, and where the small table would have it."""
-    x, y = eight_bytes(b) & FIRST[size], eight_bytes(b + 8) & SECOND[size] | np.uint64(size) << THIRD_BYTE
+    n = np.uint64(size)  # no index from the end, so no test for one
+    x, y = eight_bytes(b) & FIRST[n], eight_bytes(b + 8) & SECOND[n] | n << THIRD_BYTE
     return x, y, ((x ^ (y * MIX_2)) * MIX_1 >> shift) << ONE
 
 
@@ -144,14 +167,15 @@ def _distinct(hashes: Any, n: int, table: Any) -> int:
 @njit(cache=True)
 def _take_columns(bits: Any, over: Any, indices: Any, at: int) -> Any:
     """Write the columns whose bits are set, in rising order, and clear them; return where the row ends."""
-    end = np.uint64(at)
-    for o in range(np.uint64(over.shape[0])):
-        rest = over[o]
+    end, marks = np.uint64(at), over.ctypes.data
+    for o in range(0, over.shape[0], BLOCK):
+        rest = ~equal_bytes(marks + o, ZERO)
         if rest == 0:
             continue
-        over[o] = 0
+        for j in range(BLOCK):
+            over[np.uint64(o + j)] = 0
         while rest != 0:
-            w = o << SIX | np.uint64(lowest_bit(rest))
+            w = np.uint64(o + lowest_bit(rest))
             rest &= rest - ONE
             word, base = bits[w], w << SIX
             bits[w] = 0
@@ -169,11 +193,11 @@ def _enter_words(
 ) -> Any:  # fmt: skip
     """Set the bits of a document's columns, the hashes of its unknown words aside.
 
-    Returns how many words are known by now, how many of these were not, how many came again, and whether all had room.
+    Returns how many words are known by now, how many of these were not, and whether all had room.
     """
     # nothing may be read from `limit` on, so the words just before it have no keys
     shift = np.uint64(65 - lowest_bit(np.uint64(seen.shape[0])))
-    known, unknown, again, n_missed = words.used[0], 0, 0, NOTHING
+    known, unknown, n_missed = words.used[0], 0, NOTHING
     column: Any = np.int64(0)
     for w in range(np.uint64(n_words)):
         size = ends[w] - begins[w]
@@ -183,13 +207,10 @@ def _enter_words(
             if seen[slot] == x and entry & LOW == y:
                 p = (entry >> HALF) - ONE
                 if p < np.uint64(known):
-                    bit = ONE << (p & TOP)
-                    again += bits[p >> SIX] & bit != 0
-                    bits[p >> SIX] |= bit
-                    over[p >> TWELVE] |= ONE << (p >> SIX & TOP)
+                    bits[p >> SIX] |= ONE << (p & TOP)
+                    over[p >> SIX] = 1
                     continue
                 if entry | LOW == AWAITED:
-                    again += 1
                     continue
             seen[slot], seen[slot | ONE] = x, AWAITED ^ LOW | y
         missed[n_missed] = w
@@ -216,11 +237,9 @@ def _enter_words(
         elif column >= 0:
             known = max(known, column + 1)
             p = np.uint64(column)
-            bit = ONE << (p & TOP)
-            again += bits[p >> SIX] & bit != 0
-            bits[p >> SIX] |= bit
-            over[p >> TWELVE] |= ONE << (p >> SIX & TOP)
-    return known, unknown, again, column != NO_ROOM
+            bits[p >> SIX] |= ONE << (p & TOP)
+            over[p >> SIX] = 1
+    return known, unknown, column != NO_ROOM
 
 
 @njit(cache=True, inline="always")
@@ -246,7 +265,7 @@ def _read_plain(
         n_words = _cut(address, length, keep_case, written, begins, ends)
         if n_words < 0:
             n_words = write_words(address, length, plain, lower, keep_case, state, written, begins, ends, hashes)
-        known, unknown, _again, had_room = _enter_words(
+        known, unknown, had_room = _enter_words(
             words, state, a, a_n, here, begins, ends, n_words, limit, grow, seen, bits, over, missed, hashes
         )
         end = _take_columns(bits, over, indices, indptr[i])
@@ -278,12 +297,12 @@ def _read_names(
     for i in range(cursor[0], starts.shape[0] - 1):
         first, n = here + starts[i] * names.itemsize, starts[i + 1] - starts[i]
         begins, ends = segment(first, n, starts), segment(first + half, n, starts)
-        known, unknown, again, had_room = _enter_words(
+        known, unknown, had_room = _enter_words(
             words, state, no_tag, no_tag, base, begins, ends, n, limit, grow, seen, bits, over, missed, hashes
         )
         end = _take_columns(bits, over, indices, indptr[i])
         distinct = _distinct(hashes, unknown, table) if unknown > 0 else 0
-        if not had_room or again > 0 or distinct < unknown:
+        if not had_room or end - indptr[i] + distinct < n:  # a name came twice
             cursor[0], cursor[1], cursor[2] = i, np.max(ends - begins), had_room
             return
         for j in range(unknown):
@@ -298,15 +317,15 @@ def _scratch(had: Scratch | None, longest: int, words: int) -> Scratch:
     """Working memory for texts of so many bytes and a list with room for so many words; what is large enough stays."""
     entries = min(max(FEWEST, 1 << words.bit_length()), MOST)
     numbers, most = (words >> 6) + 1, (longest + 1) // 2 + 1
-    if had and len(had.begins) >= most and len(had.bits) >= numbers and len(had.seen) >= 2 * entries:
+    if had and len(had.begins) >= most + AHEAD and len(had.bits) >= numbers and len(had.seen) >= 2 * entries:
         return had
     sizes = {
         "seen": (2 * entries, np.uint64),
         "bits": (numbers, np.uint64),
-        "over": ((numbers >> 6) + 1, np.uint64),
+        "over": (-(-numbers // BLOCK) * BLOCK, np.uint8),
         "written": (4 * most + 2 * BLOCK, np.uint8),
-        "begins": (most, np.int64),
-        "ends": (most, np.int64),
+        "begins": (most + AHEAD, np.int64),
+        "ends": (most + AHEAD, np.int64),
         "missed": (most, np.int64),
         "hashes": (most, np.uint64),
         "table": (1 << max(3, (2 * most).bit_length()), np.uint64),
