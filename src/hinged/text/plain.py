@@ -119,11 +119,17 @@ def _cut(address: int, n: int, keep_case: bool, out: Any, begins: Any, ends: Any
 
 
 @njit(cache=True, inline="always")
-def _key(b: int, size: int, shift: Any) -> Any:
-    """A short word as two numbers, and where the small table would have it."""
+def _key(b: int, size: int) -> Any:
+    """A short word as two numbers."""
     n = np.uint64(size)  # no index from the end, so no test for one
-    x, y = eight_bytes(b) & FIRST[n], eight_bytes(b + 8) & SECOND[n] | n << THIRD_BYTE
-    return x, y, ((x ^ (y * MIX_2)) * MIX_1 >> shift) << ONE
+    return eight_bytes(b) & FIRST[n], eight_bytes(b + 8) & SECOND[n] | n << THIRD_BYTE
+
+
+@njit(cache=True, inline="always")
+def _slot(x: Any, y: Any, seen: Any) -> Any:
+    """Where the small table would have it."""
+    shift = np.uint64(65 - lowest_bit(np.uint64(seen.shape[0])))
+    return ((x ^ (y * MIX_2)) * MIX_1 >> shift) << ONE
 
 
 @njit(cache=True)
@@ -195,14 +201,20 @@ def _enter_words(
 
     Returns how many words are known by now, how many of these were not, and whether all had room.
     """
-    # nothing may be read from `limit` on, so the words just before it have no keys
-    shift = np.uint64(65 - lowest_bit(np.uint64(seen.shape[0])))
+    # nothing may be read from `limit` on, so the words just before it have no keys; `hashes` holds slots for a while
     known, unknown, n_missed = words.used[0], 0, NOTHING
     column: Any = np.int64(0)
     for w in range(np.uint64(n_words)):
         size = ends[w] - begins[w]
         if size <= LONGEST_KEY and here + begins[w] < limit:
-            x, y, slot = _key(here + begins[w], size, shift)
+            x, y = _key(here + begins[w], size)
+            hashes[w] = _slot(x, y, seen)
+            fetch(seen.ctypes.data + 8 * np.int64(hashes[w]))
+    for w in range(np.uint64(n_words)):
+        size = ends[w] - begins[w]
+        if size <= LONGEST_KEY and here + begins[w] < limit:
+            x, y = _key(here + begins[w], size)
+            slot = hashes[w]
             entry = seen[slot | ONE]
             if seen[slot] == x and entry & LOW == y:
                 p = (entry >> HALF) - ONE
@@ -228,7 +240,8 @@ def _enter_words(
             elif column < 0 and grow:
                 column = np.int64(add_in(table, known_hashes, places, arena, used, hashes[j], a, a_n, b, size))
         if size <= LONGEST_KEY and b < limit:  # nothing is awaited when the next document comes
-            x, y, slot = _key(b, size, shift)
+            x, y = _key(b, size)
+            slot = _slot(x, y, seen)
             seen[slot] = x if column >= 0 else NOTHING
             seen[slot | ONE] = np.uint64(max(column, UNKNOWN) + 1) << HALF | y
         if column == UNKNOWN:
