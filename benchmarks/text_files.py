@@ -58,7 +58,7 @@ def run(quick: bool) -> Report:
         if posts:
             news = _write_news(Path(folder), posts)
             slow = _scikit_learn(posts)
-            sheet, more = _compare("20 Newsgroups, raw text", news, repeats, {"rule": "optimal"}, slow)
+            sheet, more = _compare("20 Newsgroups, raw text", news, repeats, {}, slow)
             sheets.append(sheet)
             bars += more
             sheet, more = _tokens([text for _, text in posts], repeats)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from hinged.loops.pages import PAGE, SEGMENT, Store, gather, put
 
 __all__ = ["Paged", "longer", "zeros"]
 
-LINE, LARGE_PAGE = 1 << 6, 1 << 21  # bytes; the operating system may map large pages in one go
+LARGE_PAGE = 1 << 21  # bytes; the operating system may map such pieces in one go
 
 
 class Paged:
@@ -174,10 +173,13 @@ class Paged:
         return max(n // 4, 4 * LARGE_PAGE // size if n >= 4 else 3 * n)
 
     def _pages(self, n: int, stride: int) -> list[np.ndarray]:
-        """Zeros for `n` pages: one piece of memory."""
-        size = PAGE * self.store.depth * stride
-        whole = zeros(n * size, self.store.like.dtype)
-        return [whole[i * size : (i + 1) * size] for i in range(n)]
+        """Zeros for `n` pages: one piece of memory, on a cache line, on a large page where it fills some."""
+        store = self.store
+        size = PAGE * store.depth * stride * store.like.itemsize
+        align = LARGE_PAGE if n * size >= 2 * LARGE_PAGE else 64
+        raw = np.zeros(n * size + align, np.uint8)  # what is never used is never touched
+        start = -raw.ctypes.data % align
+        return [raw[start + i * size : start + (i + 1) * size].view(store.like.dtype) for i in range(n)]
 
     def _publish(self, store: Store, pages: tuple[np.ndarray, ...], stride: np.ndarray, first: int) -> None:
         """Make pages known, of which those before `first` are where they were."""
@@ -188,21 +190,18 @@ class Paged:
 
 
 def zeros(n: int, dtype: Any) -> np.ndarray:
-    """`n` zeros, beginning on a cache line; where they fill half a large page, on large pages straight from the system.
+    """`n` zeros, on a large page where they fill half of one.
 
-    The first touch of a page stops the program for a while whatever the page's size, and a small one is 4 KB. Memory
-    that the allocator hands out again would be written over with zeros, used or not.
+    The first touch of a page stops the program for a while whatever the page's size, and a small one is 4 KB.
     """
-    size, align = n * np.dtype(dtype).itemsize, LINE
-    if 2 * size >= LARGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
-        align = LARGE_PAGE
-        piece = mmap.mmap(-1, max(size, align) + align, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        piece.madvise(mmap.MADV_HUGEPAGE)
-        whole = np.frombuffer(piece, np.uint8)
-    else:
-        whole = np.zeros(size + align, np.uint8)
-    start = -whole.ctypes.data % align
-    return whole[start : start + size].view(dtype)
+    size = n * np.dtype(dtype).itemsize
+    if 2 * size < LARGE_PAGE:
+        return np.zeros(n, dtype)
+    whole = np.empty(max(size, LARGE_PAGE) + LARGE_PAGE, np.uint8)  # NumPy asks for large pages from two of them on
+    start = -whole.ctypes.data % LARGE_PAGE
+    piece = whole[start : start + size].view(dtype)
+    piece[:] = 0
+    return piece
 
 
 def longer(array: np.ndarray, n: int) -> np.ndarray:
