@@ -53,9 +53,9 @@ def run(quick: bool) -> Report:
     Parameters
     ----------
     quick : bool
-        A tenth of the rows and 2 repeats in place of 15: a check that all runs, not a measurement.
+        A tenth of the rows and 2 repeats in place of 40: a check that all runs, not a measurement.
     """
-    n_rows, n_features, repeats = (5_000, 5_000, 2) if quick else (50_000, 50_000, 15)
+    n_rows, n_features, repeats = (5_000, 5_000, 2) if quick else (50_000, 50_000, 40)
     stream = topics(n_rows, n_features, N_LABELS, 64, seed=SEED)
     with tempfile.TemporaryDirectory() as folder:
         entries = _entries(stream, Path(folder))

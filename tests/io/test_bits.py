@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from hinged.io.bits import BLOCK, copied, eight_bytes, equal_bytes, lowest_bit, wide_bytes, word_bytes
+from hinged.io.bits import BLOCK, copied, count_bits, eight_bytes, equal_bytes, lowest_bit, wide_bytes, word_bytes
 
 WORD = set((string.ascii_letters + string.digits + "_").encode())
 BLOCKS = st.one_of(st.binary(min_size=BLOCK, max_size=BLOCK), st.just(bytes(range(BLOCK))), st.just(b"aZ_@[`{/:" * 8))
@@ -26,6 +26,11 @@ def _copy(address, to, lower):
 @njit(cache=True)
 def _lowest(bits):
     return lowest_bit(bits)
+
+
+@njit(cache=True)
+def _count(bits):
+    return count_bits(bits)
 
 
 @given(block=BLOCKS, byte=st.integers(0, 255))
@@ -50,3 +55,8 @@ def test_a_block_is_copied_as_it_is_or_with_small_letters(block):
 def test_the_lowest_bit_is_found_anywhere():
     for j in range(64):
         assert _lowest(np.uint64(1 << j | 1 << 63)) == j
+
+
+@given(bits=st.integers(0, 2**64 - 1))
+def test_bits_are_counted(bits):
+    assert _count(np.uint64(bits)) == bits.bit_count()

@@ -50,6 +50,19 @@ def test_many_words_share_the_places_of_a_small_table_and_stay_apart(tag):
     assert len(words) > 5000
 
 
+@pytest.mark.parametrize("n", [15, 16, 17, 31, 32, 33, 64, 200])
+def test_a_block_may_hold_any_number_of_words(n):
+    letters = "abcdefghijklmnopqrstuvwxyz_0123456789"
+    text = " ".join(letters[j % len(letters)] for j in range(n))
+    both_ways([[text, text + " longer words follow here", " " * 63 + text]])
+
+
+def test_a_vocabulary_outgrows_small_pages():
+    texts = [" ".join(f"w{i:x}x{j:x}" for j in range(100)) for i in range(700)]
+    words = both_ways([texts[:300], texts[300:], texts[:5]])
+    assert words.texts() == " ".join(texts).split()
+
+
 def test_a_place_that_was_given_up_is_not_remembered():
     vocabulary = Vocabulary().fit(["old words"])
     vocabulary._words.truncate(1)
