@@ -69,8 +69,8 @@ def run(quick: bool) -> Report:
         "ten times the stream of label_stream (500,000 rows, 64 words a row, 50 labels) as a text file; 20 Newsgroups, "
         "subject and body, in order of time, where HINGED_DATA has it",
         f"best of {repeats} interleaved repeats after one untimed round, processor time of all threads, from opening "
-        "the file to the learnt model in memory. hinged: read() and partial_fit, TextClassifier with rule='pa1' (news: "
-        "'optimal'), sharing='multi', a vocabulary. "
+        "the file to the learnt model in memory. hinged: read() and partial_fit, TextClassifier with rule='pa1', "
+        "sharing='multi', a vocabulary. "
         "Vowpal Wabbit: --oaa --loss_function hinge on its own "
         f"text format, no cache, at the setting of {', '.join(VW_OPTIONS)} with the fewest mistakes and at the first. "
         "scikit-learn: HashingVectorizer and SGDClassifier(loss='hinge'), all in one partial_fit; its mistakes are "
