@@ -64,7 +64,8 @@ def test_a_stream_of_dicts_is_read_as_python_reads_it(rows, dtype, whole):
 @compiled
 def test_plain_names_go_the_quick_way_and_others_do_not():
     names = FeatureNames(["a", 7])
-    assert names.table().read({"a": 1, 7: True}, np.dtype(np.float64), whole=False) is not None
+    for usual in ({"a": 1, 7: True}, {"a": -1, 7: -1.0}):
+        assert names.table().read(usual, np.dtype(np.float64), whole=False) is not None, usual
     for odd in ({True: 1.0}, {7.0: 1.0}, {("a",): 1.0}, {"a": np.float32(1)}, {"a": "1"}, {"a": None}, {"a": [1.0]}):
         assert names.table().read(odd, np.dtype(np.float64), whole=False) is None, odd
     for wrong in (float("nan"), float("inf"), 1e20, 2**1100, -(2**1100)):
