@@ -42,3 +42,10 @@ def by_python(data):
 def test_faults_are_those_that_python_finds(data):
     data += b"\n"
     assert utf8_faults(np.frombuffer(bytearray(data), np.uint8)) == by_python(data)
+
+
+def test_each_kind_of_fault_is_found_and_nothing_else():
+    for piece in (*GOOD, *BAD):
+        for before in (b"", b"x" * 60, b"x" * 64):
+            data = b"first\n" + before + piece + b"y\n"
+            assert utf8_faults(np.frombuffer(bytearray(data), np.uint8)) == by_python(data), piece
