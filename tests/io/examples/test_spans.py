@@ -46,6 +46,6 @@ def test_faults_are_those_that_python_finds(data):
 
 def test_each_kind_of_fault_is_found_and_nothing_else():
     for piece in (*GOOD, *BAD):
-        for before in (b"", b"x" * 60, b"x" * 64):
+        for before in (b"", *(b"x" * n for n in range(54, 70))):
             data = b"first\n" + before + piece + b"y\n"
             assert utf8_faults(np.frombuffer(bytearray(data), np.uint8)) == by_python(data), piece
