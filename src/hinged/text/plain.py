@@ -49,7 +49,7 @@ AHEAD = 16  # places written at a time
 LARGE = 1 << 20  # bytes of a text whose working memory is not kept
 SMALL = 1 << 12  # words whose rows are not worth using memory again
 UNKNOWN, NO_ROOM = -1, -2
-ZERO = np.uint8(0)
+ZERO: Any = np.uint8(0)
 
 
 class Scratch(NamedTuple):
@@ -235,7 +235,7 @@ def _enter_words(
         b, size = here + begins[w], ends[w] - begins[w]
         if column != NO_ROOM:
             column = np.int64(find_in(table, known_hashes, places, arena, known, hashes[j], a, a_n, b, size, True))
-            if column < 0 and grow and not has_room_in(table, known_hashes, arena, used, 1, a_n + 1 + size):
+            if column < 0 and grow and not has_room_in(known_hashes, arena, used, 1, a_n + 1 + size):
                 column = NO_ROOM
             elif column < 0 and grow:
                 column = np.int64(add_in(table, known_hashes, places, arena, used, hashes[j], a, a_n, b, size))

@@ -195,7 +195,7 @@ def _lacks_room(store: Any, listed: Any, n: Any, i: int, cursor: Any) -> bool:
     where, n_bytes = borrowed(listed.where), n
     for j in range(1, 4 * n, 2):
         n_bytes += where[j]
-    if has_room_in(store.table, store.hashes, store.arena, store.used, n, n_bytes):
+    if has_room_in(store.hashes, store.arena, store.used, n, n_bytes):
         return False
     cursor[0], cursor[1], cursor[2] = i, n, n_bytes
     return True

@@ -75,13 +75,9 @@ def _is_text(arena: Any, begin: int, end: int, a: int, a_n: int, b: int, b_n: in
 
 
 @njit(cache=True, inline="always")
-def has_room_in(table: Any, hashes: Any, arena: Any, used: Any, words: int, n_bytes: int) -> bool:
-    """Whether so many words of so many bytes in all can be added."""
-    return (
-        used[0] + words <= hashes.shape[0]
-        and 2 * (used[0] + words) <= table.shape[0]
-        and used[1] + n_bytes <= arena.shape[0]
-    )
+def has_room_in(hashes: Any, arena: Any, used: Any, words: int, n_bytes: int) -> bool:
+    """Whether so many words of so many bytes in all can be added; the table has twice the room of `hashes`."""
+    return used[0] + words <= hashes.shape[0] and used[1] + n_bytes <= arena.shape[0]
 
 
 @njit(cache=True, inline="always")
@@ -189,7 +185,7 @@ class WordList:
         """Make sure that so many words of so many bytes in all can be added."""
         store = self.store
         n, filled = store.used.tolist()
-        if n + words > len(store.hashes) or 2 * (n + words) > len(store.table):
+        if n + words > len(store.hashes):
             capacity = 1 << max(5, (n + words - 1).bit_length())  # as many as the table may hold
             table = zeros(2 * capacity, np.uint64)
             _enter_all(table, store.hashes, n)
