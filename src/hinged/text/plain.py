@@ -242,8 +242,7 @@ def _enter_words(
         if size <= LONGEST_KEY and b < limit:  # nothing is awaited when the next document comes
             x, y = _key(b, size)
             slot = _slot(x, y, seen)
-            seen[slot] = x if column >= 0 else NOTHING
-            seen[slot | ONE] = np.uint64(max(column, UNKNOWN) + 1) << HALF | y
+            seen[slot], seen[slot | ONE] = x, np.uint64(max(column, UNKNOWN) + 1) << HALF | y
         if column == UNKNOWN:
             hashes[unknown] = hashes[j]
             unknown += 1
