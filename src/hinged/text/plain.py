@@ -37,7 +37,8 @@ from hinged.text.words import WordList, WordStore, add_in, find_in, has_room_in
 __all__ = ["is_plain", "rows_of_names", "rows_of_plain_words"]
 
 LONGEST_KEY = 11  # bytes: 8 in the first half of an entry; 3 and the length in the second, beside the column
-NOTHING, ONE, SIX, SIXTEEN = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(16)
+AHEAD = 16  # places of words written at a time
+NOTHING, ONE, SIX, SIXTEEN = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(AHEAD)
 HALF, TOP, THIRD_BYTE = np.uint64(32), np.uint64(63), np.uint64(24)
 ANYWHERE = np.int64((1 << 63) - 1)
 MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
@@ -45,7 +46,6 @@ LOW, AWAITED = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)  # awaited: 
 FIRST = np.array([(1 << 8 * min(size, 8)) - 1 for size in range(LONGEST_KEY + 1)], np.uint64)
 SECOND = np.array([(1 << 8 * max(size - 8, 0)) - 1 for size in range(LONGEST_KEY + 1)], np.uint64)
 FEWEST, MOST = 1 << 10, 1 << 16  # entries of the small table
-AHEAD = 16  # places written at a time
 LARGE = 1 << 20  # bytes of a text whose working memory is not kept
 SMALL = 1 << 12  # words whose rows are not worth using memory again
 UNKNOWN, NO_ROOM = -1, -2
