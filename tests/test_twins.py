@@ -230,6 +230,13 @@ def test_each_option_on_each_scheme_equals_its_twin(option, value, scheme):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=spelt)
+def test_scaled_sparse_rows_equal_their_twin(rule):
+    params = {"rule": rule, "scaling": "idf", "normalize": True}  # most features come in nearly every row
+    stream, closed = longest_clean_stream("real", params, not is_solved(rule))
+    assert assert_equal_to_twin(stream, params, closed, sparse=True) >= 24
+
+
+@pytest.mark.parametrize("rule", RULES, ids=spelt)
 def test_sample_weights_on_each_rule_equal_its_twin(rule):
     weights = np.random.default_rng(3).choice([0.0, 0.5, 1.0, 2.5], size=48)
     params = {"rule": rule, "sharing": "hybrid", "features": "first"}
