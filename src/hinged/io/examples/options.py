@@ -31,4 +31,4 @@ class Options:
     tag: str | None = None
     label_sep: str | None = None
     quote: str = '"'
-    chunk_bytes: int = 1 << 20
+    chunk_bytes: int = 1 << 22

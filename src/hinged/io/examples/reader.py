@@ -32,7 +32,7 @@ def read(
     label_sep: str | None = None,
     quote: str = '"',
     on_error: str = "stop",
-    chunk_bytes: int = 1 << 20,
+    chunk_bytes: int = 1 << 22,
 ) -> Reader:
     """Read examples from a file, chunk by chunk; memory does not grow with the file.
 
