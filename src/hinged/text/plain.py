@@ -15,21 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hinged.io.bits import (
-    BLOCK,
-    copied,
-    count_bits,
-    eight_bytes,
-    equal_bytes,
-    fetch,
-    lowest_bit,
-    wide_bytes,
-    word_bytes,
-)
+from hinged.io.bits import BLOCK, eight_bytes, equal_bytes, fetch, lowest_bit
 from hinged.loops.memory import zeros
 from hinged.loops.pages import borrowed, segment
 from hinged.loops.rows import Rows
 from hinged.text.characters import plain_table
+from hinged.text.cutting import AHEAD, cut
 from hinged.text.rows import BINARY, Documents, Space, hash_start, rows_of_named, tags_of_fields
 from hinged.text.tokens import continue_hash, finish_hash, write_words
 from hinged.text.words import WordList, WordStore, add_in, find_in, has_room_in
@@ -37,8 +28,7 @@ from hinged.text.words import WordList, WordStore, add_in, find_in, has_room_in
 __all__ = ["is_plain", "rows_of_names", "rows_of_plain_words"]
 
 LONGEST_KEY = 11  # bytes: 8 in the first half of an entry; 3 and the length in the second, beside the column
-AHEAD = 16  # places of words written at a time
-NOTHING, ONE, SIX, SIXTEEN = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(AHEAD)
+NOTHING, ONE, SIX = np.uint64(0), np.uint64(1), np.uint64(6)
 HALF, TOP, THIRD_BYTE = np.uint64(32), np.uint64(63), np.uint64(24)
 ANYWHERE = np.int64((1 << 63) - 1)
 MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
@@ -74,48 +64,6 @@ def is_plain(documents: Documents, space: Space) -> bool:
         and space.values == BINARY
         and not space.hashed
     )
-
-
-@njit(cache=True, inline="always")
-def _write_places(bits: Any, base: int, places: Any, n: Any) -> Any:
-    """Write base + the place of each bit from n on; return where the next goes.
-
-    Sixteen are written whether there are so many or not: more words are rare in a block, and a loop that ends at
-    another turn each time makes the processor guess wrong each time.
-    """
-    here, after = n, n + np.uint64(count_bits(bits))
-    while True:
-        for j in range(SIXTEEN):
-            places[here + j] = base + lowest_bit(bits)
-            bits &= bits - ONE
-        here += SIXTEEN
-        if here >= after:
-            return after
-
-
-@njit(cache=True)
-def _cut(address: int, n: int, keep_case: bool, out: Any, begins: Any, ends: Any) -> Any:
-    """Copy a text to `out`, find where its words begin and end, and count them; -1 where it is not ASCII."""
-    # `out` has room for a block behind the text, zeros here, so that whole blocks and words can be read
-    here, tail = out.ctypes.data, n & (BLOCK - 1)
-    rest = segment(address + n - tail, tail, out)
-    for j in range(BLOCK):
-        out[n - tail + j] = rest[j] if j < tail else 0
-    out = borrowed(out)
-    first, last, carry = np.uint64(0), np.uint64(0), np.uint64(0)
-    for base in range(0, n, BLOCK):
-        block = address + base if base + BLOCK <= n else here + base
-        if wide_bytes(block) != 0:
-            return -1
-        copied(block, here + base, not keep_case)
-        inside = word_bytes(block)
-        before = inside << ONE | carry
-        carry = inside >> TOP
-        first = _write_places(inside & ~before, base, begins, first)
-        last = _write_places(before & ~inside, base, ends, last)
-    if carry != 0:
-        ends[last] = n
-    return np.int64(first)
 
 
 @njit(cache=True, inline="always")
@@ -274,7 +222,7 @@ def _read_plain(
     indices, data = borrowed(indices), borrowed(data)
     for i in range(cursor[0], addresses.shape[0]):
         address, length = addresses[i, 0], lengths[i, 0]
-        n_words = _cut(address, length, keep_case, written, begins, ends)
+        n_words = cut(address, length, keep_case, written, begins, ends)
         if n_words < 0:
             n_words = write_words(address, length, plain, lower, keep_case, state, written, begins, ends, hashes)
         known, unknown, had_room = _enter_words(

@@ -45,7 +45,7 @@ class Page:
         self.desk, self.another = desk, another
         self._worker = ThreadPoolExecutor(1, "desk")
         self._version, self._ending = 0, threading.Event()
-        self._news: asyncio.Condition | None = None
+        self._listening: set[asyncio.Event] = set()  # one for each stream of news; used by the server's thread alone
         self.app = Starlette(routes=self._routes(), lifespan=self._living)
 
     def _routes(self) -> list[Route | Mount]:
@@ -90,7 +90,7 @@ class Page:
             if not isinstance(body, dict):
                 return _problem(400, "the request must be a JSON object.")
             done = await self._answer(lambda: call(body))
-            await self._tell()
+            self._tell()
             done.headers["x-version"] = str(self._version)  # who asked need not be told
             return done
 
@@ -113,38 +113,40 @@ class Page:
     async def _stream(self) -> AsyncIterator[str]:
         seen, silence = self._version, 0.0
         yield "retry: 1000\n\n"
-        while not self._ending.is_set():
-            assert self._news is not None
-            async with self._news:
+        news = asyncio.Event()
+        self._listening.add(news)
+        try:
+            while not self._ending.is_set():
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._news.wait(), STEP)
-            silence += STEP
-            if self._version != seen:
-                seen, silence = self._version, 0.0
-                yield f"data: {seen}\n\n"
-            elif silence >= HEARTBEAT:
-                silence = 0.0
-                yield ": still here\n\n"
+                    await asyncio.wait_for(news.wait(), STEP)
+                news.clear()
+                silence += STEP
+                if self._version != seen:
+                    seen, silence = self._version, 0.0
+                    yield f"data: {seen}\n\n"
+                elif silence >= HEARTBEAT:
+                    silence = 0.0
+                    yield ": still here\n\n"
+        finally:
+            self._listening.discard(news)
 
     def end(self) -> None:
         """Let the streams of news end, so that the server can."""
         self._ending.set()
 
-    async def _tell(self) -> None:
-        assert self._news is not None
-        async with self._news:
-            self._version += 1
-            self._news.notify_all()
+    def _tell(self) -> None:
+        self._version += 1
+        for news in self._listening:
+            news.set()
 
     # ------------------------------------------------------------------ threads
     @asynccontextmanager
     async def _living(self, app: Starlette) -> AsyncIterator[None]:
-        self._news = asyncio.Condition()
         loop = asyncio.get_running_loop()
 
         def tell() -> None:
             with suppress(RuntimeError):  # the page is closing
-                loop.call_soon_threadsafe(lambda: loop.create_task(self._tell()))
+                loop.call_soon_threadsafe(self._tell)
 
         threads = [threading.Thread(target=run, args=(tell,), daemon=True) for run in (self._watch, self._replay)]
         for thread in threads:
