@@ -1,6 +1,7 @@
 """Side-by-side timing: best of several interleaved repeats."""
 
 import gc
+import random
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -18,11 +19,13 @@ class Timed(NamedTuple):
 
 
 def race(contenders: Mapping[str, Contender], repeats: int) -> dict[str, Timed]:
-    """Time every contender `repeats` times, taking turns.
+    """Time every contender `repeats` times, taking turns in another order each time.
 
     Noise on a shared machine comes in bursts; taking turns lets a burst hit everybody, and the best
-    repeat is the one it hit least. Ratios use processor time, because a short run more easily finds a quiet
-    moment on the wall clock than a long one. One untimed round first compiles, loads and fills caches.
+    repeat is the one it hit least. Whoever runs after a contender that emptied the caches and gave memory back
+    is slower for it, so nobody always follows the same one. Ratios use processor time, because a short run more
+    easily finds a quiet moment on the wall clock than a long one. One untimed round first compiles, loads and fills
+    caches.
 
     Parameters
     ----------
@@ -38,9 +41,11 @@ def race(contenders: Mapping[str, Contender], repeats: int) -> dict[str, Timed]:
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     walls: dict[str, list[float]] = {name: [] for name in contenders}
     values: dict[str, Any] = {}
+    names, dice = list(contenders), random.Random(0)
     for turn in range(repeats + 1):
-        for name, prepare in contenders.items():
-            timed = prepare()
+        dice.shuffle(names)
+        for name in names:
+            timed = contenders[name]()
             gc.collect()
             wall, start = time.perf_counter(), time.process_time()
             values[name] = timed()

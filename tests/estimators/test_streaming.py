@@ -93,6 +93,40 @@ def test_every_rule_may_learn_row_by_row(rule, scheme):
     assert facts(one, X) == facts(whole, X)
 
 
+def sparse_stream(rounds, features, most, zeros=0.0, labels=5):
+    """Sparse rows of any length up to `most`, none among them; some of the values kept are 0."""
+    rng = np.random.default_rng(rounds)
+    lengths = rng.integers(0, most + 1, rounds)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    columns = [np.sort(rng.choice(features, n, replace=False)) for n in lengths]
+    values = rng.integers(1, 4, indptr[-1]) * (rng.random(indptr[-1]) >= zeros)
+    X = csr_array((values.astype(np.float32), np.concatenate(columns).astype(np.int32), indptr), (rounds, features))
+    return X, np.argmax(X @ rng.normal(size=(features, labels)), axis=1)
+
+
+@pytest.mark.parametrize("zeros", [0.0, 0.05], ids=["", "zeros"])
+@pytest.mark.parametrize("bias", [0.0, 0.5])
+@pytest.mark.parametrize("rule", ["pa1", "pa2", "simproj", "optimal"])
+def test_sparse_rows_one_after_the_other_are_learnt_as_each_alone(rule, bias, zeros):
+    X, y = sparse_stream(300, 30, 12, zeros)
+    whole = hinged.Classifier(rule=rule, bias=bias).partial_fit(X, y, classes=range(5))
+    one = hinged.Classifier(rule=rule, bias=bias).declare(range(5))
+    for i in range(len(y)):
+        one.partial_fit(X[i : i + 1], y[i : i + 1])
+    assert 0 < whole.n_updates_ < 300
+    assert facts(one, X) == facts(whole, X)
+
+
+def test_many_values_at_once_are_learnt_as_some_at_a_time():
+    X, y = sparse_stream(18_000, 3000, 130)
+    assert X.nnz > 1 << 20
+    whole = hinged.Classifier().partial_fit(X, y, classes=range(5))
+    parts = hinged.Classifier().declare(range(5))
+    for first in range(0, len(y), 5000):
+        parts.partial_fit(X[first : first + 5000], y[first : first + 5000])
+    assert facts(parts, X[:100]) == facts(whole, X[:100])
+
+
 @given(st.integers(0, 2**31), st.lists(st.integers(1, 40), min_size=1, max_size=8), st.sampled_from([3, 20, 90]))
 def test_however_a_stream_is_cut_the_model_is_the_same(seed, cuts, labels):
     rows, y = mail(seed, 120, labels)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from hinged.loops.registers import WIDTHS, move_rows, rival_of, sum_rows
+from hinged.loops.registers import WIDTHS, four_squares, move_pair, move_rows, rival_of, sum_rows
 
 
 @njit
@@ -14,7 +14,17 @@ def summed(at, v, n, columns, s):
 
 @njit
 def moved(at, v, n, columns, g):
-    move_rows(at, v, n, columns, g)
+    move_rows(at, v, n, columns, g, at)
+
+
+@njit
+def pair_moved(at, v, n, columns, up, down, by, like):
+    move_pair(at, v, n, columns, up, down, by, at, like)
+
+
+@njit
+def squares(v, n):
+    return four_squares(v, n)
 
 
 @njit
@@ -47,6 +57,23 @@ def test_rows_are_summed_in_their_order_and_moved_one_by_one(columns, dtype):
         after[j, :columns] += value * g[:columns]
     moved(at, v, 40, columns, g)
     assert rows.tobytes() == after.tobytes()
+
+    by = dtype(0.3)
+    for j, value in zip(order, v, strict=True):
+        after[j, 2] += value * by
+        after[j, columns - 1] -= value * by
+    pair_moved(at, v, 40, columns, 2, columns - 1, by, rows[0])
+    assert rows.tobytes() == after.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_squares_are_summed_in_four_sums(dtype):
+    v = np.random.default_rng(5).normal(size=30).astype(dtype)
+    for n in range(len(v) + 1):
+        sums = [0.0] * 4
+        for j in range(n & ~3):
+            sums[j % 4] += float(v[j]) * float(v[j])
+        assert squares(v, n) == tuple(sums)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -12,6 +12,7 @@ from hinged.loops.pages import PAGE, SEGMENT, Store, gather, put
 __all__ = ["Paged", "longer", "zeros"]
 
 LARGE_PAGE = 1 << 21  # bytes; the operating system may map such pieces in one go
+MANY = 1 << 20  # values learnt at once that will fill large pages
 
 
 class Paged:
@@ -58,12 +59,12 @@ class Paged:
             store = store._replace(table=table)
         self.view = (store, pages)
 
-    def make_room(self, slots: int, blocks: int, columns: int) -> None:
-        """Make sure that so many new slots and blocks can be claimed."""
+    def make_room(self, slots: int, blocks: int, columns: int, values: int = 0) -> None:
+        """Make sure that so many new slots and blocks can be claimed; `values` is how many are being learnt at once."""
         store, pages = self.view
         stride = self._stride(columns)
         missing = -(-(int(store.used[1]) + blocks + 1) // PAGE) - len(pages)
-        more = max(missing, self._more(len(pages), stride)) if missing > 0 else 0
+        more = max(missing, self._more(len(pages), stride, values)) if missing > 0 else 0
         need = int(store.used[0]) + slots + 1
         if need > store.table.shape[0]:
             full = (len(pages) + more) * PAGE // store.table.shape[1]  # slots, when every block is taken
@@ -167,10 +168,10 @@ class Paged:
             stride *= 2
         return min(stride, SEGMENT)
 
-    def _more(self, n: int, stride: int) -> int:
+    def _more(self, n: int, stride: int, values: int) -> int:
         """How many pages to add to `n`: thrice as many; from 4 on whole large pages, or a quarter (zeros are free)."""
         size = PAGE * self.store.depth * stride * self.store.like.itemsize
-        return max(n // 4, 4 * LARGE_PAGE // size if n >= 4 else 3 * n)
+        return max(n // 4, 4 * LARGE_PAGE // size if n >= 4 or values > MANY else 3 * n)
 
     def _pages(self, n: int, stride: int) -> list[np.ndarray]:
         """Zeros for `n` pages: one piece of memory, on a cache line, on a large page where it fills some."""
@@ -179,7 +180,7 @@ class Paged:
         align = LARGE_PAGE if n * size >= 2 * LARGE_PAGE else 64
         raw = np.zeros(n * size + align, np.uint8)  # what is never used is never touched
         start = -raw.ctypes.data % align
-        return [raw[start + i * size : start + (i + 1) * size].view(store.like.dtype) for i in range(n)]
+        return list(raw[start : start + n * size].view(store.like.dtype).reshape(n, -1))
 
     def _publish(self, store: Store, pages: tuple[np.ndarray, ...], stride: np.ndarray, first: int) -> None:
         """Make pages known, of which those before `first` are where they were."""

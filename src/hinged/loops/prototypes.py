@@ -29,7 +29,7 @@ from hinged.loops.ledger import (
     note_lead,
 )
 from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, borrowed, segment
-from hinged.loops.registers import fetch, move_rows, rival_of, sum_rows
+from hinged.loops.registers import fetch, move_pair, move_rows, rival_of, sum_rows
 from hinged.loops.rows import sum_of_squares
 from hinged.rules.codes import OPTIMAL, PA2, SIMPERC, SIMPROJ
 from hinged.rules.optimal import by_sorting
@@ -41,6 +41,13 @@ __all__ = ["fast_forward"]
 
 AHEAD = 3072  # bytes of the rows to come that are asked for early: short rows end before a processor sees a pattern
 PLACE, WITHIN = np.uint64(PAGE_BITS), np.uint64(PAGE - 1)
+
+
+@njit(cache=True, inline="always")
+def _address(slots: Any, address: Any, shift: int, feature: Any) -> Any:
+    """Where a feature's weights lie; with one segment, a slot is its block. Block 0 is nobody's and stays 0."""
+    slot = np.uint64(slots[feature])
+    return address[slot >> PLACE] + (np.int64(slot & WITHIN) << shift)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -58,9 +65,11 @@ def fast_forward(
 ) -> int:
     """Learn rows from `i` on while they are of the common kind; return the first that is not."""
     # s scores · g net coefficients · q ‖x‖² · at: where each feature's weights lie · padded: columns read of each row
+    # ahead: `at` of the next row, where `found`
     indptr, indices, data = rows.indptr, rows.indices, rows.data
     y_indptr, labels, sample_weights = targets.indptr, targets.labels, targets.weights
-    slots, used, strides, address, like = store.slots, store.used, store.stride, store.address, store.like
+    slots, address = borrowed(store.slots), borrowed(store.address)
+    used, strides, like = store.used, store.stride, store.like
     owners, table, n_slots, n_blocks = store.owners, store.table, store.table.shape[0], address.shape[0] << PAGE_BITS
     idf, unit, bias, keeps_df, df, logs = (
         scaling.idf,
@@ -77,7 +86,8 @@ def fast_forward(
     padded = 8
     while padded < k:
         padded *= 2
-    f, v, at = np.empty(longest + 1, np.uint32), np.empty(longest + 1, data.dtype), np.empty(longest + 1, np.int64)
+    f, v = np.empty(longest + 1, np.uint32), np.empty(longest + 1, data.dtype)
+    places, turn, found = np.zeros((2, longest + 1), np.int64), 0, False
     s, g = np.zeros(SEGMENT, like.dtype), np.zeros(SEGMENT, like.dtype)
     steps, scores, work, is_right = np.zeros(SEGMENT), np.zeros(SEGMENT), np.zeros(SEGMENT), np.zeros(SEGMENT, np.bool_)
     uniform, shift = used[2] == used[3] and used[2] >= k, 0
@@ -146,11 +156,13 @@ def fast_forward(
             q += bias * bias
 
         # ---- find
-        unknown, narrow = 0, False
-        for j in range(n):
-            slot = np.uint64(slots[f[j]])  # with one segment, a slot is its block; block 0 is nobody's and stays 0
-            unknown += slot == 0
-            at[j] = address[slot >> PLACE] + (np.int64(slot & WITHIN) << shift)
+        found, narrow = found and zeros == 0, False
+        turn ^= found
+        at = segment(places.ctypes.data + turn * (longest + 1) * places.itemsize, n, places)
+        if not found:
+            for j in range(n):
+                at[j] = _address(slots, address, shift, f[j])
+        found = False
         if not uniform:
             for j in range(n):
                 slot = np.uint64(slots[f[j]])
@@ -232,6 +244,9 @@ def fast_forward(
             updates += 1
             sums[GAIN] += total * margin
             sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, sq_move)
+            unknown = 0
+            for j in range(n):
+                unknown += at[j] == address[0]
             if unknown > 0:
                 for j in range(n):
                     if slots[f[j]] == 0:
@@ -241,13 +256,17 @@ def fast_forward(
                         owners[slot], table[slot, 0], slots[f[j]] = f[j], slot, slot
                         row_size = strides[slot >> PLACE] * like.itemsize
                         at[j] = address[slot >> PLACE] + np.int64(slot & WITHIN) * row_size
+            ahead = segment(places.ctypes.data + (1 - turn) * (longest + 1) * places.itemsize, longest + 1, places)
+            if i + 1 < n_rows:  # find the next row's weights already, for the move to ask for
+                found, m = True, indptr[i + 2] - end
+                columns = segment(f_at + end * indices.itemsize, m, indices)
+                for j in range(m):
+                    ahead[j] = _address(slots, address, shift, np.uint32(columns[j] + 1))
+                ahead[m] = _address(slots, address, shift, 0)
             if code < SIMPERC:
-                for j in range(n):
-                    row = segment(at[j], padded, like)
-                    row[y] += v[j] * step
-                    row[rival] -= v[j] * step
+                move_pair(at, v, n, padded, y, rival, step, ahead, like)
             else:
-                move_rows(at, v, n, padded, g)
+                move_rows(at, v, n, padded, g, ahead)
 
         # ---- note
         if keeps_df:

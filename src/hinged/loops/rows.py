@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from hinged.loops.registers import four_squares
+
 __all__ = ["Dense", "Rows", "Scaling", "count_features", "longest_row", "read_row", "sum_of_squares"]
 
 
@@ -48,14 +50,8 @@ class Scaling(NamedTuple):
 @njit(cache=True, inline="always")
 def sum_of_squares(v: Any, n: int) -> float:
     """‖v‖² in four sums side by side (one alone would wait for itself at every step); 0 where it is next to nothing."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    whole = n & ~3
-    for j in range(0, whole, 4):
-        a += np.float64(v[j]) * np.float64(v[j])
-        b += np.float64(v[j + 1]) * np.float64(v[j + 1])
-        c += np.float64(v[j + 2]) * np.float64(v[j + 2])
-        d += np.float64(v[j + 3]) * np.float64(v[j + 3])
-    for j in range(whole, n):
+    a, b, c, d = four_squares(v, n)
+    for j in range(n & ~3, n):
         a += np.float64(v[j]) * np.float64(v[j])
     total = (a + b) + (c + d)
     return total if total >= (LEAST_NORM if v.itemsize == 8 else LEAST_NORM_SINGLE) else 0.0
