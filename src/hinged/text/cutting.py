@@ -10,25 +10,25 @@ from numba import njit
 from hinged.io.bits import BLOCK, copied, count_bits, lowest_bit, wide_bytes, word_bytes
 from hinged.loops.pages import borrowed, segment
 
-__all__ = ["AHEAD", "cut"]
+__all__ = ["AHEAD", "cut", "write_places"]
 
-AHEAD = 16  # places of words written at a time: `begins` and `ends` have room for so many more
+AHEAD = 16  # places of words written at a time, more are rare in a block: there is room for so many more
 ONE, TOP, AT_ONCE = np.uint64(1), np.uint64(63), np.uint64(AHEAD)
 
 
 @njit(cache=True, inline="always")
-def _write_places(bits: Any, base: int, places: Any, n: Any) -> Any:
+def write_places(bits: Any, base: Any, places: Any, n: Any, at_once: Any) -> Any:
     """Write base + the place of each bit from n on; return where the next goes.
 
-    Sixteen are written whether there are so many or not: more words are rare in a block, and a loop that ends at
-    another turn each time makes the processor guess wrong each time.
+    So many are written at a time, whether there are so many or not: a loop that ends at another turn each time makes
+    the processor guess wrong each time.
     """
     here, after = n, n + np.uint64(count_bits(bits))
     while True:
-        for j in range(AT_ONCE):
+        for j in range(at_once):
             places[here + j] = base + lowest_bit(bits)
             bits &= bits - ONE
-        here += AT_ONCE
+        here += at_once
         if here >= after:
             return after
 
@@ -51,8 +51,8 @@ def cut(address: int, n: int, keep_case: bool, out: Any, begins: Any, ends: Any)
         inside = word_bytes(block)
         before = inside << ONE | carry
         carry = inside >> TOP
-        first = _write_places(inside & ~before, base, begins, first)
-        last = _write_places(before & ~inside, base, ends, last)
+        first = write_places(inside & ~before, base, begins, first, AT_ONCE)
+        last = write_places(before & ~inside, base, ends, last, AT_ONCE)
     if carry != 0:
         ends[last] = n
     return np.int64(first)

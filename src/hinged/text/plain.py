@@ -20,7 +20,7 @@ from hinged.loops.memory import zeros
 from hinged.loops.pages import borrowed, segment
 from hinged.loops.rows import Rows
 from hinged.text.characters import plain_table
-from hinged.text.cutting import AHEAD, cut
+from hinged.text.cutting import AHEAD, cut, write_places
 from hinged.text.rows import BINARY, Documents, Space, hash_start, rows_of_named, tags_of_fields
 from hinged.text.tokens import continue_hash, finish_hash, write_words
 from hinged.text.words import WordList, WordStore, add_in, find_in, has_room_in
@@ -36,6 +36,7 @@ LOW, AWAITED = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)  # awaited: 
 FIRST = np.array([(1 << 8 * min(size, 8)) - 1 for size in range(LONGEST_KEY + 1)], np.uint64)
 SECOND = np.array([(1 << 8 * max(size - 8, 0)) - 1 for size in range(LONGEST_KEY + 1)], np.uint64)
 FEWEST, MOST = 1 << 10, 1 << 16  # entries of the small table
+FEW = np.uint64(3)  # columns of a document among 64, mostly
 LARGE = 1 << 20  # bytes of a text whose working memory is not kept
 SMALL = 1 << 12  # words whose rows are not worth using memory again
 UNKNOWN, NO_ROOM = -1, -2
@@ -131,12 +132,8 @@ def _take_columns(bits: Any, over: Any, indices: Any, at: int) -> Any:
         while rest != 0:
             w = np.uint64(o + lowest_bit(rest))
             rest &= rest - ONE
-            word, base = bits[w], w << SIX
+            end = write_places(bits[w], np.int64(w << SIX), indices, end, FEW)
             bits[w] = 0
-            while word != 0:
-                indices[end] = base | np.uint64(lowest_bit(word))
-                word &= word - ONE
-                end += ONE
     return np.int64(end)
 
 
@@ -303,7 +300,7 @@ def rows_of_plain_words(documents: Documents, lower: np.ndarray, space: Space, w
     most = int(((lengths + 1) // 2).sum())
     indptr, cursor = np.zeros(n + 1, np.int64), np.zeros(2, np.int64)
     array = words.memory.array if most > SMALL else np.empty
-    indices, data = array(most, np.int32), array(most, np.float32)
+    indices, data = array(most + AHEAD, np.int32), array(most, np.float32)
     about, spare = (documents.fields[0], space.keep_case), words.spare
     scratch = spare.pop(about, None)  # nobody else has it now
     while cursor[0] < n:
@@ -332,7 +329,7 @@ def rows_of_names(named: Any, space: Space, words: WordList, grow: bool) -> Rows
         return rows_of_named(named, space, words, grow)
     n, most, cursor = len(named.indptr) - 1, len(named.values), np.zeros(3, np.int64)
     array = words.memory.array if most > SMALL else np.empty
-    indptr, indices, data = np.zeros(n + 1, np.int64), array(most, np.int32), array(most, np.float32)
+    indptr, indices, data = np.zeros(n + 1, np.int64), array(most + AHEAD, np.int32), array(most, np.float32)
     base, names, spare = named.buffer.ctypes.data, np.ascontiguousarray(named.names, np.int64), words.spare
     limit = base + len(named.buffer) - 2 * 8  # a key is read as two numbers of 8 bytes
     longest = 2 * int(np.diff(named.indptr).max(initial=0))
