@@ -9,7 +9,7 @@ from numba import njit
 
 from hinged.loops.pages import PAGE, SEGMENT, Store, gather, put
 
-__all__ = ["Paged", "longer", "zeros"]
+__all__ = ["Paged", "empty", "longer", "zeros"]
 
 LARGE_PAGE = 1 << 21  # bytes; the operating system may map such pieces in one go
 MANY = 1 << 20  # values learnt at once that will fill large pages
@@ -190,19 +190,26 @@ class Paged:
         self.view = (store._replace(address=address, stride=stride.astype(np.int64), used=used), pages)
 
 
-def zeros(n: int, dtype: Any) -> np.ndarray:
-    """`n` zeros, on a large page where they fill half of one.
+def empty(n: int, dtype: Any) -> np.ndarray:
+    """Room for `n` values, on a large page where they fill half of one.
 
     The first touch of a page stops the program for a while whatever the page's size, and a small one is 4 KB.
     """
     size = n * np.dtype(dtype).itemsize
     if 2 * size < LARGE_PAGE:
-        return np.zeros(n, dtype)
+        return np.empty(n, dtype)
     whole = np.empty(max(size, LARGE_PAGE) + LARGE_PAGE, np.uint8)  # NumPy asks for large pages from two of them on
     start = -whole.ctypes.data % LARGE_PAGE
-    piece = whole[start : start + size].view(dtype)
-    piece[:] = 0
-    return piece
+    return whole[start : start + size].view(dtype)
+
+
+def zeros(n: int, dtype: Any) -> np.ndarray:
+    """The same, of zeros."""
+    if 2 * n * np.dtype(dtype).itemsize < LARGE_PAGE:
+        return np.zeros(n, dtype)
+    room = empty(n, dtype)
+    room[:] = 0
+    return room
 
 
 def longer(array: np.ndarray, n: int) -> np.ndarray:

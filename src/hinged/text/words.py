@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from hinged.io.examples.memory import Memory
-from hinged.loops.memory import zeros
+from hinged.loops.memory import empty, zeros
 from hinged.loops.pages import segment
 
 __all__ = ["WordList", "WordStore", "add_in", "add_word", "find_in", "find_word", "has_room_in"]
@@ -151,7 +151,7 @@ class WordList:
 
     def _without_spare(self) -> None:
         self.spare: dict[Any, Any] = {}  # working memory of loops, which may remember places of words
-        self.memory = Memory(lambda n: zeros(n, np.uint8))  # for the rows they write
+        self.memory = Memory(lambda n: empty(n, np.uint8))  # for the rows they write
 
     def was_used(self) -> None:
         """Keep working memory for the lists used last alone: a service holds a thousand, and most of them rest."""
