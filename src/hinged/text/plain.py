@@ -38,6 +38,7 @@ SECOND = np.array([(1 << 8 * max(size - 8, 0)) - 1 for size in range(LONGEST_KEY
 FEWEST, MOST = 1 << 10, 1 << 16  # entries of the small table
 FEW = np.uint64(3)  # columns of a document among 64, mostly
 LARGE = 1 << 20  # bytes of a text whose working memory is not kept
+A_NEW_WORD = 1 << 8  # bytes of text in which one may be expected, at least
 SMALL = 1 << 12  # words whose rows are not worth using memory again
 UNKNOWN, NO_ROOM = -1, -2
 ZERO: Any = np.uint8(0)
@@ -311,7 +312,8 @@ def rows_of_plain_words(documents: Documents, lower: np.ndarray, space: Space, w
             scratch, indptr, indices, data, cursor,
         )  # fmt: skip
         if cursor[0] < n:
-            words.make_room(1, int(cursor[1]) + 1)
+            new = int(lengths[cursor[0] :].sum()) // A_NEW_WORD
+            words.make_room(1 + new, int(cursor[1]) + 1 + new * LONGEST_KEY)
     if scratch is not None:
         if longest > LARGE:
             scratch = scratch._replace(**dict.fromkeys(Scratch._fields[3:], indptr[:0]))
