@@ -87,7 +87,7 @@ def fast_forward(
     while padded < k:
         padded *= 2
     f, v = np.empty(longest + 1, np.uint32), np.empty(longest + 1, data.dtype)
-    places, turn, found = np.zeros((2, longest + 1), np.int64), 0, False
+    places, turn, found = np.empty((2, longest + 1), np.int64), 0, False
     s, g = np.zeros(SEGMENT, like.dtype), np.zeros(SEGMENT, like.dtype)
     steps, scores, work, is_right = np.zeros(SEGMENT), np.zeros(SEGMENT), np.zeros(SEGMENT), np.zeros(SEGMENT, np.bool_)
     uniform, shift = used[2] == used[3] and used[2] >= k, 0
