@@ -23,9 +23,9 @@ def race(contenders: Mapping[str, Contender], repeats: int) -> dict[str, Timed]:
 
     Noise on a shared machine comes in bursts; taking turns lets a burst hit everybody, and the best
     repeat is the one it hit least. Whoever runs after a contender that emptied the caches and gave memory back
-    is slower for it, so nobody always follows the same one. Ratios use processor time, because a short run more
-    easily finds a quiet moment on the wall clock than a long one. One untimed round first compiles, loads and fills
-    caches.
+    is slower for it, so of three or more nobody always follows the same one; and nobody follows itself. Ratios use
+    processor time, because a short run more easily finds a quiet moment on the wall clock than a long one. One
+    untimed round first compiles, loads and fills caches.
 
     Parameters
     ----------
@@ -43,7 +43,10 @@ def race(contenders: Mapping[str, Contender], repeats: int) -> dict[str, Timed]:
     values: dict[str, Any] = {}
     names, dice = list(contenders), random.Random(0)
     for turn in range(repeats + 1):
+        last = names[-1] if turn > 0 else None
         dice.shuffle(names)
+        while names[0] == last and len(names) > 1:
+            dice.shuffle(names)
         for name in names:
             timed = contenders[name]()
             gc.collect()

@@ -57,6 +57,24 @@ def test_a_block_may_hold_any_number_of_words(n):
     both_ways([[text, text + " longer words follow here", " " * 63 + text]])
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [[{"subject": a + b} for a in "abcdefghij" for b in "abcdefghij"], ["Ⱥ" * 200], ["Ⱥ" * n for n in range(1, 90)]],
+    ids=["short words of a field", "a lower case that is longer", "many of them"],
+)
+def test_room_is_made_for_words_longer_than_their_texts(texts):
+    """With its field's name, or in lower case, a word may need more bytes than the text it came in has."""
+    assert len(both_ways([texts])) == len(texts)
+
+
+def test_room_for_words_follows_those_that_are_known(monkeypatch):
+    monkeypatch.setattr(plain, "A_NEW_WORD", 1)
+    monkeypatch.setattr(plain, "MANY_NEW", 64)
+    words = both_ways([[f"w{i}" for i in range(40)] + ["again " * 300]])
+    assert len(words) == 41
+    assert len(words.store.hashes) == 128  # a power of two for 32 that were known and 64 to come
+
+
 def test_a_vocabulary_outgrows_small_pages():
     texts = [" ".join(f"w{i:x}x{j:x}" for j in range(100)) for i in range(700)]
     words = both_ways([texts[:300], texts[300:], texts[:5]])

@@ -38,7 +38,8 @@ SECOND = np.array([(1 << 8 * max(size - 8, 0)) - 1 for size in range(LONGEST_KEY
 FEWEST, MOST = 1 << 10, 1 << 16  # entries of the small table
 FEW = np.uint64(3)  # columns of a document among 64, mostly
 LARGE = 1 << 20  # bytes of a text whose working memory is not kept
-A_NEW_WORD = 1 << 8  # bytes of text in which one may be expected, at least
+A_NEW_WORD = 1 << 8  # bytes of text in which one may be expected
+MANY_NEW = 1 << 14  # more are not expected at once, unless as many are known
 SMALL = 1 << 12  # words whose rows are not worth using memory again
 UNKNOWN, NO_ROOM = -1, -2
 ZERO: Any = np.uint8(0)
@@ -145,10 +146,10 @@ def _enter_words(
 ) -> Any:  # fmt: skip
     """Set the bits of a document's columns, the hashes of its unknown words aside.
 
-    Returns how many words are known by now, how many of these were not, and whether all had room.
+    Returns how many words are known by now, how many of these were not, and bytes that one had no room for, or 0.
     """
     # nothing may be read from `limit` on, so the words just before it have no keys; `hashes` holds slots for a while
-    known, unknown, n_missed = words.used[0], 0, NOTHING
+    known, unknown, n_missed, lacking = words.used[0], 0, NOTHING, 0
     column: Any = np.int64(0)
     for w in range(np.uint64(n_words)):
         size = ends[w] - begins[w]
@@ -182,7 +183,7 @@ def _enter_words(
         if column != NO_ROOM:
             column = np.int64(find_in(table, known_hashes, places, arena, known, hashes[j], a, a_n, b, size, True))
             if column < 0 and grow and not has_room_in(known_hashes, arena, used, 1, a_n + 1 + size):
-                column = NO_ROOM
+                column, lacking = NO_ROOM, a_n + 1 + size
             elif column < 0 and grow:
                 column = np.int64(add_in(table, known_hashes, places, arena, used, hashes[j], a, a_n, b, size))
         if size <= LONGEST_KEY and b < limit:  # nothing is awaited when the next document comes
@@ -197,7 +198,7 @@ def _enter_words(
             p = np.uint64(column)
             bits[p >> SIX] |= ONE << (p & TOP)
             over[p >> SIX] = 1
-    return known, unknown, column != NO_ROOM
+    return known, unknown, lacking
 
 
 @njit(cache=True, inline="always")
@@ -223,12 +224,12 @@ def _read_plain(
         n_words = cut(address, length, keep_case, written, begins, ends)
         if n_words < 0:
             n_words = write_words(address, length, plain, lower, keep_case, state, written, begins, ends, hashes)
-        known, unknown, had_room = _enter_words(
+        known, unknown, lacking = _enter_words(
             words, state, a, a_n, here, begins, ends, n_words, limit, grow, seen, bits, over, missed, hashes
         )
         end = _take_columns(bits, over, indices, indptr[i])
-        if not had_room:  # what was added stays, and is found when the document comes again
-            cursor[0], cursor[1] = i, length
+        if lacking > 0:  # what was added stays, and is found when the document comes again
+            cursor[0], cursor[1] = i, lacking
             return
         distinct = _distinct(hashes, unknown, table) if unknown > 0 else 0
         for j in range(distinct):  # no weights, but part of the row's length: as the next new words would be
@@ -255,13 +256,13 @@ def _read_names(
     for i in range(cursor[0], starts.shape[0] - 1):
         first, n = here + starts[i] * names.itemsize, starts[i + 1] - starts[i]
         begins, ends = segment(first, n, starts), segment(first + half, n, starts)
-        known, unknown, had_room = _enter_words(
+        known, unknown, lacking = _enter_words(
             words, state, no_tag, no_tag, base, begins, ends, n, limit, grow, seen, bits, over, missed, hashes
         )
         end = _take_columns(bits, over, indices, indptr[i])
         distinct = _distinct(hashes, unknown, table) if unknown > 0 else 0
-        if not had_room or end - indptr[i] + distinct < n:  # a name came twice
-            cursor[0], cursor[1], cursor[2] = i, np.max(ends - begins), had_room
+        if lacking > 0 or end - indptr[i] + distinct < n:  # a name came twice
+            cursor[0], cursor[1] = i, lacking
             return
         for j in range(unknown):
             indices[end + j] = known + j
@@ -312,8 +313,8 @@ def rows_of_plain_words(documents: Documents, lower: np.ndarray, space: Space, w
             scratch, indptr, indices, data, cursor,
         )  # fmt: skip
         if cursor[0] < n:
-            new = int(lengths[cursor[0] :].sum()) // A_NEW_WORD
-            words.make_room(1 + new, int(cursor[1]) + 1 + new * LONGEST_KEY)
+            new = min(int(lengths[cursor[0] :].sum()) // A_NEW_WORD, max(MANY_NEW, len(words)))
+            words.make_room(1 + new, int(cursor[1]) + new * LONGEST_KEY)
     if scratch is not None:
         if longest > LARGE:
             scratch = scratch._replace(**dict.fromkeys(Scratch._fields[3:], indptr[:0]))
@@ -329,7 +330,7 @@ def rows_of_names(named: Any, space: Space, words: WordList, grow: bool) -> Rows
     """
     if space.hashed or (named.values != 1).any() or (named.spaces[0] != named.spaces[1]).any():
         return rows_of_named(named, space, words, grow)
-    n, most, cursor = len(named.indptr) - 1, len(named.values), np.zeros(3, np.int64)
+    n, most, cursor = len(named.indptr) - 1, len(named.values), np.zeros(2, np.int64)
     array = words.memory.array if most > SMALL else np.empty
     indptr, indices, data = np.zeros(n + 1, np.int64), array(most + AHEAD, np.int32), array(most, np.float32)
     base, names, spare = named.buffer.ctypes.data, np.ascontiguousarray(named.names, np.int64), words.spare
@@ -343,10 +344,10 @@ def rows_of_names(named: Any, space: Space, words: WordList, grow: bool) -> Rows
             base, limit, named.indptr, names, hash_start(space.seed), store, grow, scratch, indptr, indices,
             data, cursor,
         )  # fmt: skip
-        if cursor[0] < n and cursor[2]:
+        if cursor[0] < n and cursor[1] == 0:
             break
         if cursor[0] < n:
-            words.make_room(1, int(cursor[1]) + 1)
+            words.make_room(1, int(cursor[1]))
     if scratch is not None:
         spare[None] = scratch
         words.was_used()
