@@ -1,5 +1,6 @@
 """What streaming promises: cut it as you like, labels and features come when they come, and edits keep the rest."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -115,6 +116,22 @@ def test_sparse_rows_one_after_the_other_are_learnt_as_each_alone(rule, bias, ze
         one.partial_fit(X[i : i + 1], y[i : i + 1])
     assert 0 < whole.n_updates_ < 300
     assert facts(one, X) == facts(whole, X)
+
+
+@pytest.mark.parametrize("more", ["columns", "labels", "both"])
+def test_what_was_learnt_at_once_may_grow(more):
+    X, y = sparse_stream(400, 40, 12)
+    wide, later = sparse_stream(200, 90 if more != "labels" else 40, 12, labels=70 if more != "columns" else 5)
+    one = hinged.Classifier().declare(range(5))
+    for i in range(len(y)):
+        one.partial_fit(X[i : i + 1], y[i : i + 1])
+    whole = hinged.Classifier().partial_fit(X, y, classes=range(5))
+    for model in (one, whole):
+        model.partial_fit(wide[:100], later[:100]).partial_fit(wide[100:], later[100:])
+    assert len(whole.classes_) > 5 or more == "columns"
+    assert facts(one, wide) == facts(whole, wide)
+    again = pickle.loads(pickle.dumps(whole))
+    assert facts(again.partial_fit(wide, later), wide) == facts(whole.partial_fit(wide, later), wide)
 
 
 def test_many_values_at_once_are_learnt_as_some_at_a_time():

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hinged.loops.memory import LARGE_PAGE, Paged, zeros
-from hinged.loops.pages import PAGE, SEGMENT, add_means, add_scores, add_to, gather, has_room, narrow_page, put
+from hinged.loops.pages import PAGE, SEGMENT, add_means, add_scores, add_to, gather, has_room, narrow_page, put, segment
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,12 +39,12 @@ class Plain:
         return out
 
 
-def ready(paged, f, width):
-    """Make room for a row of features in so many columns, as the loops ask for it."""
+def ready(paged, f, width, values=0):
+    """Make room for a row of features in so many columns, as the loops ask for it that learn so many values."""
     segments = -(-width // SEGMENT)
     paged.fit_to(max(f) + 1, width)
     if not has_room(paged.store, len(f), len(f) * segments):
-        paged.make_room(len(f), len(f) * segments, width)
+        paged.make_room(len(f), len(f) * segments, width, values)
     while (page := narrow_page(paged.store, np.array(f), len(f), len(f) * segments, width)) >= 0:
         paged.widen(page, width)
 
@@ -72,11 +72,11 @@ def histories(draw, depth):
     return steps
 
 
-def play(steps, depth, dtype=np.float64, least=8):
+def play(steps, depth, dtype=np.float64, least=8, values=0):
     """Both stores after the same history; eighths add up exactly."""
     paged, plain = Paged(dtype, depth, least), Plain()
     for f, v, width, moves, age in steps:
-        ready(paged, f, width)
+        ready(paged, f, width, values)
         g = np.zeros(-(-width // SEGMENT) * SEGMENT, dtype)
         for c, step in moves.items():
             g[c] = step
@@ -88,12 +88,16 @@ def play(steps, depth, dtype=np.float64, least=8):
     return paged, plain
 
 
+FEW_OR_MANY = pytest.mark.parametrize("values", [0, PAGE**2], ids=["", "many values"])
+
+
+@FEW_OR_MANY
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("least", [1, 8])
 @given(data=st.data())
-def test_a_store_holds_what_was_added_to_it(depth, least, data):
+def test_a_store_holds_what_was_added_to_it(depth, least, values, data):
     steps = data.draw(histories(depth))
-    paged, plain = play(steps, depth, least=least)
+    paged, plain = play(steps, depth, least=least, values=values)
     width = steps[-1][2]
     for layer in range(depth):
         np.testing.assert_array_equal(dense(paged, 61, width, layer), plain.dense(61, width, layer))
@@ -156,9 +160,10 @@ def test_moved_columns_add_up_where_they_go(data):
         np.testing.assert_array_equal(dense(paged, 61, width, layer), before[layer])  # the old one is untouched
 
 
-@given(histories(2), histories(2))
-def test_a_copy_through_arrays_is_the_same_store_and_another(steps, later):
-    paged, plain = play(steps, 2)
+@FEW_OR_MANY
+@given(steps=histories(2), later=histories(2))
+def test_a_copy_through_arrays_is_the_same_store_and_another(steps, later, values):
+    paged, plain = play(steps, 2, values=values)
     again = Paged.from_arrays({name: a.copy() for name, a in paged.arrays().items()}, paged.store.like.dtype, 2, 8)
     width = max(steps[-1][2], later[-1][2])
     for layer in (0, 1):
@@ -174,6 +179,34 @@ def test_a_copy_through_arrays_is_the_same_store_and_another(steps, later):
             for c in moves:
                 plain.add(feature, c, value)
     np.testing.assert_array_equal(dense(again, 61, width), plain.dense(61, width))
+
+
+def test_features_get_their_places_in_order_where_their_weights_take_no_more_room_than_the_values_learnt():
+    few, many = Paged(np.float32), Paged(np.float32)
+    for paged, values in ((few, 3 * PAGE * 4 - 1), (many, 3 * PAGE * 4)):  # 32 bytes a feature, 8 a value
+        paged.fit_to(3 * PAGE, 5)
+        paged.make_room(1, 1, 5, values)
+    assert (few.store.used[0], few.store.used[4]) == (0, 0)
+    assert (many.store.used[0], many.store.used[4]) == (3 * PAGE, 3 * PAGE)
+    for feature in (0, 1, PAGE - 1, PAGE, 3 * PAGE - 1):
+        put(many.store, feature, 4, 0, np.float32(feature + 0.5))
+        row = segment(many.store.address[0] + (feature + 1) * 32, 8, many.store.like)
+        assert row.tolist() == [0.0] * 4 + [feature + 0.5] + [0.0] * 3
+    assert sorted(many.arrays()["owners"].tolist()) == [0, 1, PAGE - 1, PAGE, 3 * PAGE - 1]
+    many.fit_to(3 * PAGE, 5)
+    assert many.store.used[4] == 3 * PAGE
+    before = dense(many, 3 * PAGE, 5)
+    many.widen(1, 9)
+    assert many.store.used[4] == 0
+    np.testing.assert_array_equal(dense(many, 3 * PAGE, 5), before)
+
+
+def test_features_that_come_later_have_no_place_in_the_order():
+    paged = Paged(np.float64)
+    ready(paged, [3], 8, PAGE)
+    assert paged.store.used.tolist()[:2] == [4, 4]
+    ready(paged, [4], 8, PAGE)
+    assert (paged.store.used[0], paged.store.used[4]) == (4, 0)
 
 
 @settings(max_examples=5)

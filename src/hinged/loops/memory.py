@@ -29,14 +29,14 @@ class Paged:
     """
 
     def __init__(self, dtype: Any, depth: int = 1, least: int = 8) -> None:
-        self.least = least
+        self.least, self.features, self.placed_all = least, 0, False
         empty = Store(
             slots=np.zeros(1, np.uint32),
             owners=np.zeros(1, np.uint32),
             table=np.zeros((1, 1), np.uint32),
             address=np.zeros(0, np.int64),
             stride=np.zeros(0, np.int64),
-            used=np.array([0, 0, SEGMENT, 0], np.int64),
+            used=np.array([0, 0, SEGMENT, 0, 0], np.int64),
             like=np.empty(0, dtype),
             depth=depth,
         )
@@ -57,12 +57,22 @@ class Paged:
             table = np.zeros((store.table.shape[0], segments), np.uint32)
             table[:, : store.table.shape[1]] = store.table
             store = store._replace(table=table)
+        self.features = max(self.features, features)
+        if self.features > store.used[4]:
+            store.used[4] = 0  # later ones will come in the order in which they are learnt
         self.view = (store, pages)
 
     def make_room(self, slots: int, blocks: int, columns: int, values: int = 0) -> None:
-        """Make sure that so many new slots and blocks can be claimed; `values` is how many are being learnt at once."""
+        """Make sure that so many new slots and blocks can be claimed; `values` is how many are being learnt at once.
+
+        Where the weights of all features take no more room than those values with their columns, all get a place.
+        """
         store, pages = self.view
         stride = self._stride(columns)
+        whole = self.features * store.depth * stride * store.like.itemsize
+        in_order = store.used[0] == 0 and store.table.shape[1] == 1 and 0 < whole <= 8 * values
+        if in_order:
+            slots, blocks = slots + self.features, blocks + self.features
         missing = -(-(int(store.used[1]) + blocks + 1) // PAGE) - len(pages)
         more = max(missing, self._more(len(pages), stride, values)) if missing > 0 else 0
         need = int(store.used[0]) + slots + 1
@@ -78,6 +88,8 @@ class Paged:
             self._publish(store, (*pages, *new), strides, len(pages))
         else:
             self.view = (store, pages)
+        if in_order:
+            self._place_all()
 
     def widen(self, page: int, columns: int) -> None:
         """Give one page more columns, keeping what it holds."""
@@ -89,6 +101,7 @@ class Paged:
         strides = store.stride.copy()
         strides[page] = stride
         self._publish(store, (*pages[:page], after, *pages[page + 1 :]), strides, page)
+        self.store.used[4] = 0  # no longer in one piece
 
     def rows(self, columns: int, rounds: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """The learnt features and their values, (features,) and (features, columns); after `rounds`, the mean ones."""
@@ -120,8 +133,14 @@ class Paged:
         return Paged.from_arrays(self.arrays(), self.store.like.dtype, self.store.depth, self.least)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Everything that has to be kept, as plain arrays; pages are not copied."""
+        """Everything that has to be kept, as plain arrays; pages are copied only where all features got a place.
+
+        Those that have nothing but their place are left out then.
+        """
         store, pages = self.view
+        if self.placed_all:
+            columns = store.table.shape[1] * SEGMENT if store.table.shape[1] > 1 else int(store.used[3])
+            return self.moved(np.arange(columns), columns).arrays()
         n = int(store.used[0])
         arrays = {
             "features": np.array([int(store.owners[1 : n + 1].max(initial=0)) + 1], np.int64),
@@ -162,6 +181,14 @@ class Paged:
         store, pages = self.view
         return sum(array.nbytes for array in (*pages, store.slots, store.owners, store.table))
 
+    def _place_all(self) -> None:
+        """Give every feature the block that follows the last one's: its weights can then be found without looking."""
+        store, n = self.store, self.features
+        order = np.arange(1, n + 1, dtype=np.uint32)
+        store.slots[:n], store.owners[1 : n + 1], store.table[1 : n + 1, 0] = order, order - 1, order
+        store.used[[0, 1, 4]] = n
+        self.placed_all = True
+
     def _stride(self, columns: int) -> int:
         stride = self.least
         while stride < min(columns, SEGMENT):
@@ -185,7 +212,7 @@ class Paged:
     def _publish(self, store: Store, pages: tuple[np.ndarray, ...], stride: np.ndarray, first: int) -> None:
         """Make pages known, of which those before `first` are where they were."""
         used = store.used.copy()
-        used[2:] = stride.min(initial=SEGMENT), stride.max(initial=0)
+        used[2:4] = stride.min(initial=SEGMENT), stride.max(initial=0)
         address = np.concatenate([store.address[:first], np.array([p.ctypes.data for p in pages[first:]], np.int64)])
         self.view = (store._replace(address=address, stride=stride.astype(np.int64), used=used), pages)
 

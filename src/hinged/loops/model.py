@@ -160,7 +160,7 @@ class LabelModel(LabelMemory):
             )
             if cursor[1] == FULL:
                 which, slots, blocks = int(cursor[2]), int(cursor[3]), int(cursor[4])
-                values = int(rows.indptr[-1] - rows.indptr[0])
+                values = len(rows.indices) if which == WEIGHTS else 0
                 self.stores[which].make_room(slots, blocks, self._width(which, len(labels)), values)
             elif cursor[1] == NARROW:
                 which = int(cursor[2])

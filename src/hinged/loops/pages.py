@@ -45,7 +45,7 @@ class Store(NamedTuple):
     table: np.ndarray  # uint32 (slots, segments): block, 0 for none
     address: np.ndarray  # int64 (pages,)
     stride: np.ndarray  # int64 (pages,): columns of each block in the page
-    used: np.ndarray  # int64 (4,): slots, blocks, and the strides of the narrowest page and of the widest
+    used: np.ndarray  # int64 (5,): slots, blocks, strides of the narrowest page and the widest, features in order
     like: np.ndarray  # empty, of the values' dtype
     depth: int
 

@@ -44,10 +44,18 @@ PLACE, WITHIN = np.uint64(PAGE_BITS), np.uint64(PAGE - 1)
 
 
 @njit(cache=True, inline="always")
-def _address(slots: Any, address: Any, shift: int, feature: Any) -> Any:
-    """Where a feature's weights lie; with one segment, a slot is its block. Block 0 is nobody's and stays 0."""
-    slot = np.uint64(slots[feature])
-    return address[slot >> PLACE] + (np.int64(slot & WITHIN) << shift)
+def _find(slots: Any, address: Any, shift: int, in_order: bool, columns: Any, past: int, n: int, at: Any) -> None:
+    """Where the weights of features columns[j] + past lie; with one segment, a slot is its block.
+
+    Block 0 is nobody's and stays 0. Features in order have blocks 1, 2, 3 ..., one after the other in memory.
+    """
+    if in_order:
+        for j in range(n):
+            at[j] = address[0] + ((np.int64(columns[j]) + past + 1) << shift)
+    else:
+        for j in range(n):
+            slot = np.uint64(slots[np.uint32(columns[j] + past)])
+            at[j] = address[slot >> PLACE] + (np.int64(slot & WITHIN) << shift)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -93,6 +101,7 @@ def fast_forward(
     uniform, shift = used[2] == used[3] and used[2] >= k, 0
     while 1 << shift < used[2] * like.itemsize:
         shift += 1
+    in_order = uniform and used[4] > 0
     ranked, threshold = sums[RANKED], sums[THRESHOLD]
     n_rows = indptr.shape[0] - 1
     x_at, f_at = data.ctypes.data, indices.ctypes.data
@@ -160,8 +169,7 @@ def fast_forward(
         turn ^= found
         at = segment(places.ctypes.data + turn * (longest + 1) * places.itemsize, n, places)
         if not found:
-            for j in range(n):
-                at[j] = _address(slots, address, shift, f[j])
+            _find(slots, address, shift, in_order, f, 0, n, at)
         found = False
         if not uniform:
             for j in range(n):
@@ -260,9 +268,9 @@ def fast_forward(
             if i + 1 < n_rows:  # find the next row's weights already, for the move to ask for
                 found, m = True, indptr[i + 2] - end
                 columns = segment(f_at + end * indices.itemsize, m, indices)
-                for j in range(m):
-                    ahead[j] = _address(slots, address, shift, np.uint32(columns[j] + 1))
-                ahead[m] = _address(slots, address, shift, 0)
+                _find(slots, address, shift, in_order, columns, 1, m, ahead)
+                slot = np.uint64(slots[0])
+                ahead[m] = address[slot >> PLACE] + (np.int64(slot & WITHIN) << shift)
             if code < SIMPERC:
                 move_pair(at, v, n, padded, y, rival, step, ahead, like)
             else:
