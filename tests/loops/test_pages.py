@@ -160,13 +160,14 @@ def test_moved_columns_add_up_where_they_go(data):
         np.testing.assert_array_equal(dense(paged, 61, width, layer), before[layer])  # the old one is untouched
 
 
+@pytest.mark.parametrize("depth", [1, 2])
 @FEW_OR_MANY
 @given(steps=histories(2), later=histories(2))
-def test_a_copy_through_arrays_is_the_same_store_and_another(steps, later, values):
-    paged, plain = play(steps, 2, values=values)
-    again = Paged.from_arrays({name: a.copy() for name, a in paged.arrays().items()}, paged.store.like.dtype, 2, 8)
+def test_a_copy_through_arrays_is_the_same_store_and_another(steps, later, values, depth):
+    paged, plain = play(steps, depth, values=values)
+    again = Paged.from_arrays({name: a.copy() for name, a in paged.arrays().items()}, paged.store.like.dtype, depth, 8)
     width = max(steps[-1][2], later[-1][2])
-    for layer in (0, 1):
+    for layer in range(depth):
         np.testing.assert_array_equal(dense(again, 61, width, layer), plain.dense(61, width, layer))
     for f, v, _, moves, _ in later:  # learning goes on in the copy, and the first one does not notice
         ready(again, f, width)

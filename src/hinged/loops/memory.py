@@ -69,8 +69,8 @@ class Paged:
         """
         store, pages = self.view
         stride = self._stride(columns)
-        whole = self.features * store.depth * stride * store.like.itemsize
-        in_order = store.used[0] == 0 and store.table.shape[1] == 1 and 0 < whole <= 8 * values
+        whole = self.features * stride * store.like.itemsize
+        in_order = store.used[0] == 0 and store.depth == store.table.shape[1] == 1 and 0 < whole <= 8 * values
         if in_order:
             slots, blocks = slots + self.features, blocks + self.features
         missing = -(-(int(store.used[1]) + blocks + 1) // PAGE) - len(pages)
@@ -120,7 +120,7 @@ class Paged:
         """A new store in which column c is added to column onto[c] (dropped where that is -1)."""
         store, _pages = self.view
         new = Paged(store.like.dtype, store.depth, self.least)
-        new.fit_to(store.slots.shape[0], max(columns, 1))
+        new.fit_to(self.features, max(columns, 1))
         n = int(store.used[0])
         for first in range(0, n, PAGE):  # a page's worth at a time: the copy never needs much more than itself
             chunk = store.owners[first + 1 : min(first + PAGE, n) + 1].astype(np.int64)
