@@ -134,15 +134,6 @@ def test_what_was_learnt_at_once_may_grow(more):
     assert facts(again.partial_fit(wide, later), wide) == facts(whole.partial_fit(wide, later), wide)
 
 
-def test_a_model_that_lost_all_its_labels_learns_at_once_as_a_new_one():
-    X, y = sparse_stream(400, 21, 12)
-    model = hinged.Classifier().partial_fit(X[:, :20], y).partial_fit(X, y)  # the one column more brings room for others
-    for label in range(5):
-        model.remove_label(label)
-    model.partial_fit(X, y, classes=range(5))
-    assert model.coef_.tobytes() == hinged.Classifier().partial_fit(X, y, classes=range(5)).coef_.tobytes()
-
-
 def test_many_values_at_once_are_learnt_as_some_at_a_time():
     X, y = sparse_stream(18_000, 3000, 130)
     assert X.nnz > 1 << 20

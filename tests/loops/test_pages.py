@@ -202,6 +202,23 @@ def test_features_get_their_places_in_order_where_their_weights_take_no_more_roo
     np.testing.assert_array_equal(dense(many, 3 * PAGE, 5), before)
 
 
+def test_features_have_no_order_where_a_page_was_there_before():
+    paged = Paged(np.float64)
+    paged.fit_to(2 * PAGE, 8)
+    paged.make_room(1, 1, 8)
+    paged.make_room(2 * PAGE, 2 * PAGE, 8, PAGE**2)
+    assert (paged.store.used[0], paged.store.used[4]) == (0, 0)
+
+
+def test_a_moved_store_has_as_many_features():
+    paged = Paged(np.float64)
+    paged.fit_to(20, 8)
+    paged.fit_to(21, 8)  # brings room for more
+    moved = paged.moved(np.arange(8), 8)
+    moved.make_room(1, 1, 8, PAGE**2)
+    assert moved.rows(8)[0].tolist() == list(range(21))
+
+
 def test_features_that_come_later_have_no_place_in_the_order():
     paged = Paged(np.float64)
     ready(paged, [3], 8, PAGE)

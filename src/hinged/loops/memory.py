@@ -70,7 +70,7 @@ class Paged:
         store, pages = self.view
         stride = self._stride(columns)
         whole = self.features * stride * store.like.itemsize
-        in_order = store.used[0] == 0 and store.depth == store.table.shape[1] == 1 and 0 < whole <= 8 * values
+        in_order = not pages and store.depth == store.table.shape[1] == 1 and 0 < whole <= 8 * values
         if in_order:
             slots, blocks = slots + self.features, blocks + self.features
         missing = -(-(int(store.used[1]) + blocks + 1) // PAGE) - len(pages)
