@@ -44,7 +44,7 @@ def ready(paged, f, width, values=0):
     segments = -(-width // SEGMENT)
     paged.fit_to(max(f) + 1, width)
     if not has_room(paged.store, len(f), len(f) * segments):
-        paged.make_room(len(f), len(f) * segments, width, values)
+        paged.make_room(len(f), len(f) * segments, width, values, in_order=values > 0)
     while (page := narrow_page(paged.store, np.array(f), len(f), len(f) * segments, width)) >= 0:
         paged.widen(page, width)
 
@@ -182,31 +182,48 @@ def test_a_copy_through_arrays_is_the_same_store_and_another(steps, later, value
     np.testing.assert_array_equal(dense(again, 61, width), plain.dense(61, width))
 
 
-def test_features_get_their_places_in_order_where_their_weights_take_no_more_room_than_the_values_learnt():
-    few, many = Paged(np.float32), Paged(np.float32)
-    for paged, values in ((few, 3 * PAGE * 4 - 1), (many, 3 * PAGE * 4)):  # 32 bytes a feature, 8 a value
-        paged.fit_to(3 * PAGE, 5)
-        paged.make_room(1, 1, 5, values)
-    assert (few.store.used[0], few.store.used[4]) == (0, 0)
-    assert (many.store.used[0], many.store.used[4]) == (3 * PAGE, 3 * PAGE)
-    for feature in (0, 1, PAGE - 1, PAGE, 3 * PAGE - 1):
+def placed(features, width, values, dtype=np.float64):
+    """A store that gives all features their places, if so many values are enough."""
+    paged = Paged(dtype)
+    paged.fit_to(features, width)
+    paged.make_room(1, 1, width, values, in_order=True)
+    return paged
+
+
+def test_features_get_their_places_in_order_where_they_take_no_more_room_than_the_values_learnt():
+    few, many = (placed(3 * PAGE, 5, values, np.float32) for values in (12 * PAGE - 1, 12 * PAGE))
+    assert (few.store.used[4], many.store.used[4]) == (0, 3 * PAGE)  # 32 bytes a feature, 8 a value
+    some = [0, 1, PAGE - 1, PAGE, 3 * PAGE - 1]
+    for feature in some:
         put(many.store, feature, 4, 0, np.float32(feature + 0.5))
         row = segment(many.store.address[0] + (feature + 1) * 32, 8, many.store.like)
         assert row.tolist() == [0.0] * 4 + [feature + 0.5] + [0.0] * 3
-    assert sorted(many.arrays()["owners"].tolist()) == [0, 1, PAGE - 1, PAGE, 3 * PAGE - 1]
-    many.fit_to(3 * PAGE, 5)
-    assert many.store.used[4] == 3 * PAGE
-    before = dense(many, 3 * PAGE, 5)
-    many.widen(1, 9)
-    assert many.store.used[4] == 0
-    np.testing.assert_array_equal(dense(many, 3 * PAGE, 5), before)
+    assert many.rows(5)[0].tolist() == many.learnt().tolist() == many.arrays()["owners"].tolist() == some
+
+
+@pytest.mark.parametrize("growth", ["features", "columns", "segments"])
+def test_a_store_that_grows_gives_up_its_order_and_keeps_its_values(growth):
+    paged = placed(3 * PAGE, 5, PAGE**2)
+    for feature in (7, PAGE, 2 * PAGE):
+        put(paged.store, feature, feature % 5, 0, 1.0 + feature)
+    before = dense(paged, 3 * PAGE, 5)
+    paged.fit_to(3 * PAGE, 5)
+    assert paged.store.used[4] == 3 * PAGE
+    more, width = {"features": (3 * PAGE, 5), "columns": (2, 9), "segments": (2, 65)}[growth]
+    ready(paged, [more], width)
+    assert growth == "segments" or paged.store.used[4] == 0
+    put(paged.store, more, width - 1, 0, 0.5)
+    np.testing.assert_array_equal(dense(paged, 3 * PAGE, 5)[3:], before[3:])
+    assert paged.learnt().tolist() == sorted([7, PAGE, 2 * PAGE, more])
+    again = Paged.from_arrays(paged.arrays(), np.float64, 1, 8)
+    np.testing.assert_array_equal(dense(again, 3 * PAGE + 1, width), dense(paged, 3 * PAGE + 1, width))
 
 
 def test_features_have_no_order_where_a_page_was_there_before():
     paged = Paged(np.float64)
     paged.fit_to(2 * PAGE, 8)
     paged.make_room(1, 1, 8)
-    paged.make_room(2 * PAGE, 2 * PAGE, 8, PAGE**2)
+    paged.make_room(2 * PAGE, 2 * PAGE, 8, PAGE**2, in_order=True)
     assert (paged.store.used[0], paged.store.used[4]) == (0, 0)
 
 
@@ -215,16 +232,8 @@ def test_a_moved_store_has_as_many_features():
     paged.fit_to(20, 8)
     paged.fit_to(21, 8)  # brings room for more
     moved = paged.moved(np.arange(8), 8)
-    moved.make_room(1, 1, 8, PAGE**2)
-    assert moved.rows(8)[0].tolist() == list(range(21))
-
-
-def test_features_that_come_later_have_no_place_in_the_order():
-    paged = Paged(np.float64)
-    ready(paged, [3], 8, PAGE)
-    assert paged.store.used.tolist()[:2] == [4, 4]
-    ready(paged, [4], 8, PAGE)
-    assert (paged.store.used[0], paged.store.used[4]) == (4, 0)
+    moved.make_room(1, 1, 8, PAGE**2, in_order=True)
+    assert moved.store.used[4] == 21
 
 
 @settings(max_examples=5)

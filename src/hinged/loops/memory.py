@@ -62,15 +62,16 @@ class Paged:
             store.used[4] = 0  # later ones will come in the order in which they are learnt
         self.view = (store, pages)
 
-    def make_room(self, slots: int, blocks: int, columns: int, values: int = 0) -> None:
+    def make_room(self, slots: int, blocks: int, columns: int, values: int = 0, in_order: bool = False) -> None:
         """Make sure that so many new slots and blocks can be claimed; `values` is how many are being learnt at once.
 
-        Where the weights of all features take no more room than those values with their columns, all get a place.
+        With `in_order`, a new store of one segment gives all features their places, where these take no more room than
+        the values do with their columns (8 bytes each, or more).
         """
         store, pages = self.view
         stride = self._stride(columns)
         whole = self.features * stride * store.like.itemsize
-        in_order = not pages and store.depth == store.table.shape[1] == 1 and 0 < whole <= 8 * values
+        in_order = in_order and not pages and store.depth == store.table.shape[1] == 1 and whole <= 8 * values
         if in_order:
             slots, blocks = slots + self.features, blocks + self.features
         missing = -(-(int(store.used[1]) + blocks + 1) // PAGE) - len(pages)
@@ -100,21 +101,25 @@ class Paged:
         after.reshape(PAGE, store.depth, stride)[:, :, :old] = before.reshape(PAGE, store.depth, old)
         strides = store.stride.copy()
         strides[page] = stride
+        store.used[4] = 0  # no longer in one piece
         self._publish(store, (*pages[:page], after, *pages[page + 1 :]), strides, page)
-        self.store.used[4] = 0  # no longer in one piece
 
     def rows(self, columns: int, rounds: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """The learnt features and their values, (features,) and (features, columns); after `rounds`, the mean ones."""
-        store, _pages = self.view
-        n = int(store.used[0])
-        owners = store.owners[1 : n + 1].astype(np.int64)
-        out = np.zeros((n, columns), store.like.dtype)
+        store, owners = self.store, self.learnt()
+        out = np.zeros((len(owners), columns), store.like.dtype)
         _gather_all(store, owners, columns, 0, out)
         if rounds > 0:
             sums = np.zeros_like(out)
             _gather_all(store, owners, columns, 1, sums)
             out -= sums / out.dtype.type(rounds)
         return owners, out
+
+    def learnt(self) -> np.ndarray:
+        """The features that were learnt; of those that got their places before, the ones with a value that is not 0."""
+        store = self.store
+        owners = store.owners[1 : int(store.used[0]) + 1].astype(np.int64)
+        return owners[_filled(store, owners, self._columns())] if self.placed_all else owners
 
     def moved(self, onto: np.ndarray, columns: int) -> Paged:
         """A new store in which column c is added to column onto[c] (dropped where that is -1)."""
@@ -139,8 +144,7 @@ class Paged:
         """
         store, pages = self.view
         if self.placed_all:
-            columns = store.table.shape[1] * SEGMENT if store.table.shape[1] > 1 else int(store.used[3])
-            return self.moved(np.arange(columns), columns).arrays()
+            return self.moved(np.arange(self._columns()), self._columns()).arrays()
         n = int(store.used[0])
         arrays = {
             "features": np.array([int(store.owners[1 : n + 1].max(initial=0)) + 1], np.int64),
@@ -180,6 +184,11 @@ class Paged:
         """Bytes held by the pages and the tables that find them."""
         store, pages = self.view
         return sum(array.nbytes for array in (*pages, store.slots, store.owners, store.table))
+
+    def _columns(self) -> int:
+        """How many columns any feature may have values in."""
+        store = self.store
+        return store.table.shape[1] * SEGMENT if store.table.shape[1] > 1 else int(store.used[3])
 
     def _place_all(self) -> None:
         """Give every feature the block that follows the last one's: its weights can then be found without looking."""
@@ -281,6 +290,16 @@ def _check_arrays(arrays: dict[str, np.ndarray], dtype: np.dtype, depth: int) ->
 def _gather_all(store: Any, owners: Any, columns: int, layer: int, out: Any) -> None:
     for i in range(owners.shape[0]):
         gather(store, owners[i], columns, layer, out[i])
+
+
+@njit(cache=True)
+def _filled(store: Any, owners: Any, columns: int) -> Any:
+    """Which features have a value that is not 0."""
+    row, filled = np.zeros(columns, store.like.dtype), np.zeros(owners.shape[0], np.bool_)
+    for i in range(owners.shape[0]):
+        gather(store, owners[i], columns, 0, row)
+        filled[i] = row.any()
+    return filled
 
 
 @njit(cache=True)

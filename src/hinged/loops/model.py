@@ -160,8 +160,8 @@ class LabelModel(LabelMemory):
             )
             if cursor[1] == FULL:
                 which, slots, blocks = int(cursor[2]), int(cursor[3]), int(cursor[4])
-                values = len(rows.indices) if which == WEIGHTS else 0
-                self.stores[which].make_room(slots, blocks, self._width(which, len(labels)), values)
+                alone = which == WEIGHTS and self.plan.per_label and not self.plan.parts  # as `fast_forward` needs them
+                self.stores[which].make_room(slots, blocks, self._width(which, len(labels)), len(rows.indices), alone)
             elif cursor[1] == NARROW:
                 which = int(cursor[2])
                 self.stores[which].widen(int(cursor[3]), self._width(which, len(labels)))

@@ -3,6 +3,7 @@
 A feature that is learnt gets a *slot*; each slot holds a *block* of up to 64 neighbouring columns for every segment of
 labels it was learnt with. Blocks live in pages that never move. A page begins as wide as the labels of its day and is
 widened alone, when a later label is written to it, so growth costs one page at a time and readers keep what they hold.
+Where more is learnt at once than all weights take, every feature gets its slot and block at once, in order: f + 1.
 
     feature ─ slots ─▶ slot ─ table[slot, segment] ─▶ block ─▶ page · 1024 + place ─▶ address of `stride` columns
 
@@ -45,7 +46,7 @@ class Store(NamedTuple):
     table: np.ndarray  # uint32 (slots, segments): block, 0 for none
     address: np.ndarray  # int64 (pages,)
     stride: np.ndarray  # int64 (pages,): columns of each block in the page
-    used: np.ndarray  # int64 (5,): slots, blocks, strides of the narrowest page and the widest, features in order
+    used: np.ndarray  # int64 (5,): slots, blocks, strides of the narrowest page and the widest, features in order or 0
     like: np.ndarray  # empty, of the values' dtype
     depth: int
 

@@ -120,10 +120,11 @@ def fast_forward(
                 C *= sample_weights[i]
         begin, end = indptr[i], indptr[i + 1]
         room = end - begin + 1
-        if used[0] + room >= n_slots or used[1] + room >= n_blocks:
-            break
-        if strides[(used[1] + 1) >> PAGE_BITS] < k or strides[(used[1] + room) >> PAGE_BITS] < k:
-            break
+        if not in_order:
+            if used[0] + room >= n_slots or used[1] + room >= n_blocks:
+                break
+            if strides[(used[1] + 1) >> PAGE_BITS] < k or strides[(used[1] + room) >> PAGE_BITS] < k:
+                break
 
         # ---- read
         n = end - begin

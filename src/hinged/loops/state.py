@@ -113,7 +113,7 @@ class LabelMemory:
     @property
     def n_learnt(self) -> int:
         """Features that have weights of their own."""
-        return int(self.stores[WEIGHTS].store.used[0])
+        return len(self.stores[WEIGHTS].learnt())
 
     # ------------------------------------------------------------------ labels
     def with_plan(self, plan: Plan) -> Self:

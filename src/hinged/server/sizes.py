@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from hinged.loops.memory import Paged
+
 __all__ = ["bytes_of"]
 
 LOOKED_AT = 32  # of a collection's items; the others are taken to be like them
@@ -27,6 +29,8 @@ def bytes_of(thing: Any, seen: set[int] | None = None) -> int:
     if thing is None or isinstance(thing, bool | int | float | type) or id(thing) in seen:
         return 0
     seen.add(id(thing))
+    if isinstance(thing, Paged):
+        return thing.nbytes()
     if isinstance(thing, np.ndarray):
         return int(thing.nbytes) if thing.base is None else bytes_of(thing.base, seen)
     size = sys.getsizeof(thing, 64)
