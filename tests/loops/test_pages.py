@@ -227,15 +227,6 @@ def test_features_have_no_order_where_a_page_was_there_before():
     assert (paged.store.used[0], paged.store.used[4]) == (0, 0)
 
 
-def test_a_moved_store_has_as_many_features():
-    paged = Paged(np.float64)
-    paged.fit_to(20, 8)
-    paged.fit_to(21, 8)  # brings room for more
-    moved = paged.moved(np.arange(8), 8)
-    moved.make_room(1, 1, 8, PAGE**2, in_order=True)
-    assert moved.store.used[4] == 21
-
-
 @settings(max_examples=5)
 @given(st.integers(0, 2**31), st.sampled_from([np.int32, np.float32, np.float64]))
 def test_thousands_of_features_fill_more_than_one_page(seed, dtype):

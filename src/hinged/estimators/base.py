@@ -95,14 +95,14 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
         if sample_weight is None and type(x) is dict and self._names is not None and self.class_weight is None:
             with self._writing():
-                ids = self._known_answer(y)
-                if ids is not None and not must_be_undone(self._model):  # the common case of a stream
+                ids, model, known = self._known_answer(y), self._model, self._known()
+                if ids is not None and not must_be_undone(model):  # the common case of a stream
                     batch = self._parse_dicts((x,), grow=True)
                     self._keep_up()
                     self._take_in(batch)
-                    self._price(self._model, self._known())
-                    self._model.learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), self._known())
-                    tell(self, self._model)
+                    self._price(model, known)
+                    model.learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), known)
+                    tell(self, model)
                     return
         super().learn_one(x, y, sample_weight)
 

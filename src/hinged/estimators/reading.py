@@ -102,12 +102,13 @@ class ReadsRows(Holds):
                 )
 
     def _parse_dicts(self, X: Any, grow: bool) -> Batch:
-        if self._names is not None and len(X) == 1 and type(X[0]) is dict and self._model is not None:
-            quick = one_dict_row(X[0], self._names, self._model.dtype, grow or not self._model.functions, grow)
+        names, model = self._names, self._model
+        if names is not None and len(X) == 1 and type(X[0]) is dict and model is not None:
+            quick = one_dict_row(X[0], names, model.dtype, grow or not model.functions, grow)
             if quick is not None:
-                return Batch(quick[0], self._model.dtype, 0, quick[1], None)
+                return Batch(quick[0], model.dtype, 0, quick[1], None)
         dtype = self._dtype(np.dtype(np.float64))
-        if self._names is None and hasattr(self, "n_features_in_"):  # a model of matrices: keys are its columns
+        if names is None and hasattr(self, "n_features_in_"):  # a model of matrices: keys are its columns
             frame = getattr(self, "feature_names_in_", None)
             column = None if frame is None else {name: i for i, name in enumerate(frame.tolist())}
             rows, _ = as_dict_rows(X, column, dtype, False)
@@ -116,8 +117,8 @@ class ReadsRows(Holds):
                 raise ValueError(f"column {width - 1} is out of range; this model has {self.n_features_in_} columns.")
             return Batch(rows, dtype, max(width, self.n_features_in_), None, None)
         # a name nobody knows has no weight, but it is part of the row's length: it gets a column no store has
-        whole = grow or self._model is None or not self._model.functions
-        rows, new = as_dict_rows(X, {} if self._names is None else self._names.column, dtype, whole)
+        whole = grow or model is None or not model.functions
+        rows, new = as_dict_rows(X, {} if names is None else names.column, dtype, whole)
         return Batch(rows, dtype, 0, new, None)
 
     def _take_in(self, batch: Batch) -> None:

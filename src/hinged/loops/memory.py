@@ -29,7 +29,7 @@ class Paged:
     """
 
     def __init__(self, dtype: Any, depth: int = 1, least: int = 8) -> None:
-        self.least, self.features, self.placed_all = least, 0, False
+        self.least, self.placed_all = least, False
         empty = Store(
             slots=np.zeros(1, np.uint32),
             owners=np.zeros(1, np.uint32),
@@ -51,15 +51,13 @@ class Paged:
         """Make the tables wide enough for so many features and columns; no page is made yet."""
         store, pages = self.view
         if features > store.slots.shape[0]:
+            store.used[4] = 0  # from now on features come in the order in which they are learnt
             store = store._replace(slots=longer(store.slots, features))
         segments = -(-columns // SEGMENT)
         if segments > store.table.shape[1]:
             table = np.zeros((store.table.shape[0], segments), np.uint32)
             table[:, : store.table.shape[1]] = store.table
             store = store._replace(table=table)
-        self.features = max(self.features, features)
-        if self.features > store.used[4]:
-            store.used[4] = 0  # later ones will come in the order in which they are learnt
         self.view = (store, pages)
 
     def make_room(self, slots: int, blocks: int, columns: int, values: int = 0, in_order: bool = False) -> None:
@@ -70,10 +68,11 @@ class Paged:
         """
         store, pages = self.view
         stride = self._stride(columns)
-        whole = self.features * stride * store.like.itemsize
+        features = store.slots.shape[0]
+        whole = features * stride * store.like.itemsize
         in_order = in_order and not pages and store.depth == store.table.shape[1] == 1 and whole <= 8 * values
         if in_order:
-            slots, blocks = slots + self.features, blocks + self.features
+            slots, blocks = slots + features, blocks + features
         missing = -(-(int(store.used[1]) + blocks + 1) // PAGE) - len(pages)
         more = max(missing, self._more(len(pages), stride, values)) if missing > 0 else 0
         need = int(store.used[0]) + slots + 1
@@ -117,15 +116,18 @@ class Paged:
 
     def learnt(self) -> np.ndarray:
         """The features that were learnt; of those that got their places before, the ones with a value that is not 0."""
-        store = self.store
+        store, pages = self.view
         owners = store.owners[1 : int(store.used[0]) + 1].astype(np.int64)
-        return owners[_filled(store, owners, self._columns())] if self.placed_all else owners
+        if not self.placed_all:
+            return owners
+        filled = np.concatenate([page.reshape(PAGE, -1).any(axis=1) for page in pages])
+        return owners[filled[store.table[store.slots[owners]]].any(axis=1)]
 
     def moved(self, onto: np.ndarray, columns: int) -> Paged:
         """A new store in which column c is added to column onto[c] (dropped where that is -1)."""
         store, _pages = self.view
         new = Paged(store.like.dtype, store.depth, self.least)
-        new.fit_to(self.features, max(columns, 1))
+        new.fit_to(store.slots.shape[0], max(columns, 1))
         n = int(store.used[0])
         for first in range(0, n, PAGE):  # a page's worth at a time: the copy never needs much more than itself
             chunk = store.owners[first + 1 : min(first + PAGE, n) + 1].astype(np.int64)
@@ -144,7 +146,8 @@ class Paged:
         """
         store, pages = self.view
         if self.placed_all:
-            return self.moved(np.arange(self._columns()), self._columns()).arrays()
+            columns = store.table.shape[1] * SEGMENT if store.table.shape[1] > 1 else int(store.used[3])
+            return self.moved(np.arange(columns), columns).arrays()
         n = int(store.used[0])
         arrays = {
             "features": np.array([int(store.owners[1 : n + 1].max(initial=0)) + 1], np.int64),
@@ -185,16 +188,11 @@ class Paged:
         store, pages = self.view
         return sum(array.nbytes for array in (*pages, store.slots, store.owners, store.table))
 
-    def _columns(self) -> int:
-        """How many columns any feature may have values in."""
-        store = self.store
-        return store.table.shape[1] * SEGMENT if store.table.shape[1] > 1 else int(store.used[3])
-
     def _place_all(self) -> None:
         """Give every feature the block that follows the last one's: its weights can then be found without looking."""
-        store, n = self.store, self.features
+        store, n = self.store, self.store.slots.shape[0]
         order = np.arange(1, n + 1, dtype=np.uint32)
-        store.slots[:n], store.owners[1 : n + 1], store.table[1 : n + 1, 0] = order, order - 1, order
+        store.slots[:], store.owners[1 : n + 1], store.table[1 : n + 1, 0] = order, order - 1, order
         store.used[[0, 1, 4]] = n
         self.placed_all = True
 
@@ -290,16 +288,6 @@ def _check_arrays(arrays: dict[str, np.ndarray], dtype: np.dtype, depth: int) ->
 def _gather_all(store: Any, owners: Any, columns: int, layer: int, out: Any) -> None:
     for i in range(owners.shape[0]):
         gather(store, owners[i], columns, layer, out[i])
-
-
-@njit(cache=True)
-def _filled(store: Any, owners: Any, columns: int) -> Any:
-    """Which features have a value that is not 0."""
-    row, filled = np.zeros(columns, store.like.dtype), np.zeros(owners.shape[0], np.bool_)
-    for i in range(owners.shape[0]):
-        gather(store, owners[i], columns, 0, row)
-        filled[i] = row.any()
-    return filled
 
 
 @njit(cache=True)

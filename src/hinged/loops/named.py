@@ -82,7 +82,7 @@ class NameTable:
             _move(self._slots, wider)
             self._slots = wider
         objects = np.fromiter(map(id, names), np.int64, len(names))
-        if not _enter(objects, self._fixed, self.n, self._slots):
+        if not _enter_direct(None, objects, self._fixed, self.n, self._slots):
             return False
         self._kept.extend(names)
         return True
@@ -202,4 +202,4 @@ def _read(x: int, fixed: Any, slots: Any, first_new: int, columns: Any, data: An
     return known
 
 
-_read_direct = Direct(_read)
+_enter_direct, _read_direct = Direct(_enter), Direct(_read)

@@ -78,7 +78,7 @@ class LabelMemory:
         self.names: dict[Hashable, int] = {}  # features of the user's own label features
         self.lock = threading.RLock()
         self.functions = plan.functions
-        self._fitted_to = (-1, -1)
+        self._fitted_to = (-1, -1)  # features, with those there is room for, and labels
         self._logs = np.zeros(0)
         self._columns: tuple[int, Columns] | None = None
         self._scaling_now: Scaling | None = None
@@ -237,7 +237,8 @@ class LabelMemory:
             need = min(int(self.ledger.counts[LEARNT]) + n_rows + 1, LONGEST_LOG_TABLE)
             if need > len(self._logs):
                 self._logs = np.log(np.arange(max(need, 2 * len(self._logs))) + 0.5)
-        if self._fitted_to == (features, n_labels):
+        room, labels = self._fitted_to
+        if features <= room and n_labels == labels:
             return
         for which in self.in_use:
             self.stores[which].fit_to(features, self._width(which, n_labels))
@@ -245,7 +246,8 @@ class LabelMemory:
             self.df = longer(self.df, features)
         self.label_rows = longer(self.label_rows, n_labels)
         self.first_rounds = longer(self.first_rounds, n_labels)
-        self._fitted_to = (features, n_labels)
+        rooms = [self.stores[which].store.slots.shape[0] for which in self.in_use]
+        self._fitted_to = (min([*rooms, len(self.df)] if self.counts_features else rooms), n_labels)
 
     def _width(self, which: int, n_labels: int) -> int:
         if which == WEIGHTS:
