@@ -118,7 +118,7 @@ class Paged:
         """The features that were learnt; of those that got their places before, the ones with a value that is not 0."""
         store, pages = self.view
         owners = store.owners[1 : int(store.used[0]) + 1].astype(np.int64)
-        if not self.placed_all:
+        if not self.placed_all or not pages:
             return owners
         filled = np.concatenate([page.reshape(PAGE, -1).any(axis=1) for page in pages])
         return owners[filled[store.table[store.slots[owners]]].any(axis=1)]
@@ -190,11 +190,11 @@ class Paged:
 
     def _place_all(self) -> None:
         """Give every feature the block that follows the last one's: its weights can then be found without looking."""
+        self.placed_all = True
         store, n = self.store, self.store.slots.shape[0]
         order = np.arange(1, n + 1, dtype=np.uint32)
         store.slots[:], store.owners[1 : n + 1], store.table[1 : n + 1, 0] = order, order - 1, order
         store.used[[0, 1, 4]] = n
-        self.placed_all = True
 
     def _stride(self, columns: int) -> int:
         stride = self.least
