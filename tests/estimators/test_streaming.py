@@ -118,20 +118,31 @@ def test_sparse_rows_one_after_the_other_are_learnt_as_each_alone(rule, bias, ze
     assert facts(one, X) == facts(whole, X)
 
 
-@pytest.mark.parametrize("more", ["columns", "labels", "both"])
-def test_what_was_learnt_at_once_may_grow(more):
-    X, y = sparse_stream(400, 40, 12)
-    wide, later = sparse_stream(200, 90 if more != "labels" else 40, 12, labels=70 if more != "columns" else 5)
-    one = hinged.Classifier().declare(range(5))
-    for i in range(len(y)):
-        one.partial_fit(X[i : i + 1], y[i : i + 1])
-    whole = hinged.Classifier().partial_fit(X, y, classes=range(5))
-    for model in (one, whole):
-        model.partial_fit(wide[:100], later[:100]).partial_fit(wide[100:], later[100:])
-    assert len(whole.classes_) > 5 or more == "columns"
-    assert facts(one, wide) == facts(whole, wide)
-    again = pickle.loads(pickle.dumps(whole))
-    assert facts(again.partial_fit(wide, later), wide) == facts(whole.partial_fit(wide, later), wide)
+BATCHES = st.tuples(st.integers(1, 400), st.sampled_from([12, 20, 40, 90]), st.sampled_from([2, 5, 12, 70]))
+EDITS = st.sampled_from(["remove", "merge", "pickle"])
+
+
+@given(
+    st.lists(BATCHES | EDITS, min_size=1, max_size=6), st.sampled_from(["pa1", "simproj"]), st.sampled_from([0.0, 0.5])
+)
+def test_rows_learnt_at_once_and_one_by_one_stay_equal_through_growth_and_edits(deeds, rule, bias):
+    whole, one = (hinged.Classifier(rule=rule, bias=bias).declare(range(2)) for _ in range(2))
+    width = 0
+    for deed in deeds:
+        if isinstance(deed, tuple):
+            rounds, width, labels = deed[0], max(width, deed[1]), deed[2]
+            X, y = sparse_stream(rounds, width, 12, labels=labels)
+            whole.partial_fit(X, y)
+            for i in range(rounds):
+                one.partial_fit(X[i : i + 1], y[i : i + 1])
+        elif deed == "pickle":
+            whole = pickle.loads(pickle.dumps(whole))
+        elif width and len(whole.classes_) > 2:
+            last, first = whole.classes_[-1], whole.classes_[0]
+            for model in (whole, one):
+                model.remove_label(last) if deed == "remove" else model.merge_labels(last, first)
+    if width:
+        assert facts(one, X) == facts(whole, X)
 
 
 def test_many_values_at_once_are_learnt_as_some_at_a_time():
