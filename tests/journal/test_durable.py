@@ -288,18 +288,33 @@ def test_tables_of_the_future_and_foreign_files_are_refused(tmp_path):
     assert not any(name.name == "lock" and name.stat().st_size == 0 for name in tmp_path.iterdir())
 
 
-def test_a_write_that_fails_leaves_the_model_as_the_journal_says(tmp_path):
-    def two_and_a_failure():
-        yield Example("y", "b")
-        raise sqlite3.OperationalError("database or disk is full")
+WRITES = {
+    "learn": lambda kept: kept.learn("z", "c"),
+    "learn_many": lambda kept: kept.learn_many([Example("z", "c")] * 3),
+    "an iterator": lambda kept: kept.learn_many(iter([Example("y", "b"), Example("z", "c")])),
+    "declare": lambda kept: kept.declare(["c"]),
+    "forget": lambda kept: kept.forget("a"),
+    "rename": lambda kept: kept.rename("a", "c"),
+    "merge": lambda kept: kept.merge("a", "b"),
+    "retract": lambda kept: kept.retract("1", "a"),
+}
 
+
+@pytest.mark.parametrize("write", WRITES)
+def test_a_write_that_fails_was_never_learnt(write, tmp_path):
     with DurableModel(tmp_path, learner("texts")) as kept:
-        kept.learn("x", "a")
+        kept.learn("x", "a", key="1")
+        kept.learn("y", "b")
+        kept.journal.run(
+            "CREATE TEMP TRIGGER full AFTER INSERT ON events BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+        )
         with pytest.raises(JournalError, match="no room left"):
-            kept.learn_many(two_and_a_failure())
-        assert kept.learn("z", "c").seq == 2
-        assert kept.labels() == ["a", "c"]
-        assert same(kept.model, learnt_by("texts", [("x", "a"), ("z", "c")]))
+            WRITES[write](kept)
+        assert same(kept.model, learnt_by("texts", [("x", "a"), ("y", "b")])), "before anybody writes again"
+        assert kept.model.rank_one("z") == ["a", "b"]
+        kept.journal.run("DROP TRIGGER full")
+        assert kept.learn("z", "c").seq == 3
+        assert same(kept.model, learnt_by("texts", [("x", "a"), ("y", "b"), ("z", "c")]))
 
 
 def test_lines_of_a_program_s_own_are_kept_with_its_examples(tmp_path):

@@ -23,10 +23,12 @@ if sys.argv[1] == "first":
             refused = [problem.status, str(problem)]
         bulk = None
         try:
-            model.learn_many([({{secrets.token_hex(16): 1.0 for _ in range(20_000)}}, 1)])
+            model.learn_many([({{"taught": 9.0, **{{secrets.token_hex(16): 1.0 for _ in range(20_000)}}}}, "refused")])
         except ServiceError as problem:
             bulk = problem.status
-        print(json.dumps([acknowledged, refused, bulk, model.predict({{"more 1": 1.0}})]))
+        asked, status = {{"taught": 1.0}}, model.status()
+        answers = [model.predict(asked), *(label for label, _ in model.rank(asked)), *status.labels]
+        print(json.dumps([acknowledged, refused, bulk, answers, status.rounds]))
 else:
     with DurableModel(folder / "models" / "wide", read_only=True) as kept:
         print(json.dumps(kept.model.n_rounds_))
@@ -37,9 +39,9 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path):
     ran = on_a_disk(tmp_path, FILLING.format(folder=str(tmp_path)), size="600k")
     assert ran.returncode == 0, ran.stderr
     first, rounds = map(json.loads, ran.stdout.splitlines())
-    acknowledged, (status, sentence), bulk, answer = first
+    acknowledged, (status, sentence), bulk, answers, known = first
     assert acknowledged > 10
     assert (status, bulk) == (507, 507)
     assert "no room left" in sentence
-    assert rounds == acknowledged
-    assert answer in range(5), "a full disk does not hinder questions"
+    assert rounds == known == acknowledged
+    assert set(answers) == set(range(5)), "questions are answered, and what was refused was never learnt"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -80,7 +81,7 @@ class DurableModel:
     ) -> None:
         self.folder, self.read_only, self.snapshot_every = Path(folder), read_only, snapshot_every
         self.lock, self._holds = threading.RLock(), None
-        self._ahead = False  # whether the model differs from what the journal says, because a write failed
+        self._ahead = False  # whether the model differs from what the journal says, during a write or after one that failed
         if not read_only:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -121,10 +122,8 @@ class DurableModel:
             to it (`Journal.append`, `Journal.run`), and its lines are kept together with the examples or not at all.
         """
         with self._changing():
-            with self.journal.transaction():
-                self._ahead = True
+            with self._learning():
                 receipts = learn_in_order(self.model, self.journal, examples)
-            self._ahead = False
             if self.journal.last - self._seen >= self.snapshot_every:
                 self._snapshot_if_possible()
         return receipts
@@ -132,24 +131,21 @@ class DurableModel:
     def declare(self, labels: Iterable[Hashable]) -> None:
         """Make labels known before any of their examples came."""
         labels = list(labels)
-        with self._changing():
-            with self.journal.transaction():
-                self._ahead = True
-                self.model.declare(labels)
-                self.journal.append("declare", [], labels)
-            self._ahead = False
+        with self._changing(), self._learning():
+            self.model.declare(labels)
+            self.journal.append("declare", [], labels)
 
     # ------------------------------------------------------------------ edits
     def forget(self, label: Hashable) -> None:
         """Forget a label: the model becomes what it would be without any of its examples, whose content is erased."""
         with self._changing():
             self._check_known(label)
-            self._ahead = True  # until the model has followed the journal
             with self.journal.transaction():
                 self.journal.forget(label)
+            self._ahead = True  # until the model has followed the journal
             (self.folder / SNAPSHOT).unlink(missing_ok=True)  # which remembers
             self._rebuild()
-            self.journal.shrink()
+            self._shrink_if_possible()
 
     def rename(self, old: Hashable, new: Hashable) -> None:
         """Call a label by another name, as if it had never had the old one."""
@@ -157,9 +153,9 @@ class DurableModel:
             self._check_known(old)
             if new in self.labels():
                 raise ValueError(f"label {new!r} exists already; use merge({old!r}, {new!r}) to join the two.")
-            self._ahead = True
             with self.journal.transaction():
                 self.journal.rename(old, new)
+            self._ahead = True
             if rename_is_exact(self.model, self.journal):
                 self.model.rename_label(old, new)
                 self._ahead = False
@@ -174,9 +170,9 @@ class DurableModel:
             self._check_known(into)
             if source == into:
                 raise ValueError(f"merge needs two labels; got {source!r} twice.")
-            self._ahead = True
             with self.journal.transaction():
                 self.journal.rename(source, into, kind="merge")
+            self._ahead = True
             self._rebuild()
 
     def retract(self, key: str, label: Hashable) -> None:
@@ -190,10 +186,11 @@ class DurableModel:
                 model, seen = self._fresh(), 0
             with self.journal.transaction():
                 self.journal.retract(seq)
+            self._ahead = True
             learn_again(model, self.journal.examples(seen))
-            self.model = model
+            self.model, self._ahead = model, False
             self._snapshot_if_possible()
-            self.journal.shrink()
+            self._shrink_if_possible()
 
     def labels(self) -> list[Hashable]:
         """The labels known by now."""
@@ -233,6 +230,10 @@ class DurableModel:
         except JournalError:  # the journal holds everything: the next one to open the folder learns it again
             self._seen = self.journal.last
 
+    def _shrink_if_possible(self) -> None:
+        with suppress(JournalError):  # the edit is done; SQLite cuts its log later, at the latest when it is closed
+            self.journal.shrink()
+
     def erase(self) -> None:
         """Remove the journal and the snapshot, and close."""
         with self._changing():
@@ -261,18 +262,35 @@ class DurableModel:
         self.close()
 
     def _changing(self) -> Any:
-        """The lock of those who write; where a write failed, the model first becomes what the journal says."""
+        """The lock of those who write; a model that differs from the journal is put right first."""
         if self.read_only:
             raise JournalError(f"{self.folder} was opened to be read, or is closed; open it to write.")
         self.lock.acquire()
         try:
-            if self._ahead:
-                self._catch_up()
-                self._ahead = False
+            self._put_right()
         except BaseException:
             self.lock.release()
             raise
         return _Releasing(self.lock)
+
+    @contextmanager
+    def _learning(self) -> Iterator[None]:
+        """A transaction in which the model learns; if it fails, the model is put right before the caller is told."""
+        try:
+            with self.journal.transaction():
+                self._ahead = True
+                yield
+            self._ahead = False
+        except BaseException:
+            with suppress(JournalError):  # then the next write tries again
+                self._put_right()
+            raise
+
+    def _put_right(self) -> None:
+        """Return to what the journal holds, if the model differs from it."""
+        if self._ahead:
+            self._catch_up()
+            self._ahead = False
 
     def _keep_settings(self, model: Any) -> Any:
         """Write down what the folder is begun with, or see that it was begun so; return the estimator given, if any."""
