@@ -81,7 +81,7 @@ class DurableModel:
     ) -> None:
         self.folder, self.read_only, self.snapshot_every = Path(folder), read_only, snapshot_every
         self.lock, self._holds = threading.RLock(), None
-        self._ahead = False  # whether the model differs from what the journal says, during a write or after one that failed
+        self._ahead = False  # whether the model differs from the journal: during a write, or after one that failed
         if not read_only:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
