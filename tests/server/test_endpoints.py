@@ -5,6 +5,8 @@ import json
 import pytest
 
 import hinged
+from hinged.client import ServiceError
+from hinged.text import window
 
 TEXTS = [("tax form due", "work"), ("cake recipe", "home"), ("the tax office", "work"), ("bake a cake", "home")] * 2
 
@@ -62,6 +64,26 @@ def test_every_estimator_learns_and_answers(kind, client):
     )
     assert list(model.predict_many([x, other_x])) == [answer, model.predict(other_x)]
     assert model.status().rounds == 20
+
+
+def test_a_tagger_takes_words_and_ranks_taggings(client):
+    model = client.create("words", "SequenceTagger")
+    twin = hinged.SequenceTagger()
+    for words, tags in [("the cat sat", "D N V"), ("a dog ran", "D N V"), ("the dog sat", "D N V")] * 3:
+        model.learn(words.split(), tags.split())
+        twin.learn_one(window(words.split()), tags.split())
+    asked = ["a", "cat", "ran"]
+    assert model.predict(asked) == twin.predict_one(window(asked)) == ["D", "N", "V"]
+    assert model.rank(asked) == twin.rank_one(window(asked), 5)
+    assert model.rank(asked, top=2) == twin.rank_one(window(asked), 2)
+    assert [score for _, score in model.explain(asked, "N", position=1)] == [
+        score for _, score in twin.explain(window(asked), 1, "N")
+    ]
+    assert model.status().labels == ["D", "N", "V"]
+    with pytest.raises(ServiceError, match="give the position"):
+        model.explain(asked, "N")
+    with pytest.raises(ServiceError, match="at most 100"):
+        model.rank(asked, top=101)
 
 
 def test_a_sparse_row_is_the_dense_one_and_as_wide_as_the_model(client):

@@ -33,6 +33,15 @@ WRONG = {
     "an object as label": (LEARN, {"x": "tax", "y": {"a": 1}}, 422, "got an object"),
     "a list as label": (LEARN, {"x": "tax", "y": ["a", "b"]}, 422, "hashable"),
     "nested lists as label": (LEARN, {"x": "tax", "y": [["a"]]}, 422, "a list that holds"),
+    "a label beyond 64 bits": (LEARN, {"x": "tax", "y": 10**30}, 422, "64 bits"),
+    "a label that is such a float": (LEARN, {"x": "tax", "y": 1e30}, 422, "64 bits"),
+    "an infinite label": (LEARN, b'{"x": "tax", "y": Infinity}', 400, "not JSON"),
+    "a label that overflows": (LEARN, b'{"x": "tax", "y": 1e999}', 422, "finite"),
+    "a long label": (LEARN, {"x": "tax", "y": "y" * 1001}, 422, "at most 1,000 characters; got one of 1,001"),
+    "true as a weight": (LEARN, {**GOOD, "weight": True}, 422, "weight"),
+    "text as a weight": (LEARN, {**GOOD, "weight": "1"}, 422, "weight"),
+    "true as top": ("/v1/models/refuses/rank", {"x": "tax", "top": True}, 422, "top"),
+    "deep nesting": (LEARN, b'{"x": ' + b"[" * 50_000, 400, "not JSON"),
     "a number as text": (LEARN, {"x": 1, "y": "work"}, 422, "must be str"),
     "a negative weight": (LEARN, {**GOOD, "weight": -1}, 422, "weight"),
     "a long key": (LEARN, {**GOOD, "key": "k" * 201}, 422, "key"),
@@ -56,7 +65,48 @@ def test_what_is_wrong_is_said_in_a_sentence(case, ask, model):
     assert (model.status().rounds, model.status().journal) == (1, 1)
 
 
+TAUGHT = {
+    "TextClassifier": ({}, "tax", "work", [10**30, 1e30, -(1 << 63) - 1, "y" * 1001, ["work"]]),
+    "TextRanker": ({}, "tax", ["work"], [["work", 10**30], ["y" * 1001], "work"]),
+    "BinaryClassifier": ({}, [1.0], 1, [10**30, "y" * 1001]),
+    "OrdinalClassifier": ({}, [1.0], 1, [10**30, "y" * 1001]),
+    "SequenceTagger": ({}, ["the"], ["D"], [[10**30], ["y" * 1001], "D"]),
+    "Regressor": ({}, [1.0], 2.0, [True, [2.0], "2", 10**400, 1e200]),
+    "Uniclass": ({}, [1.0], None, [10**30, "y" * 1001]),
+}
+
+
+@pytest.mark.parametrize("kind", TAUGHT)
+def test_an_answer_that_could_not_be_given_back_is_not_learnt(kind, client, ask):
+    settings, x, y, wrong = TAUGHT[kind]
+    model, path = client.create(f"carries-{kind}", kind, **settings), f"/v1/models/carries-{kind}"
+    model.learn(x, y)
+    for label in wrong:
+        assert ask("POST", f"{path}/learn", json.dumps({"x": x, "y": label}))[0] == 422, label
+    body = "".join(json.dumps({"x": x, "y": label}) + "\n" for label in [y, *wrong, y])
+    last = json.loads(ask("POST", f"{path}/learn-many", body)[2].splitlines()[-1])
+    assert (last["learnt"], last["refused"]) == (2, len(wrong))
+    assert (model.status().rounds, model.status().journal) == (3, 3)
+    assert ask("PUT", path, json.dumps({"estimator": kind, "settings": settings}))[0] == 200
+
+
+def test_one_example_that_is_nested_too_deeply_hinders_nobody(client, ask):
+    client.create("nested", "SequenceTagger")
+    deep = '{"a": ' * 400 + "1" + "}" * 400
+    body = f'{{"x": ["the"], "y": ["D"]}}\n{{"x": [{deep}], "y": ["D"]}}\n{{"x": ["the"], "y": ["D"]}}\n'
+    said = [json.loads(line) for line in ask("POST", "/v1/models/nested/learn-many", body)[2].splitlines()]
+    assert (said[-1]["learnt"], said[-1]["refused"]) == (2, 1)
+    said = ask("POST", "/v1/models/nested/predict-many", f'{{"x": [{deep}]}}\n{{"x": ["the"]}}\n')[2].splitlines()
+    assert [sorted(json.loads(line)) for line in said] == [["error"], ["y"]]
+
+
 SETTINGS = {
+    "a label no answer carries": (
+        {"estimator": "OrdinalClassifier", "settings": {"order": [1, 10**30]}},
+        "64 bits",
+    ),
+    "a long label": ({"estimator": "OrdinalClassifier", "settings": {"order": ["a", "y" * 1001]}}, "1,000 characters"),
+    "a seed beyond 64 bits": ({"estimator": "TextClassifier", "settings": {"random_state": 10**30}}, "64-bit"),
     "an unknown estimator": ({"estimator": "Forest"}, "must be one of"),
     "trials": ({"estimator": "Trials"}, "must be one of"),
     "an unknown setting": ({"estimator": "Classifier", "settings": {"depth": 3}}, "not a setting"),

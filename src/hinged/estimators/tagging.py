@@ -293,6 +293,9 @@ class Tagging:
             raise AttributeError(f"{name} exists after learning: call fit, partial_fit or learn_one first.")
         return self._model
 
+    def _known(self) -> list[Hashable]:
+        return [] if self._model is None or self._labels is None else self._labels.labels
+
     def _fitted(self) -> ChainModel:
         if self._model is None:
             raise NotFittedError(

@@ -11,6 +11,7 @@ from hinged.journal.journal import Journal
 __all__ = ["Example", "Receipt", "learn_in_order", "shape_of"]
 
 MOST = 4096  # examples at a time
+REFUSALS = (TypeError, ValueError, OverflowError, RecursionError)  # of an example; the estimator leaves no trace then
 
 
 class Example(NamedTuple):
@@ -71,7 +72,7 @@ def learn_in_order(model: Any, journal: Journal, examples: Iterable[Example]) ->
                 if type(y) is str:
                     texts[y] = text
             data = encode(x)
-        except (TypeError, ValueError) as problem:
+        except REFUSALS as problem:
             run.learn()
             receipts.append(Receipt(0, False, problem))
             continue
@@ -119,7 +120,7 @@ class _Run:
                 self._model.partial_fit(
                     [example.x for example in self.examples], [example.y for example in self.examples]
                 )
-            except (TypeError, ValueError):  # the estimator leaves no trace of what it refuses
+            except REFUSALS:
                 for example, line in zip(self.examples, self.lines, strict=True):
                     self._learn_one(example, line)
             else:
@@ -136,7 +137,7 @@ class _Run:
                 self._model.learn_one(example.x, example.y)
             else:
                 self._model.learn_one(example.x, example.y, example.weight)
-        except (TypeError, ValueError) as problem:
+        except REFUSALS as problem:
             self._receipts.append(Receipt(0, False, problem))
         else:
             self._receipts.append(Receipt(self._journal.append_many("learn", [line]), True))

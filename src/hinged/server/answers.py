@@ -14,10 +14,11 @@ from hinged.estimators.labels import in_order
 __all__ = ["NDJSON", "Lines", "as_json", "line", "plain"]
 
 NDJSON = "application/x-ndjson"
+LARGEST = 1 << 63
 
 
 def plain(value: Any) -> Any:
-    """A label, a set of labels or a number as JSON has it.
+    """A label, a set of labels or a number as JSON has it; whole numbers beyond 64 bits are texts.
 
     Examples
     --------
@@ -30,22 +31,23 @@ def plain(value: Any) -> Any:
         value = in_order(value)
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-
-
-def _other(value: Any) -> Any:
-    """What orjson does not know: whole numbers beyond 64 bits, and the types of `plain`."""
-    return str(value) if isinstance(value, int) else plain(value)
+    if isinstance(value, int) and not -LARGEST <= value < LARGEST:
+        return str(value)
+    if isinstance(value, str | bytes):  # half a surrogate pair is no UTF-8, and bytes need not be
+        return (
+            value.decode("utf-8", "replace") if isinstance(value, bytes) else value.encode("utf-8", "replace").decode()
+        )
+    return value
 
 
 def line(content: Any) -> bytes:
     """A line of NDJSON."""
-    return orjson.dumps(content, _other, orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
+    return orjson.dumps(content, plain, orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
 
 
 def as_json(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """An answer."""
-    return Response(orjson.dumps(content, _other), status, headers, "application/json")
+    return Response(orjson.dumps(content, plain), status, headers, "application/json")
 
 
 class Lines(Response):

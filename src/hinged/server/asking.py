@@ -9,36 +9,47 @@ import numpy as np
 
 from hinged.journal import DurableModel, Example
 from hinged.server.answers import plain
-from hinged.server.inputs import LARGEST_WEIGHT, LONGEST_KEY, as_label, as_row
+from hinged.server.inputs import LARGEST_WEIGHT, LONGEST_KEY, as_label, as_number, as_row
+from hinged.text import window
 
 __all__ = ["example_for", "explain", "predict", "predict_many", "rank", "status"]
 
 ALONE = ("SequenceTagger", "Uniclass")  # whose rows are no batch as they come
 TEXTS = (str, dict)
 WANTS = {
-    "SequenceTagger": "a tag at a position; give both",
+    "SequenceTagger": "a tag at a position; give the position, and a label unless the predicted one is meant",
     "BinaryClassifier": "its score; leave the label out",
     "Regressor": "its score; leave the label out",
     "OrdinalClassifier": "its score; leave the label out",
     "Uniclass": "its distance; leave the label out",
 }
-BEST = 5  # taggings, where nobody says how many
+BEST, MOST_TAGGINGS = 5, 100  # where nobody says how many; finding more takes room for each of them at every token
 
 
 def row_for(model: Any, x: Any) -> Any:
-    """An example as this model takes it: a sparse row is as wide as the model, where it does not say."""
+    """An example as this model takes it: a sparse row is as wide as the model, where it does not say.
+
+    A tagger's sentence may be a list of words: `hinged.text.window` makes their features.
+    """
+    if _is_tagger(model) and type(x) is list and all(type(token) is str for token in x):
+        return window(x)
     return as_row(x, getattr(model, "n_features_in_", 0))
+
+
+def _is_tagger(model: Any) -> bool:
+    return type(model).__name__ == "SequenceTagger"
 
 
 def example_for(model: Any, x: Any, y: Any, key: Any, weight: Any) -> Example:
     """Something to teach this model; only a detector of outliers needs no answer."""
-    if y is None and type(model).__name__ != "Uniclass":
+    kind = type(model).__name__
+    if y is None and kind != "Uniclass":
         raise ValueError("y is missing, or null; an example is taught with its right answer.")
     if key is not None and (type(key) is not str or len(key) > LONGEST_KEY):
         raise ValueError(f"a key is a text of at most {LONGEST_KEY} characters.")
     if weight is not None and (type(weight) not in (int, float) or not 0 <= weight <= LARGEST_WEIGHT):
         raise ValueError(f"a weight is a number from 0 to {LARGEST_WEIGHT:,.0f}.")
-    return Example(row_for(model, x), y if type(y) is str else as_label(y), key, weight)
+    return Example(row_for(model, x), as_number(y) if kind == "Regressor" else as_label(y), key, weight)
 
 
 def predict(model: Any, x: Any) -> Any:
@@ -67,12 +78,14 @@ def rank(model: Any, x: Any, top: int | None) -> list[dict[str, Any]]:
     """The labels from best to worst with their scores; for a tagger, the best taggings."""
     if not hasattr(model, "rank_one"):
         raise TypeError(f"a {type(model).__name__} ranks no labels; ask it to predict.")
-    if not model._known():
-        return []
     row = row_for(model, x)
-    if not hasattr(model, "_scored_one"):
+    if _is_tagger(model):
+        if top is not None and top > MOST_TAGGINGS:
+            raise ValueError(f"top must be at most {MOST_TAGGINGS} for a tagger; got {top:,}.")
         best = model.rank_one(row, top or BEST)
         return [{"label": plain(tags), "score": float(score)} for tags, score in best]
+    if not model._known():
+        return []
     known, _, scores = model._scored_one(row)
     order = np.argsort(-scores, kind="stable")[:top].tolist()
     return [{"label": plain(known.labels[r]), "score": float(scores[r])} for r in order]
@@ -83,10 +96,13 @@ def explain(model: Any, x: Any, label: Any, position: int | None, top: int | Non
     if not hasattr(model, "explain"):
         raise TypeError(f"a {type(model).__name__} cannot explain its answers.")
     given = [one for one in (position, None if label is None else as_label(label)) if one is not None]
+    fits = (position is not None) == _is_tagger(model)
     try:
         inspect.signature(model.explain).bind(x, *given, top=top)
     except TypeError:
-        raise TypeError(f"a {type(model).__name__} explains {WANTS.get(type(model).__name__, 'a label')}.") from None
+        fits = False
+    if not fits:
+        raise TypeError(f"a {type(model).__name__} explains {WANTS.get(type(model).__name__, 'a label')}.")
     carrying = model.explain(row_for(model, x), *given, top=top)
     return [{"feature": plain(feature), "weight": float(weight)} for feature, weight in carrying]
 

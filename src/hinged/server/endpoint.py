@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic_core import from_json
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -87,7 +88,7 @@ def route_of(said: Endpoint) -> Route:
             if named and not re.fullmatch(NAME, name):
                 raise unknown(name)
             data = await _body_of(request, state.settings.max_body) if takes is not None else b""
-            body = takes.model_validate_json(data) if takes is not None else None
+            body = takes.model_validate(_json_of(data)) if takes is not None else None
             return await said.answer(Call(request, state.models, name, body, len(data)))
         except Exception as problem:
             return answer_to(problem)
@@ -104,3 +105,13 @@ async def _body_of(request: Request, most: int) -> bytes:
             raise Refused(413, f"the body is too large; {most:,} bytes are allowed. Send less at a time, or a stream.")
         pieces.append(piece)
     return b"".join(pieces)
+
+
+def _json_of(data: bytes) -> Any:
+    try:
+        body = from_json(data, allow_inf_nan=False)
+    except ValueError as problem:
+        raise Refused(400, f"the body is not JSON ({problem}).") from None
+    if type(body) is not dict:
+        raise Refused(422, "the body must be an object.")
+    return body

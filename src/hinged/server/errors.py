@@ -54,6 +54,8 @@ def refusal_of(problem: Exception) -> Refused:
         )
     if isinstance(problem, TypeError | ValueError | KeyError | IndexError | OverflowError):
         return Refused(422, str(problem.args[0]) if problem.args else "this cannot be read.")
+    if isinstance(problem, RecursionError):
+        return Refused(422, "this is nested too deeply.")
     if isinstance(problem, MemoryError):
         return Refused(507, "there is not enough memory for this; nothing that was acknowledged is lost.")
     log.error("a request failed", exc_info=problem)
@@ -80,7 +82,5 @@ HANDLERS: dict[Any, Any] = {HTTPException: _handle, Exception: _handle}
 def _malformed(problem: ValidationError) -> Refused:
     """The first thing wrong with a body."""
     error = problem.errors(include_url=False, include_input=False)[0]
-    if error["type"] == "json_invalid":
-        return Refused(400, f"the body is not JSON ({error['ctx']['error']}).")
     where = " → ".join(map(str, error["loc"])) or "the body"
     return Refused(422, f"{where}: {error['msg'][0].lower()}{error['msg'][1:]}.")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-__all__ = ["as_label", "as_row"]
+__all__ = ["as_label", "as_number", "as_row"]
 
+DEEPEST = 16  # lists and objects inside each other; what was learnt is read again with less room on the stack, perhaps
 WIDEST = 1 << 24  # columns: memory for a table of them is the server's, a row is anybody's
-LARGEST_WEIGHT, LONGEST_KEY = 1e6, 200
+LARGEST_WEIGHT, LONGEST_KEY, LONGEST_LABEL = 1e6, 200, 1000
+LARGEST_LABEL = 1 << 63  # numbers beyond are no whole numbers for many readers of JSON
 SPARSE = {"indices", "values"}
 PLAIN = (str, int, float, bool)
 
@@ -29,6 +32,7 @@ def as_row(x: Any, width: int = 0) -> Any:
     >>> as_row({"indices": [0, 3], "values": [1.0, 2.0]}, 5).toarray().tolist()
     [[1.0, 0.0, 0.0, 2.0, 0.0]]
     """
+    _check_depth(x, DEEPEST)
     if type(x) is dict:
         if x.keys() >= SPARSE and isinstance(x["indices"], list):
             return _sparse(x, width)
@@ -36,8 +40,25 @@ def as_row(x: Any, width: int = 0) -> Any:
     if type(x) is list and x and all(type(value) in (int, float) for value in x):
         if len(x) > WIDEST:
             raise ValueError(f"a row has at most {WIDEST:,} columns; got {len(x):,}.")
-        return np.array(x, np.float64)
+        return _numbers(x)
     return x
+
+
+def _check_depth(x: Any, left: int) -> None:
+    if type(x) not in (dict, list):
+        return
+    if left == 0:
+        raise ValueError(f"an example holds lists and objects inside each other, {DEEPEST} levels at most.")
+    for one in x.values() if type(x) is dict else x:
+        if type(one) in (dict, list):
+            _check_depth(one, left - 1)
+
+
+def _numbers(values: list[Any]) -> np.ndarray:
+    try:
+        return np.array(values, np.float64)
+    except OverflowError:
+        raise ValueError("values must not exceed 1e150; got a larger whole number. Scale the features down.") from None
 
 
 def _sparse(x: dict[str, Any], width: int) -> Any:
@@ -56,21 +77,53 @@ def _sparse(x: dict[str, Any], width: int) -> Any:
     if type(asked) is not int or not 0 <= asked <= WIDEST or (asked and indices and max(indices) >= asked):
         raise ValueError(f"the width of a sparse row must be a whole number above its indices, at most {WIDEST:,}.")
     shape = (1, asked or max(width, max(indices, default=0) + 1))
-    return csr_array((np.array(values, np.float64), np.array(indices, np.int64), [0, len(indices)]), shape=shape)
+    return csr_array((_numbers(values), np.array(indices, np.int64), [0, len(indices)]), shape=shape)
 
 
 def as_label(y: Any) -> Any:
-    """A label, or a list of them, as learners take it; null stands for no answer (outlier detectors need none).
+    """A label, or a list of them, that every answer can carry; null stands for no answer (outlier detectors need none).
 
     Examples
     --------
     >>> as_label("work"), as_label([1, "a"])
     ('work', [1, 'a'])
+    >>> as_label(10**30)
+    Traceback (most recent call last):
+    ...
+    ValueError: a label that is a number must be finite and have at most 64 bits; give a larger one as text.
     """
-    if y is None or type(y) in PLAIN or (type(y) is list and all(type(one) in PLAIN for one in y)):
-        return y
-    raise TypeError(f"a label is a text, a number, true or false, or a list of them; got {_named(y)}.")
+    if type(y) is list:
+        for one in y:
+            _check_label(one, "a list that holds something else")
+    elif y is not None:
+        _check_label(y, "an object")
+    return y
 
 
-def _named(y: Any) -> str:
-    return "an object" if isinstance(y, dict) else "a list that holds something else"
+def _check_label(y: Any, otherwise: str) -> None:
+    if type(y) not in PLAIN:
+        raise TypeError(f"a label is a text, a number, true or false, or a list of them; got {otherwise}.")
+    if type(y) is str:
+        if len(y) > LONGEST_LABEL:
+            raise ValueError(f"a label has at most {LONGEST_LABEL:,} characters; got one of {len(y):,}.")
+    elif not -LARGEST_LABEL < y < LARGEST_LABEL:  # nor is NaN
+        raise ValueError("a label that is a number must be finite and have at most 64 bits; give a larger one as text.")
+
+
+def as_number(y: Any) -> float:
+    """The target of a regression: a finite number.
+
+    Examples
+    --------
+    >>> as_number(2)
+    2.0
+    """
+    if type(y) not in (int, float):
+        raise TypeError("y must be a number; this model learns a regression.")
+    try:
+        value = float(y)
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise ValueError("y must be a finite number.")
+    return value

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from hinged.estimators.files import KINDS
 from hinged.io import from_json
-from hinged.server.inputs import WIDEST
+from hinged.journal.settings import plain_settings
+from hinged.server.inputs import WIDEST, as_label
 
 __all__ = ["ESTIMATORS", "make_estimator"]
 
@@ -41,8 +44,13 @@ def make_estimator(kind: str, settings: dict[str, Any]) -> Any:
         tried._settle(*([[]] if kind == "SequenceTagger" else []))
         if kind.startswith("Text"):
             tried.text_space_._rows(["a text"], True)
+        as_label(list(given.get("order") or ()))
     except (AttributeError, KeyError, IndexError, TypeError, OverflowError) as problem:
         raise ValueError(f"these settings of {kind} make no sense: {problem}.") from problem
+    try:
+        orjson.dumps(plain_settings(tried))  # status must be able to show them
+    except TypeError as problem:
+        raise ValueError(f"these settings of {kind} cannot be shown as JSON: {problem}.") from None
     return KINDS[kind](**given)
 
 

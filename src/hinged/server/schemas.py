@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from hinged.server.inputs import LARGEST_WEIGHT, LONGEST_KEY
+from hinged.server.inputs import LARGEST_WEIGHT, LONGEST_KEY, LONGEST_LABEL
 from hinged.server.making import ESTIMATORS
 
 __all__ = [
@@ -30,12 +30,13 @@ NUMBER, TEXT = {"type": "number"}, {"type": "string"}
 SCALAR = [TEXT, NUMBER, {"type": "boolean"}]
 ROW = {
     "description": "A text; an object of field → text or of feature → number; a list of numbers; a sparse row "
-    "{indices, values, width}; for a tagger a list of tokens.",
+    "{indices, values, width}; for a tagger a list of tokens: words, lists of feature names, or objects.",
     "anyOf": [TEXT, {"type": "object"}, {"type": "array"}],
     "examples": ["tax form due", {"tax": 1.0}, {"indices": [0, 7], "values": [1.0, 0.5]}],
 }
 LABEL = {
-    "description": "A text, a number, true or false; a list of them for rankers and taggers.",
+    "description": "A text, a number, true or false; a list of them for rankers and taggers. A text has at most "
+    f"{LONGEST_LABEL:,} characters, a number at most 64 bits.",
     "anyOf": [*SCALAR, {"type": "array", "items": {"anyOf": SCALAR}}, {"type": "null"}],
     "examples": ["work"],
 }
@@ -45,9 +46,9 @@ Top = Annotated[int | None, Field(ge=1, le=1_000_000)]
 
 
 class Body(BaseModel):
-    """A request says what it says and nothing else."""
+    """A request has no other fields than these, and true is no number."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Make(Body):
