@@ -142,6 +142,23 @@ def test_what_is_wrong_gets_one_sentence(mail, small, tmp_path, arguments, said)
     assert said in err
 
 
+def test_what_cannot_be_read_is_named_by_every_command(mail, small):
+    (small / ".Work" / "cur" / "5.folder").mkdir()
+    code, out, err = mail("learn", small, "--json")
+    assert code == 0
+    assert json.loads(out)["learnt"] == 30
+    assert json.loads(out)["skipped"] == [{"folder": "Work", "place": "5.folder", "why": "it is no ordinary file"}]
+    assert err == "hinged: skipped 5.folder in Work: it is no ordinary file.\n"
+    assert mail("replay", small)[2] == err
+    assert len(json.loads(mail("replay", small, "--json")[1])["skipped"]) == 1
+    (small / "cur" / "9999.folder").mkdir()
+    for command in (("suggest",), ("file", "--min-confidence", "0.5"), ("explain",)):
+        code, out, err = mail(*command, small, "--json")
+        assert code == 0
+        assert "new" in out
+        assert err == "hinged: skipped 9999.folder in INBOX: it is no ordinary file.\n"
+
+
 def test_a_second_process_is_told_who_learns(mail, small, tmp_path):
     import os
 

@@ -61,7 +61,7 @@ def test_what_another_program_files_is_learnt(desk, mail):
     row = desk.rows(0, 1)["rows"][0]
     other.move(other.places("INBOX")[-1], "Travel")
     told = desk.refresh()
-    assert told == {"changed": True, "learnt": 1, "inbox": 29}
+    assert told == {"changed": True, "learnt": 1, "inbox": 29, "skipped": 0}
     assert row["key"] not in keys(desk)
     with pytest.raises(SourceError, match="no longer in INBOX"):
         desk.file(row["key"], "Travel")

@@ -71,6 +71,8 @@ def learn_in_order(model: Any, journal: Journal, examples: Iterable[Example]) ->
                 text = label_to_text(y)  # what cannot be written must not be learnt
                 if type(y) is str:
                     texts[y] = text
+            if key is not None and not key.isascii():
+                check_text("a key", key)
             data = encode(x)
         except REFUSALS as problem:
             run.learn()
@@ -90,6 +92,14 @@ def learn_in_order(model: Any, journal: Journal, examples: Iterable[Example]) ->
             run.learn()
     run.learn()
     return receipts
+
+
+def check_text(what: str, text: str) -> None:
+    """Refuse text with half a character in it, which no file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} must be whole characters, as UTF-8 has them; got {text!r}.") from None
 
 
 class _Run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -14,6 +15,7 @@ from hinged.mail.features import FIELDS, fields_of
 from hinged.mail.headers import addresses_in
 from hinged.mail.memory import Memory
 from hinged.mail.message import Message
+from hinged.mail.reading import Skip, Skipped, one_message
 from hinged.mail.sources.source import Folder, Place
 from hinged.mail.suggestion import Candidate, Suggestion, Thresholds, ranked, reasons, within
 
@@ -74,31 +76,47 @@ class Assistant:
             self.thresholds = replace(self.thresholds, confidence=self._get("confidence", 0.0))
 
     # ------------------------------------------------------------------ learning
-    def learn(self, filed: Iterable[Filed]) -> int:
+    def learn(self, filed: Iterable[Filed], skip: Skip | None = None) -> int:
         """Learn where the user put messages, in this order; return how many of them taught something.
 
         A message that was learnt for the same folder before teaches nothing, and neither does one that the assistant
         moved there itself. Each is on the disk before the next batch is begun, and all are when this returns.
+
+        `skip` is told of each message that cannot be learnt; where it is left out, the first such message raises.
         """
         if self.is_off:
             return 0
         learnt = 0
         for some in _batches(filed, TOGETHER):
-            receipts = self.kept.learn_many(self._examples(some))
+            given: list[Filed] = []
+            receipts = self.kept.learn_many(self._examples(some, given, skip))
             learnt += sum(receipt.new for receipt in receipts)
-            refused = next((receipt.error for receipt in receipts if receipt.error is not None), None)
-            if refused is not None:
-                raise refused
+            for one, receipt in zip(given, receipts, strict=True):
+                if receipt.error is not None:
+                    if skip is None:
+                        raise receipt.error
+                    skip(Skipped(_place_of(one), str(receipt.error)))
         return learnt
 
-    def _examples(self, filed: Iterable[Filed]) -> Iterator[Example]:
-        for message, folder, place in filed:
-            if self.knows(message, folder):
-                if place is not None:
-                    self.memory.note_place(place, message.id)
-                continue
-            yield Example(fields_of(message, self.memory), folder, message.id)
-            self.memory.note(message, place)
+    def _examples(self, filed: Iterable[Filed], given: list[Filed], skip: Skip | None) -> Iterator[Example]:
+        """What is new among messages; those that become examples are added to `given`."""
+        for one in filed:
+            example = None
+            with nullcontext() if skip is None else one_message(_place_of(one), skip):
+                example = self._example(one)
+            if example is not None:
+                given.append(one)
+                yield example
+                self.memory.note(one.message, one.place)
+
+    def _example(self, filed: Filed) -> Example | None:
+        """A message as an example; None where it teaches nothing new."""
+        message, folder, place = filed
+        if self.knows(message, folder):
+            if place is not None:
+                self.memory.note_place(place, message.id)
+            return None
+        return Example(fields_of(message, self.memory), folder, message.id)
 
     def knows(self, message: Message, folder: str) -> bool:
         """Whether this message in this folder is nothing new: learnt before, or put there by the assistant."""
@@ -280,6 +298,11 @@ class Assistant:
 
     def __exit__(self, *raised: object) -> None:
         self.close()
+
+
+def _place_of(filed: Filed) -> Place:
+    """Where a message lies, or its name where nobody said."""
+    return filed.place or Place(filed.folder, filed.message.id)
 
 
 def _who(who: str) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from hinged.mail.assistant import Assistant
-from hinged.mail.message import Message, read_message
+from hinged.mail.message import Message
+from hinged.mail.reading import Skip, messages, one_message
 from hinged.mail.sources.source import Place, Source, SourceError
 from hinged.mail.suggestion import Suggestion, Thresholds
 
@@ -47,6 +48,7 @@ def file_mail(
     apply: bool = False,
     only: Collection[str] = (),
     show: Callable[[str, int, int], None] | None = None,
+    skip: Skip = lambda skipped: None,
 ) -> list[Proposal]:
     """Propose a move for every message of a folder of which the assistant is certain; make the moves where asked.
 
@@ -61,15 +63,18 @@ def file_mail(
     apply : bool, default False
         False only proposes.
     only : folders that may be moved to; all where empty
+    skip : function of a `Skipped`, optional
+        Told of each message that could not be read.
     """
     assistant.see_folders(source.folders())
     places, proposals = source.places(folder), []
     batch = assistant.memory.last_batch() + 1
-    for done, (place, raw) in enumerate(source.read(places)):
+    for done, (place, message) in enumerate(messages(source, places, skip)):
         if show is not None:
             show("looking", done, len(places))
-        message = read_message(raw)
-        suggestion = assistant.suggest(message)
+        suggestion = Suggestion()
+        with one_message(place, skip):
+            suggestion = assistant.suggest(message)
         target = suggestion.best
         if target is None or target == folder or (only and target not in only):
             continue
@@ -118,4 +123,4 @@ def _where(source: Source, folder: str, key: str | None, message: str) -> Place 
         return None
     places = source.places(folder)
     likely = [place for place in places if place.key == key] if key is not None else places
-    return next((place for place, raw in source.read(likely) if read_message(raw).id == message), None)
+    return next((place for place, found in messages(source, likely, lambda _: None) if found.id == message), None)

@@ -90,7 +90,18 @@ def ids_in(value: str) -> tuple[str, ...]:
     >>> ids_in("<a@x> <b@y>\\r\\n <a@x>")
     ('a@x', 'b@y')
     """
-    return tuple(dict.fromkeys(ID.findall(value)))
+    return tuple(dict.fromkeys(map(plain_id, ID.findall(value))))
+
+
+def plain_id(name: str) -> str:
+    """The name of a message with a question mark for each byte beyond ASCII, which no such name should have.
+
+    Examples
+    --------
+    >>> plain_id("caf\\udce9@x")
+    'caf?@x'
+    """
+    return name.encode("ascii", "replace").decode()
 
 
 def topic_of(subject: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from hinged.mail.assistant import Assistant, Filed
-from hinged.mail.message import Message, read_message
-from hinged.mail.sources.source import Place, Source, SourceError
+from hinged.mail.reading import Skip, Skipped, messages, places_of
+from hinged.mail.sources.source import UNREADABLE, Place, Source, SourceError
 
 __all__ = ["Look", "check_folders", "in_order_of_time", "look"]
 
@@ -26,12 +26,14 @@ class Look(NamedTuple):
     read : how many messages were new there
     learnt : how many of them taught something
     renamed : folders that turned up under another name, old → new
+    skipped : messages and folders that could not be read
     """
 
     folders: int
     read: int
     learnt: int
     renamed: dict[str, str]
+    skipped: tuple[Skipped, ...] = ()
 
 
 def look(
@@ -40,7 +42,8 @@ def look(
     """Learn what is new in the folders of a source.
 
     Messages are known by their names and places, so a second look reads nothing and teaches nothing; a message that
-    lies in another folder than before is new feedback.
+    lies in another folder than before is new feedback. One that cannot be read is skipped, and tried again by the next
+    look.
 
     Parameters
     ----------
@@ -53,8 +56,10 @@ def look(
     """
     if assistant.is_off:
         return Look(0, 0, 0, {})
-    names = assistant.see_folders(source.folders())
-    filed = in_order_of_time(source, names, assistant.memory.unknown, show)
+    folders, skipped = source.folders(), list[Skipped]()
+    names = assistant.see_folders(folders)
+    broken = [folder.name for folder in folders if folder.use == UNREADABLE]
+    filed = in_order_of_time(source, [*names, *broken], skipped.append, assistant.memory.unknown, show)
     renamed = _follow_renamed(assistant, names, filed)
     check_folders({*map(str, assistant.kept.labels()), *(one.folder for one in filed)})
     taught = 0
@@ -63,28 +68,31 @@ def look(
             show("learning", done, len(filed))
         some = filed[done : done + 256]
         new = {(one.message.id, one.folder): one for one in some if not assistant.knows(one.message, one.folder)}
-        taught += assistant.learn(some)
+        taught += assistant.learn(some, skipped.append)
         for one in new.values():
             if learnt is not None and assistant.knows(one.message, one.folder):
                 learnt(one)
-    return Look(len(names), len(filed), taught, renamed)
+    return Look(len(names), len(filed), taught, renamed, tuple(skipped))
 
 
 def in_order_of_time(
     source: Source,
     folders: Sequence[str],
+    skip: Skip,
     choose: Callable[[str, Iterable[Place]], list[Place]] | None = None,
     show: Show | None = None,
 ) -> list[Filed]:
-    """The messages of folders by date; one without a date comes right after the one that arrived before it."""
+    """The messages of folders by date; one without a date comes right after the one that arrived before it.
+
+    `skip` is told of messages and folders that cannot be read.
+    """
     found: list[tuple[float, Filed]] = []
     for done, folder in enumerate(folders):
         if show is not None:
             show(f"reading {folder}", done, len(folders))
-        places = source.places(folder)
+        places = places_of(source, folder, skip)
         last = 0.0
-        for place, raw in source.read(places if choose is None else choose(folder, places)):
-            message: Message = read_message(raw)
+        for place, message in messages(source, places if choose is None else choose(folder, places), skip):
             last = message.date if message.date is not None else last
             found.append((last, Filed(message, folder, place)))
     found.sort(key=lambda dated: dated[0])  # which keeps the order of folders and arrivals among equals

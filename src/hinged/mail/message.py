@@ -9,7 +9,7 @@ from email.parser import BytesParser
 from email.policy import compat32
 from typing import Any
 
-from hinged.mail.headers import addresses_in, decoded, ids_in, moment, text_of_bytes
+from hinged.mail.headers import addresses_in, decoded, ids_in, moment, plain_id, text_of_bytes
 from hinged.mail.html import text_of_html
 
 __all__ = ["ENOUGH", "Message", "read_message"]
@@ -118,7 +118,7 @@ def _id(fields: dict[str, list[str]], body: str) -> str:
     value = fields.get("message-id", [""])[0]
     found = ids_in(value) or tuple(value.strip(" <>\t").split()[:1])
     if found and len(found[0]) <= LONGEST_ID:
-        return found[0].encode("utf-8", "replace").decode()
+        return plain_id(found[0])
     told = [field for name in ("message-id", "date", "from", "to", "subject") for field in fields.get(name, [""])]
     return "digest:" + hashlib.sha256("\0".join([*told, body]).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -145,7 +145,7 @@ def _content(parsed: Parsed) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         if attached or kind not in ("text/plain", "text/html"):
             if name:
                 files.append(decoded(str(name))[:LONGEST_ID])
-            kinds.append(kind[:LONGEST_ID])
+            kinds.append(decoded(kind)[:LONGEST_ID])
             return ""
         return _text(part, kind)
 

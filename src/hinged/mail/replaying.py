@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from hinged.mail.assistant import LEARNT_FROM, Filed
 from hinged.mail.features import fields_of
 from hinged.mail.looking import check_folders, in_order_of_time
 from hinged.mail.past import PastInMemory
-from hinged.mail.sources.source import Source, SourceError
+from hinged.mail.reading import Skipped
+from hinged.mail.sources.source import UNREADABLE, Source, SourceError
 from hinged.mail.suggestion import within
 
 __all__ = ["FolderHits", "Replayed", "replay", "replay_messages"]
@@ -49,6 +50,8 @@ class Replayed:
         How sure the assistant was of its first folder.
     seconds : float
         Of suggesting and learning.
+    skipped : list of Skipped
+        Messages and folders that could not be read.
     """
 
     assessment: Assessment
@@ -57,6 +60,7 @@ class Replayed:
     ranks: np.ndarray
     confidence: np.ndarray
     seconds: float
+    skipped: list[Skipped] = field(default_factory=list)
 
     def top(self, k: int) -> float | None:
         """Share of the messages that count whose folder was among the first `k`; None where none counts."""
@@ -103,15 +107,16 @@ def replay(
     exclude : folders to leave out, with those below them
     show : function of (what, done, total), optional
     """
-    folders = [one.name for one in source.folders() if one.use in LEARNT_FROM and not within(one.name, exclude)]
-    filed = in_order_of_time(source, folders, show=show)
+    uses, skipped = (*LEARNT_FROM, UNREADABLE), list[Skipped]()
+    folders = [one.name for one in source.folders() if one.use in uses and not within(one.name, exclude)]
+    filed = in_order_of_time(source, folders, skipped.append, show=show)
     if not filed:
         raise SourceError(
             "there is nothing to replay: no message lies in a folder of your own (inbox, sent, drafts, trash and junk "
-            "are left out)."
+            f"are left out){f'; skipped: {skipped[0]}' if skipped else ''}."
         )
     check_folders({one.folder for one in filed})
-    return replay_messages(filed, show)
+    return replace(replay_messages(filed, show), skipped=skipped)
 
 
 def replay_messages(filed: Sequence[Filed], show: Callable[[str, int, int], None] | None = None) -> Replayed:

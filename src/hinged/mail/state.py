@@ -27,7 +27,8 @@ def state_folder(spec: str) -> Path:
         spec = spec.partition("?")[0]  # options say how to get there, not where it is
     spec = spec.rstrip("/")
     words = re.sub(r"[^a-z0-9]+", "-", spec.partition("://")[2].lower() or Path(spec).name.lower()).strip("-")
-    return _data() / "hinged" / "mail" / f"{words[:40]}-{hashlib.sha256(spec.encode()).hexdigest()[:8]}"
+    digest = hashlib.sha256(spec.encode("utf-8", "surrogateescape")).hexdigest()
+    return _data() / "hinged" / "mail" / f"{words[:40]}-{digest[:8]}"
 
 
 def _data() -> Path:

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from hinged.mail.assistant import Assistant, Filed
 from hinged.mail.looking import look
-from hinged.mail.message import Message, read_message
+from hinged.mail.message import Message
+from hinged.mail.reading import Skipped, messages, one_message
 from hinged.mail.sources.modified_utf7 import to_utf7
-from hinged.mail.sources.source import Folder, Place, RejectedError, Source, SourceError, UnreachableError
+from hinged.mail.sources.source import Folder, Place, RejectedError, Source, SourceError, UnreachableError, Unreadable
 from hinged.mail.suggestion import Suggestion
 
 __all__ = ["Away", "Back", "Learnt", "Renamed", "Stopped", "Suggested", "Watcher", "keyword_of"]
@@ -54,7 +55,7 @@ class Back(NamedTuple):
     """The source was reached again, and what had happened meanwhile is learnt."""
 
 
-Event = Away | Back | Learnt | Renamed | Suggested
+Event = Away | Back | Learnt | Renamed | Skipped | Suggested
 
 
 class Stopped(Exception):  # noqa: N818
@@ -96,6 +97,7 @@ class Watcher:
         self._tell, self._view = tell, _View(source, going)
         self._settled, self._away, self._refusals = False, False, 0
         self._to_unmark: list[Place] = []
+        self._skipped: set[Skipped] = set()
 
     def moments(self) -> Iterator[None]:
         """Come back whenever a turn is due: at once, when something may have changed, and after a turn that failed.
@@ -155,9 +157,17 @@ class Watcher:
         found = look(self.assistant, self._view, learnt=learnt)
         for old, new in found.renamed.items():
             self._tell(Renamed(old, new))
+        for one in found.skipped:
+            self._skip(one)
         while self._to_unmark:
             self.source.mark(self._to_unmark[-1], [])
             self._to_unmark.pop()
+
+    def _skip(self, skipped: Skipped) -> None:
+        """Tell of a message that cannot be read, once."""
+        if skipped not in self._skipped:
+            self._skipped.add(skipped)
+            self._tell(skipped)
 
     def _suggest(self) -> None:
         if self.assistant.is_off:
@@ -181,10 +191,13 @@ class Watcher:
     def _suggest_for(self, places: Sequence[Place], looked_at: dict[Place, str]) -> None:
         """Suggest for messages at these places, and write down which of them have been looked at."""
         seen = self.assistant.memory.messages_in(self.inbox)
-        for place, raw in self._view.read(places):
-            message = read_message(raw)
+        for place, message in messages(self._view, places, self._skip):
             if message.id not in seen:  # numbers may begin anew, messages do not
-                suggestion = self.assistant.suggest(message)
+                suggestion = None
+                with one_message(place, self._skip):
+                    suggestion = self.assistant.suggest(message)
+                if suggestion is None:
+                    continue
                 if self.keywords and suggestion.best is not None:
                     self.source.mark(place, [keyword_of(suggestion.best)])
                 self._tell(Suggested(message, place, suggestion))
@@ -219,7 +232,7 @@ class _View:
         self._pending[folder] = now
         return now
 
-    def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
+    def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes | Unreadable]]:
         """The messages, until somebody asks to stop."""
         for place, raw in self._source.read(places):
             if not self._going():

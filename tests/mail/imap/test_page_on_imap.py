@@ -37,7 +37,7 @@ def test_filing_and_undoing_move_mail_on_the_server(mailbox, other, tmp_path):
     source = open_source(mailbox)
     with Assistant(tmp_path / "state") as assistant:
         desk = Desk(source, assistant)
-        assert desk.refresh() == {"changed": True, "learnt": 55, "inbox": 5}
+        assert desk.refresh() == {"changed": True, "learnt": 55, "inbox": 5, "skipped": 0}
         row = desk.rows(0, 1)["rows"][0]
         folder = row["folders"][0]["name"]
         before = messages(other, folder)
@@ -49,7 +49,7 @@ def test_filing_and_undoing_move_mail_on_the_server(mailbox, other, tmp_path):
         assert desk.refresh()["learnt"] == 0
         other.select_folder("INBOX")
         other.move(other.search()[-1:], there(folder))
-        assert desk.refresh() == {"changed": True, "learnt": 1, "inbox": 4}
+        assert desk.refresh() == {"changed": True, "learnt": 1, "inbox": 4, "skipped": 0}
     source.close()
 
 

@@ -36,15 +36,19 @@ def explain(
     Example: hinged mail explain ~/Maildir --for Work/Taxes
     """
     with mail_at(source) as mail, assistant_of(source, state, read_only=True) as assistant:
+        from hinged.cli.mail.showing import subject_of, tell_skipped
         from hinged.mail.filing import inbox_of
-        from hinged.mail.message import read_message
+        from hinged.mail.reading import Skipped, messages
         from hinged.mail.sources.source import SourceError
 
         name = inbox_of(mail, folder)
         places = mail.places(name)
         wanted = None if message is None else message.strip(" <>")
-        read = (read_message(raw) for _, raw in mail.read(places[-1:] if wanted is None else places))
+        skipped: list[Skipped] = []
+        looks = [[place] for place in reversed(places)] if wanted is None else [places]
+        read = (m for some in looks for _, m in messages(mail, some, skipped.append))
         one = next((m for m in read if wanted is None or m.id == wanted), None)
+        tell_skipped(skipped)
         if one is None:
             raise SourceError(f"there is no message {f'{wanted} ' if wanted else ''}in {name}.")
         best = assistant.suggest(one, why=False)
@@ -56,7 +60,6 @@ def explain(
         result = {"message": one.id, "folder": about, "pinned": decided, "silent": best.silent, "reasons": reasons}
         typer.echo(json.dumps(result, indent=2, ensure_ascii=False))
         return
-    from hinged.cli.mail.showing import subject_of
     from hinged.cli.tables import bold, dim, rows_of, say
 
     say(bold(subject_of(one)))

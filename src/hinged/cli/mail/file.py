@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,15 +36,19 @@ def file(
     Example: hinged mail file ~/Maildir --apply
     """
     with mail_at(source) as mail, known_account(source, state) as assistant:
-        from hinged.cli.mail.showing import as_dict, subject_of
+        from hinged.cli.mail.showing import as_dict, subject_of, tell_skipped
         from hinged.cli.progress import bar
         from hinged.cli.tables import count, percent, rows_of, say, shorten
         from hinged.mail.filing import file_mail, inbox_of
+        from hinged.mail.reading import Skipped
         from hinged.mail.suggestion import Thresholds
 
         assistant.thresholds = Thresholds(min_score, min_gap, min_confidence)
+        skipped: list[Skipped] = []
+        how: dict[str, Any] = {"apply": apply, "only": only or (), "skip": skipped.append}
         with bar() as show:
-            done = file_mail(assistant, mail, inbox_of(mail, folder), apply=apply, only=only or (), show=show)
+            done = file_mail(assistant, mail, inbox_of(mail, folder), show=show, **how)
+        tell_skipped(skipped)
     if as_json:
         moves = [{**as_dict(one.message, one.suggestion, one.place.key), "moved": one.moved} for one in done]
         typer.echo(json.dumps(moves, indent=2, ensure_ascii=False))

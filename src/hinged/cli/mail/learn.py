@@ -46,18 +46,24 @@ def learn(
             raise typer.Exit
         from hinged.mail.assistant import Filed
         from hinged.mail.looking import Look, look
-        from hinged.mail.message import read_message
+        from hinged.mail.reading import Skipped, messages
 
         if into is not None:
-            raws = [raw for _, raw in mail.read(mail.places("stdin"))]
-            learnt = assistant.learn([Filed(read_message(raw), into) for raw in raws])
-            seen = Look(1, 1, learnt, {})
+            skipped: list[Skipped] = []
+            found = [Filed(message, into) for _, message in messages(mail, mail.places("stdin"), skipped.append)]
+            learnt = assistant.learn(found, skipped.append)
+            seen = Look(1, 1, learnt, {}, tuple(skipped))
         else:
             with bar() as show:
                 seen = look(assistant, mail, show)
         known = len(assistant.kept.labels())
+    from hinged.cli.mail.showing import skipped_as_dict, tell_skipped
+
+    tell_skipped(seen.skipped)
     if as_json:
-        typer.echo(json.dumps({**seen._asdict(), "known": known, "state": str(state_of(source, state))}, indent=2))
+        facts = {**seen._asdict(), "known": known, "state": str(state_of(source, state))}
+        facts["skipped"] = [skipped_as_dict(one) for one in seen.skipped]
+        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
         return
     from hinged.cli.tables import bold, count, dim, say
 

@@ -48,6 +48,9 @@ def replay(
 
     with mail_at(source) as mail, bar() as show:
         result = replay_source(mail, exclude or (), show)
+    from hinged.cli.mail.showing import tell_skipped
+
+    tell_skipped(result.skipped)
     if report is not None:
         from hinged.mail.replay_page import write_replay
 
@@ -59,6 +62,8 @@ def replay(
 
 
 def _as_dict(result: Replayed, report: Path | None) -> dict[str, Any]:
+    from hinged.cli.mail.showing import skipped_as_dict
+
     return {
         "messages": len(result.folders),
         "counted": result.assessment.counted,
@@ -72,6 +77,7 @@ def _as_dict(result: Replayed, report: Path | None) -> dict[str, Any]:
             {"was": was, "taken_for": taken, "times": n} for was, taken, n in result.assessment.confusions(50)
         ],
         "seconds": result.seconds,
+        "skipped": [skipped_as_dict(one) for one in result.skipped],
         "report": None if report is None else str(report),
     }
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hinged.cli.tables import bold, dim, percent, say, shorten
+import typer
+
+from hinged.cli.tables import bold, count, dim, percent, say, shorten
 
 if TYPE_CHECKING:
     from hinged.mail import Message, Suggestion
+    from hinged.mail.reading import Skipped
 
-__all__ = ["as_dict", "print_suggestion", "subject_of", "tell"]
+__all__ = ["as_dict", "print_suggestion", "skipped_as_dict", "subject_of", "tell", "tell_skipped"]
 
 WIDTH = 78
+MOST_SKIPPED = 10  # messages that are named; all are counted
 
 
 def as_dict(message: Message, suggestion: Suggestion, key: str = "") -> dict[str, Any]:
@@ -46,6 +51,19 @@ def print_suggestion(message: Message, suggestion: Suggestion) -> None:
 def tell(sentence: str, as_json: bool, **facts: Any) -> None:
     """What was done, as a sentence or as plain data."""
     say(json.dumps(facts, ensure_ascii=False) if as_json else sentence)
+
+
+def tell_skipped(skipped: Sequence[Skipped]) -> None:
+    """Name on stderr what could not be read, and count it."""
+    for one in skipped[:MOST_SKIPPED]:
+        typer.echo(f"hinged: skipped {one}.", err=True)
+    if len(skipped) > MOST_SKIPPED:
+        typer.echo(f"hinged: {count(len(skipped), 'message')} were skipped in all.", err=True)
+
+
+def skipped_as_dict(one: Skipped) -> dict[str, str]:
+    """What could not be read, as plain data; the place is "" where that is a whole folder."""
+    return {"folder": one.place.folder, "place": one.place.key, "why": one.why}
 
 
 def subject_of(message: Message) -> str:

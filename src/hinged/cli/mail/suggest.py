@@ -34,22 +34,26 @@ def suggest(
     Example: hinged mail suggest ~/Maildir --latest 5
     """
     with mail_at(source) as mail, assistant_of(source, state, read_only=True) as assistant:
-        from hinged.cli.mail.showing import as_dict, print_suggestion
+        from hinged.cli.mail.showing import as_dict, print_suggestion, tell_skipped
         from hinged.mail.filing import inbox_of
-        from hinged.mail.message import read_message
+        from hinged.mail.reading import Skipped, messages, one_message
         from hinged.mail.suggestion import Thresholds
 
         assistant.thresholds = Thresholds(min_score, min_gap, min_confidence)
         places = mail.places(inbox_of(mail, folder))
-        found = []
-        for place, raw in mail.read(places[-latest:] if latest else places):
-            message = read_message(raw)
-            suggestion = assistant.suggest(message, top)
+        found, skipped = [], list[Skipped]()
+        for place, message in messages(mail, places[-latest:] if latest else places, skipped.append):
+            suggestion = None
+            with one_message(place, skipped.append):
+                suggestion = assistant.suggest(message, top)
+            if suggestion is None:
+                continue
             if as_json:
                 found.append(as_dict(message, suggestion, place.key))
             else:
                 print_suggestion(message, suggestion)
         if as_json:
             typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
-        elif not places:
+        tell_skipped(skipped)
+        if not as_json and not places:
             typer.echo("hinged: there is no message in that folder.", err=True)

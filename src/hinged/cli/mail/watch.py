@@ -66,8 +66,9 @@ def watch(
 
 
 def _print(event: Event) -> None:
-    from hinged.cli.mail.showing import print_suggestion, subject_of
+    from hinged.cli.mail.showing import print_suggestion, subject_of, tell_skipped
     from hinged.cli.tables import dim, say
+    from hinged.mail.reading import Skipped
     from hinged.mail.watching import Away, Back, Learnt, Suggested
 
     if isinstance(event, Suggested):
@@ -75,6 +76,8 @@ def _print(event: Event) -> None:
             print_suggestion(event.message, event.suggestion)
     elif isinstance(event, Learnt):
         say(f"{dim('learnt')}  {event.folder}  {dim(subject_of(event.message))}")
+    elif isinstance(event, Skipped):
+        tell_skipped([event])
     elif isinstance(event, Away):
         typer.echo(f"hinged: {event.sentence} Trying again.", err=True)
     elif isinstance(event, Back):
@@ -85,7 +88,8 @@ def _print(event: Event) -> None:
 
 def _print_as_json(event: Event) -> None:
     """One object on one line, out at once."""
-    from hinged.cli.mail.showing import as_dict
+    from hinged.cli.mail.showing import as_dict, skipped_as_dict
+    from hinged.mail.reading import Skipped
     from hinged.mail.watching import Learnt, Suggested
 
     facts: dict[str, Any] = {"event": type(event).__name__.lower()}
@@ -93,6 +97,8 @@ def _print_as_json(event: Event) -> None:
         facts |= as_dict(event.message, event.suggestion, event.place.key)
     elif isinstance(event, Learnt):
         facts |= {"message": event.message.id, "subject": event.message.subject, "folder": event.folder}
+    elif isinstance(event, Skipped):
+        facts |= skipped_as_dict(event)
     else:
         facts |= event._asdict()
     typer.echo(json.dumps(facts, ensure_ascii=False))

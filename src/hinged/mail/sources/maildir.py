@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from hinged.mail.headers import readable
 from hinged.mail.message import ENOUGH
 from hinged.mail.sources.modified_utf7 import from_utf7
-from hinged.mail.sources.source import Folder, Place, SourceError
+from hinged.mail.sources.naming import escaped, told_apart
+from hinged.mail.sources.source import UNREADABLE, Folder, FolderError, Place, SourceError, Unreadable
 from hinged.mail.sources.uses import guess_uses
 
 __all__ = ["MaildirSource", "is_maildir"]
@@ -27,7 +30,8 @@ def is_maildir(folder: Path) -> bool:
 class MaildirSource:
     """Maildirs in and below a folder. Where the top itself is a Maildir, that is the inbox.
 
-    Keys are the names of files without their flags, which change when a message is read.
+    Keys are the names of files without their flags, which change when a message is read. Names that are not UTF-8 are
+    taken as Latin-1 for folders, and with their bytes escaped for keys.
 
     Examples
     --------
@@ -47,20 +51,22 @@ class MaildirSource:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._paths: dict[str, Path] = {}
+        self._broken: dict[Path, str] = {}  # folders that cannot be listed, and why
         self._state = self._looks()
 
     def folders(self) -> list[Folder]:
         """Every Maildir, in the order of their names; special uses are guessed by name."""
-        self._paths = dict(sorted(self._found(self.root, "")))
+        self._broken = {}
+        self._paths = told_apart(self._found(self.root, ""), self.root)
         uses = {name: "inbox" if name == "INBOX" else "" for name in self._paths}
         guess_uses(uses)
-        return [Folder(name, use) for name, use in uses.items()]
+        return [Folder(name, UNREADABLE if self._paths[name] in self._broken else use) for name, use in uses.items()]
 
     def places(self, folder: str) -> list[Place]:
         """Where the messages of a folder lie, by the time that their files are named after."""
         return [Place(folder, key) for key in sorted(self._files(folder), key=_arrival)]
 
-    def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
+    def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes | Unreadable]]:
         """The raw messages, long ones cut behind what counts; one that is gone meanwhile is left out."""
         files: dict[str, dict[str, Path]] = {}
         for place in places:
@@ -109,20 +115,30 @@ class MaildirSource:
     def close(self) -> None:
         """Nothing is held."""
 
-    def _found(self, folder: Path, name: str) -> Iterator[tuple[str, Path]]:
-        if is_maildir(folder):
-            yield name or "INBOX", folder
+    def _found(self, folder: Path, name: str, above: tuple[tuple[int, int], ...] = ()) -> Iterator[tuple[str, Path]]:
+        """Maildirs with the names that they would like to have, and folders that cannot be listed."""
         try:
+            look = folder.stat()
+            if (look.st_dev, look.st_ino) in above:  # a link to a folder that it lies in
+                return
             below = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())
         except OSError as problem:
-            raise SourceError(f"{folder} cannot be listed ({problem.strerror}).") from problem
+            if not name:
+                raise SourceError(f"{folder} cannot be listed ({problem.strerror}).") from problem
+            self._broken[folder] = f"{folder} cannot be listed ({problem.strerror})."
+            yield name, folder
+            return
+        if is_maildir(folder):
+            yield name or "INBOX", folder
+        above = (*above, (look.st_dev, look.st_ino))
         for own in below:
             if own in ("cur", "new", "tmp"):
                 continue
             if not name and own.startswith("."):
-                yield from self._found(folder / own, "/".join(map(from_utf7, own[1:].split("."))))
+                shown = "/".join(from_utf7(part) for part in readable(own[1:]).split("."))
+                yield from self._found(folder / own, shown, above)
             elif not own.startswith("."):
-                yield from self._found(folder / own, f"{name}/{own}" if name else own)
+                yield from self._found(folder / own, f"{name}/{readable(own)}" if name else readable(own), above)
 
     def _path(self, folder: str) -> Path:
         if folder not in self._paths:
@@ -134,13 +150,15 @@ class MaildirSource:
     def _files(self, folder: str) -> dict[str, Path]:
         """The files of a folder by key."""
         path, files = self._path(folder), {}
+        if path in self._broken:
+            raise FolderError(self._broken[path])
         for name in ("new", "cur"):
             try:
                 for entry in os.scandir(path / name):
                     if not entry.name.startswith("."):
-                        files[entry.name.partition(":")[0]] = Path(entry.path)
+                        files[escaped(entry.name.partition(":")[0])] = Path(entry.path)
             except OSError as problem:
-                raise SourceError(f"{path / name} cannot be listed ({problem.strerror}).") from problem
+                raise FolderError(f"{path / name} cannot be listed ({problem.strerror}).") from problem
         return files
 
     def _looks(self) -> tuple[tuple[str, int], ...]:
@@ -154,16 +172,25 @@ def _arrival(key: str) -> tuple[int, str]:
     return (int(found[0]) if found else 0, key)
 
 
-def _read(path: Path | None) -> bytes | None:
+def _read(path: Path | None) -> bytes | Unreadable | None:
+    """The beginning of a file; None where it is gone."""
     try:
         if path is not None:
-            with open(path, "rb") as file:
+            if not stat.S_ISREG(path.stat().st_mode):
+                return Unreadable("it is no ordinary file")
+            with open(path, "rb", opener=_without_waiting) as file:
                 return file.read(ENOUGH)
     except FileNotFoundError:
-        pass
+        if path is not None and path.is_symlink():
+            return Unreadable("it is a link to a file that is gone")
     except OSError as problem:
-        raise SourceError(f"{path} cannot be read ({problem.strerror}).") from problem
+        return Unreadable(f"it cannot be read ({problem.strerror})")
     return None
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; what became a pipe since it was looked at must not make anybody wait."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _flush(folder: Path) -> None:

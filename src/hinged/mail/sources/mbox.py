@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from hinged.mail.headers import readable
 from hinged.mail.message import ENOUGH
-from hinged.mail.sources.source import Folder, Place, SourceError
+from hinged.mail.sources.naming import told_apart
+from hinged.mail.sources.source import UNREADABLE, Folder, FolderError, Place, SourceError
 from hinged.mail.sources.uses import guess_uses
 
 __all__ = ["MboxSource", "is_mbox"]
@@ -18,6 +20,7 @@ STEP = 0.5  # seconds between two looks while waiting
 BEGIN = b"From "
 TOLD = 512  # bytes of a message that its key is made of, beside its place
 LONGEST_LINE = 1 << 16
+BESIDE = (".msf", ".dat", ".html", ".json", ".sqlite", ".ini")  # what Thunderbird keeps beside its mail
 
 
 def is_mbox(path: Path) -> bool:
@@ -32,8 +35,9 @@ def is_mbox(path: Path) -> bool:
 class MboxSource:
     """One mbox file, or all that lie in and below a folder, as Thunderbird and many archives keep them.
 
-    Folders are named after the files. Messages are never moved or marked: that would rewrite the whole file under
-    the eyes of the program it belongs to.
+    Folders are named after the files. A file that does not begin like an mbox, and is none of those that Thunderbird
+    keeps beside its mail, is listed as unreadable. Messages are never moved or marked: that would rewrite the whole
+    file under the eyes of the program it belongs to.
 
     Examples
     --------
@@ -47,17 +51,16 @@ class MboxSource:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._paths = dict(sorted(self._found()))
-        if not self._paths:
+        if not any(folder.use != UNREADABLE for folder in self.folders()):
             raise SourceError(f"there is no mbox file in {root}.")
         self._state = self._looks()
 
     def folders(self) -> list[Folder]:
         """A folder for each file; special uses are guessed by name."""
-        self._paths = dict(sorted(self._found()))
+        self._paths = told_apart(self._found(), self.root)
         uses = {name: "inbox" if name.casefold() == "inbox" else "" for name in self._paths}
         guess_uses(uses)
-        return [Folder(name, use) for name, use in uses.items()]
+        return [Folder(name, use if is_mbox(self._paths[name]) else UNREADABLE) for name, use in uses.items()]
 
     def places(self, folder: str) -> list[Place]:
         """Where the messages of a file begin, in its order."""
@@ -99,11 +102,11 @@ class MboxSource:
 
     def _found(self) -> Iterator[tuple[str, Path]]:
         if self.root.is_file():
-            yield self.root.stem if self.root.suffix in (".mbox", ".mbx") else self.root.name, self.root
+            yield readable(self.root.stem if self.root.suffix in (".mbox", ".mbx") else self.root.name), self.root
             return
         for path in sorted(self.root.rglob("[!.]*")):
-            if path.is_file() and path.suffix not in (".msf", ".dat") and is_mbox(path):
-                *above, own = path.relative_to(self.root).parts
+            if path.is_file() and path.suffix not in BESIDE:
+                *above, own = map(readable, path.relative_to(self.root).parts)
                 above = [part.removesuffix(".sbd") for part in above]
                 yield "/".join([*above, own.removesuffix(".mbox").removesuffix(".mbx")]), path
 
@@ -114,12 +117,12 @@ class MboxSource:
         try:
             file = open(path, "rb")  # noqa: SIM115 (closed by the caller)
         except OSError as problem:
-            raise SourceError(f"{path} cannot be read ({problem.strerror}).") from problem
+            raise FolderError(f"{path} cannot be read ({problem.strerror}).") from problem
         start = file.read(len(BEGIN))
         file.seek(0)
         if start not in (BEGIN, b""):
             file.close()
-            raise SourceError(f'{path} is no mbox file: it begins with {start!r}, not with "From ".')
+            raise FolderError(f'{path} is no mbox file: it begins with {start!r}, not with "From ".')
         return file
 
     def _looks(self) -> tuple[tuple[str, int, int], ...]:

@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-__all__ = ["Folder", "Place", "RejectedError", "Source", "SourceError", "UnreachableError"]
+__all__ = [
+    "UNREADABLE",
+    "Folder",
+    "FolderError",
+    "Place",
+    "RejectedError",
+    "Source",
+    "SourceError",
+    "UnreachableError",
+    "Unreadable",
+]
+
+UNREADABLE = "unreadable"  # the use of a folder that is damaged or may not be listed
 
 
 class SourceError(Exception):
     """Mail could not be reached or read; the text is one sentence for the user."""
+
+
+class FolderError(SourceError):
+    """One folder cannot be read; the others can."""
 
 
 class RejectedError(SourceError):
@@ -26,7 +42,7 @@ class Folder:
     """A folder: its name with `/` between levels, and its special use.
 
     `use` is "" for a folder of the user's own, else "inbox", "sent", "drafts", "trash", "junk", "archive", "all"
-    or "flagged".
+    or "flagged"; "unreadable" (`UNREADABLE`) for one whose `places` raise `FolderError`.
     """
 
     name: str
@@ -41,6 +57,12 @@ class Place:
     key: str
 
 
+class Unreadable(NamedTuple):
+    """Stands for a message that is there but cannot be read."""
+
+    why: str
+
+
 class Source(Protocol):
     """Folders of messages. Reading changes nothing, not even what is marked as seen."""
 
@@ -50,8 +72,11 @@ class Source(Protocol):
     def places(self, folder: str) -> list[Place]:
         """Where the messages of a folder lie, oldest arrival first."""
 
-    def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
-        """The raw messages; one that is gone meanwhile is left out."""
+    def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes | Unreadable]]:
+        """The raw messages; one that is gone meanwhile is left out. One that cannot be read does not stop the others.
+
+        `hinged.mail.reading.messages` parses them and tells which were skipped.
+        """
 
     def move(self, place: Place, folder: str) -> Place:
         """Put a message into another folder and say where it lies now."""

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from hinged.mail.assistant import Assistant, Filed
 from hinged.mail.filing import inbox_of
 from hinged.mail.looking import look
-from hinged.mail.message import Message, read_message
+from hinged.mail.message import Message
+from hinged.mail.reading import Skipped, messages, one_message
 from hinged.mail.sources.source import Place, Source, SourceError
 from hinged.mail.suggestion import Suggestion
 from hinged.server.page.hits import Hits
@@ -62,6 +63,7 @@ class Desk:
         self.steps: list[Step] = []
         self._places: dict[str, Place] = {}
         self._read: OrderedDict[str, Message] = OrderedDict()
+        self._skipped: dict[str, str] = {}  # messages that cannot be read, and why
 
     # ------------------------------------------------------------------ looking
     def refresh(self, show: Any = None) -> dict[str, Any]:
@@ -70,13 +72,20 @@ class Desk:
         seen = look(self.assistant, self.source, show)
         self._places = {place.key: place for place in reversed(self.source.places(self.folder))}
         changed = before != set(self._places) or bool(seen.read or seen.renamed)
-        return {"changed": changed, "learnt": seen.learnt, "inbox": len(self._places)}
+        self._skipped = {}
+        return {"changed": changed, "learnt": seen.learnt, "inbox": len(self._places), "skipped": len(seen.skipped)}
 
     def rows(self, start: int, count: int) -> dict[str, Any]:
         """Some messages of the inbox, the newest first, with the folders suggested for each."""
         keys = list(self._places)[start : start + count]
         found = self._messages(keys)
-        rows = [self._row(key, found[key]) for key in keys if key in found]
+        rows = []
+        for key in keys:
+            if key in found:
+                with one_message(self._places[key], self._skip):
+                    rows.append(self._row(key, found[key]))
+            if key in self._skipped:
+                rows.append(self._unreadable(key))
         return {"total": len(self._places), "start": start, "rows": rows, **self.state()}
 
     def _row(self, key: str, message: Message) -> dict[str, Any]:
@@ -91,11 +100,20 @@ class Desk:
             **_told(suggestion),
         }
 
+    def _unreadable(self, key: str) -> dict[str, Any]:
+        """The row of a message that cannot be read: its name, and why."""
+        suggestion = Suggestion(silent="this message cannot be read")
+        about = {"from": key, "subject": "(cannot be read)", "snippet": self._skipped[key], "date": None, "files": 0}
+        return {"key": key, **about, **_told(suggestion)}
+
+    def _skip(self, skipped: Skipped) -> None:
+        self._skipped[skipped.place.key] = skipped.why
+
     def message(self, key: str) -> dict[str, Any]:
         """One message, and what speaks for and against each of the folders suggested for it; or that it is gone."""
         message = self._found(key)
         if message is None:  # nothing went wrong: the page will soon be told that the inbox changed
-            return {"gone": self._gone()}
+            return {"gone": self._gone(key)}
         suggestion = self.assistant.suggest(message, why=False)
         shown = [{**one, **self._why(message, one["name"], suggestion)} for one in _told(suggestion)["folders"]]
         return {
@@ -134,7 +152,7 @@ class Desk:
         """Move a message to a folder and learn that it belongs there; say which of the suggestions that was."""
         message = self._found(key)
         if message is None:
-            raise SourceError(self._gone())
+            raise SourceError(self._gone(key))
         place = self._places[key]
         ranking = [one.folder for one in self.assistant.suggest(message, top=1_000_000, why=False).candidates]
         rank = ranking.index(folder) + 1 if folder in ranking else 0
@@ -205,13 +223,14 @@ class Desk:
     def _found(self, key: str) -> Message | None:
         return self._messages([key]).get(key) if key in self._places else None
 
-    def _gone(self) -> str:
+    def _gone(self, key: str) -> str:
+        if key in self._skipped:
+            return f"This message cannot be read: {self._skipped[key]}."
         return f"This message is no longer in {self.folder}; another program may have moved it."
 
     def _messages(self, keys: list[str]) -> dict[str, Message]:
         missing = [self._places[key] for key in keys if key not in self._read]
-        for place, raw in self.source.read(missing) if missing else ():
-            message = read_message(raw)
+        for place, message in messages(self.source, missing, self._skip) if missing else ():
             self._read[place.key] = replace(message, body=message.body[:MOST_TEXT])
         for key in keys:
             if key in self._read:
