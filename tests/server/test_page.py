@@ -214,6 +214,22 @@ def test_folders_and_wishes(site, opened):
     assert site.assistant.is_off
 
 
+def test_news_leaves_a_form_alone(site, opened):
+    page = opened(site)
+    page.click("[data-view=settings]")
+    page.wait_for_selector("#pin-folder option", state="attached")
+    page.fill("#pin-who", "ann@example.com")
+    page.select_option("#pin-folder", "Travel")
+    page.select_option("#exclude-folder", "Finance/Taxes")
+    other = open_source(site.mail)
+    page.evaluate("document.querySelector('#pin-folder option').id = 'old'")
+    other.move(other.places("INBOX")[-1], "Travel")
+    page.wait_for_selector("#old", state="detached")  # the view was drawn anew
+    assert page.input_value("#pin-who") == "ann@example.com"
+    assert page.input_value("#pin-folder") == "Travel"
+    assert page.input_value("#exclude-folder") == "Finance/Taxes"
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_can_be_used_by_everyone_at_every_width(site, opened, theme):
     axe = needs.module("axe_playwright_python.sync_playwright", "pip install axe-playwright-python").Axe()
@@ -336,14 +352,43 @@ def test_only_the_page_itself_may_ask(site):
         ("/api/message?key=none", None, 200, "no longer in INBOX"),
         ("/api/file", b"{", 400, "no JSON"),
         ("/api/file", b"[]", 400, "a JSON object"),
+        ("/api/file", b"[" * 50_000, 400, "no JSON"),
+        ("/api/file", b'{"key": ' + b"[" * 900 + b"]" * 900 + b"}", 400, "key must be a text"),
+        ("/api/file", b'{"key": "\\ud800", "folder": "Travel"}', 409, "no longer in INBOX"),
         ("/api/file", b"{}", 400, "key must be a text"),
         ("/api/file", b'{"key": "none", "folder": "Travel"}', 409, "no longer in INBOX"),
         ("/api/file", b" " * 100_000, 413, "may hold"),
         ("/api/undo", b"{}", 400, "nothing was filed here"),
         ("/api/settings", b'{"what": "rule", "value": 1}', 400, "there is no setting 'rule'"),
+        ("/api/settings", b'{"what": "confidence", "value": true}', 400, "there is no setting 'confidence' with"),
+        ("/api/settings", b'{"what": "pin", "value": ["\\ud800@b.c", "Travel"]}', 200, "ud800"),
         ("/static/../desk.py", None, 404, ""),
     ],
 )
 def test_what_makes_no_sense_gets_a_sentence(site, path, body, status, says):
     told, text, _ = ask(site, path, body=body, headers={"X-Hinged": "1"})
     assert (told, says in text.decode()) == (status, True)
+
+
+@pytest.mark.parametrize("others", ['a={"x":1}', "k@y=1", "=", "x", 'a="b;c', "hinged-0=1; a=é"])
+def test_cookies_of_other_programs_do_no_harm(site, others):
+    guard = site.server.guard
+    for text in (f"{others}; {guard.cookie}={guard.token}", f"{guard.cookie}={guard.token}; {others}"):
+        request = urllib.request.Request(f"http://127.0.0.1:{site.server.port}/api/settings")
+        request.add_header("Cookie", text.encode("latin-1"))
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            assert answer.status == 200
+    assert ask(site, "/api/settings", cookie=False, headers={"Cookie": others})[0] == 403
+
+
+def test_a_code_opens_the_page_once(site, chromium):
+    address = site.server.address_once()
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector(".row")
+    assert page.url == f"http://127.0.0.1:{site.server.port}/"
+    assert page.goto(address).status == 200  # which knows the cookie by now
+    context.close()
+    path = address.partition(str(site.server.port))[2]
+    assert ask(site, path, cookie=False)[0] == 403

@@ -6,18 +6,59 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import Any, Self, TypeVar
 
-__all__ = ["Interrupts"]
+__all__ = ["Ending", "Interrupts"]
 
 Item = TypeVar("Item")
 HEEDED = (signal.SIGINT, signal.SIGTERM)
+ENDING = (signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()))
 
 
 class _Stopped(BaseException):
     """Raised where a signal comes while waiting for input, which may never arrive."""
+
+
+class Ending:
+    """While open, SIGTERM and SIGHUP end the program by SystemExit, so that `with` and `finally` blocks clean up.
+
+    Only the first one counts: another does not interrupt the cleaning up. Python drops an exception that is raised
+    while it frees an object, so a program that goes on to wait says by `call` how to wake it, and asks `check` after.
+    """
+
+    def __init__(self) -> None:
+        self._number: int | None = None
+        self._wake: Callable[[], None] | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._hear) for number in ENDING}
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+    def call(self, wake: Callable[[], None]) -> None:
+        """From now on, call this function in place of raising SystemExit; raise it if a signal came before."""
+        self._wake = wake
+        self.check()
+
+    def check(self) -> None:
+        """Raise SystemExit if a signal came."""
+        if self._number is not None:
+            sys.exit(128 + self._number)
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        if self._number is None:
+            self._number = number
+            if self._wake is None:
+                self.check()
+            else:
+                self._wake()
 
 
 class Interrupts:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
-from http.cookies import SimpleCookie
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs
 
 __all__ = ["HEADERS", "Guard"]
 
+CODE_LASTS = 120.0  # seconds
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
@@ -33,7 +34,8 @@ class Guard:
     """Let a page's own requests through to an application, and nobody else's.
 
     The token comes once in the address (`/?token=…`) and is a cookie from then on, which browsers send to this site
-    alone. Requests that change something must say `X-Hinged: 1`, which another site cannot do unasked.
+    alone. A code from `one_time_code` does the same once (`/?code=…`).
+    Requests that change something must say `X-Hinged: 1`, which another site cannot do unasked.
 
     Parameters
     ----------
@@ -46,6 +48,16 @@ class Guard:
     def __init__(self, app: Any, hosts: Collection[str], token: str | None = None) -> None:
         self.app, self.hosts, self.token = app, set(hosts), token or secrets.token_urlsafe(24)
         self.cookie = f"hinged-{secrets.token_hex(4)}"  # servers on other ports share a browser's cookies
+        self._codes: dict[str, float] = {}  # and when each expires
+
+    def one_time_code(self) -> str:
+        """Return a code that opens the page once, within two minutes.
+
+        For places that others can read, such as the arguments of a browser that is started.
+        """
+        code = secrets.token_urlsafe(24)
+        self._codes[code] = time.monotonic() + CODE_LASTS
+        return code
 
     async def __call__(self, scope: Scope, receive: Any, send: Send) -> None:
         """Answer, or let the application answer."""
@@ -53,23 +65,29 @@ class Guard:
             await self.app(scope, receive, send)
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        asked = parse_qs(scope["query_string"].decode("latin-1"))
         if headers.get("host") not in self.hosts:
             await _refuse(send, 421, "this server is not addressed by that name.")
-        elif given and scope["path"] == "/" and scope["method"] == "GET" and self._is(given):
+        elif scope["path"] == "/" and scope["method"] == "GET" and self._opens(asked):
             cookie = f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
             await _answer(send, 303, "", {"location": "/", "set-cookie": cookie, **HEADERS})
-        elif not self._is(self._kept(headers)):
+        elif not any(map(self._is, self._kept(scope["headers"]))):
             await _refuse(send, 403, "open the address that was printed when the server started; it holds the token.")
         elif scope["method"] not in ("GET", "HEAD") and not self._from_here(headers):
             await _refuse(send, 403, "this request did not come from the page.")
         else:
             await self.app(scope, receive, _with_headers(send))
 
-    def _kept(self, headers: dict[str, str]) -> str:
-        jar: SimpleCookie = SimpleCookie()
-        jar.load(headers.get("cookie", ""))
-        return jar[self.cookie].value if self.cookie in jar else ""
+    def _opens(self, asked: dict[str, list[str]]) -> bool:
+        """Return True if an address holds the token, or a code that was not used yet."""
+        expires = max((self._codes.pop(code, 0.0) for code in asked.get("code", ())), default=0.0)
+        return time.monotonic() < expires or any(map(self._is, asked.get("token", ())))
+
+    def _kept(self, headers: Iterable[tuple[bytes, bytes]]) -> list[str]:
+        """The values of our cookie. Other programs on this host set cookies too, which need not be well formed."""
+        text = ";".join(value.decode("latin-1") for name, value in headers if name.lower() == b"cookie")
+        pairs = (pair.strip().partition("=") for pair in text.split(";"))
+        return [value for name, _, value in pairs if name == self.cookie]
 
     def _is(self, given: str) -> bool:
         return secrets.compare_digest(given.encode(), self.token.encode())

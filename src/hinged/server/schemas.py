@@ -42,7 +42,7 @@ LABEL = {
 }
 Row = Annotated[Any, WithJsonSchema(ROW)]
 Label = Annotated[Any, WithJsonSchema(LABEL)]
-Top = Annotated[int | None, Field(ge=1, le=1_000_000)]
+Top = Annotated[int | None, Field(strict=True, ge=1, le=1_000_000)]  # strict: true is no number
 
 
 class Body(BaseModel):
@@ -64,7 +64,7 @@ class Learn(Body):
     x: Row
     y: Label = None
     key: str | None = Field(None, max_length=LONGEST_KEY, description="The same key teaches the same label once.")
-    weight: float | None = Field(None, ge=0, le=LARGEST_WEIGHT)
+    weight: float | None = Field(None, strict=True, ge=0, le=LARGEST_WEIGHT)
 
 
 class Ask(Body):
@@ -83,7 +83,7 @@ class Explain(Ask):
     """An example, and what is to be explained."""
 
     label: Label = None
-    position: int | None = Field(None, ge=0, description="Of a token, for a tagger.")
+    position: int | None = Field(None, strict=True, ge=0, description="Of a token, for a tagger.")
     top: Top = 10
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from hinged.cli.interrupts import Ending
 from hinged.cli.mail.opening import assistant_of
 from hinged.cli.mail.options import InFolder, State
 from hinged.cli.options import AsJson
@@ -40,20 +41,29 @@ def serve(
     """
     if demo == (source is not None):
         raise typer.BadParameter("name a source, or say --demo for a made-up one")
-    if not demo:
-        _serve(str(source), folder, host, port, browser, state, as_json)
-        return
-    import tempfile
+    with Ending() as ending:
+        if not demo:
+            _serve(str(source), folder, host, port, browser, state, as_json, ending)
+            return
+        import tempfile
 
-    from hinged.mail.demo import write_demo
+        from hinged.mail.demo import write_demo
 
-    with tempfile.TemporaryDirectory(prefix="hinged-demo-") as temporary:
-        write_demo(Path(temporary) / "mail")
-        _serve(f"{temporary}/mail", folder, host, port, browser, state or Path(temporary) / "state", as_json)
+        with tempfile.TemporaryDirectory(prefix="hinged-demo-") as temporary:
+            write_demo(Path(temporary) / "mail")
+            kept = state or Path(temporary) / "state"
+            _serve(f"{temporary}/mail", folder, host, port, browser, kept, as_json, ending)
 
 
 def _serve(
-    spec: str, folder: str | None, host: str, port: int, browser: bool, state: Path | None, as_json: bool
+    spec: str,
+    folder: str | None,
+    host: str,
+    port: int,
+    browser: bool,
+    state: Path | None,
+    as_json: bool,
+    ending: Ending,
 ) -> None:
     from hinged.mail.sources.opening import open_source
 
@@ -69,5 +79,7 @@ def _serve(
         if browser:
             import webbrowser
 
-            webbrowser.open(server.address)
+            webbrowser.open(server.address_once())  # others can read the arguments of a browser
+        ending.call(server.stop)
         server.run()
+        ending.check()

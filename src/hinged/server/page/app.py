@@ -85,7 +85,7 @@ class Page:
                     return _problem(413, f"a request may hold {LONGEST} bytes.")
             try:
                 body = json.loads(raw or b"{}")
-            except ValueError:
+            except (ValueError, RecursionError):
                 return _problem(400, "the request is no JSON.")
             if not isinstance(body, dict):
                 return _problem(400, "the request must be a JSON object.")
@@ -105,7 +105,7 @@ class Page:
             return _problem(400, str(problem))
         except JournalError as problem:
             return _problem(507, str(problem))
-        return JSONResponse(found)
+        return _Json(found)
 
     async def _events(self, request: Request) -> Response:
         return StreamingResponse(self._stream(), media_type="text/event-stream")
@@ -134,6 +134,11 @@ class Page:
         """Let the streams of news end, so that the server can."""
         self._ending.set()
 
+    def close(self) -> None:
+        """Wait for the work under way at the desk."""
+        self.end()
+        self._worker.shutdown()
+
     def _tell(self) -> None:
         self._version += 1
         for news in self._listening:
@@ -152,8 +157,7 @@ class Page:
         for thread in threads:
             thread.start()
         yield
-        self.end()
-        self._worker.shutdown()
+        self.close()
 
     def _watch(self, tell: Callable[[], None]) -> None:
         """Look again whenever another program may have filed something."""
@@ -198,4 +202,11 @@ def _text(body: Any, name: str) -> str:
 
 
 def _problem(status: int, why: str) -> Response:
-    return JSONResponse({"error": why}, status)
+    return _Json({"error": why}, status)
+
+
+class _Json(JSONResponse):
+    """JSON in ASCII: file names that are no UTF-8 hold lone surrogates, which UTF-8 cannot carry."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")

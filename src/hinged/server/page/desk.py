@@ -207,7 +207,7 @@ class Desk:
         assistant = self.assistant
         if what == "on" and isinstance(value, bool):
             assistant.switch(value)
-        elif what == "confidence" and isinstance(value, int | float) and 0.0 <= value <= 1.0:
+        elif what == "confidence" and type(value) in (int, float) and 0.0 <= value <= 1.0:
             assistant.keep_confidence(float(value))
         elif what in ("exclude", "include", "unpin") and isinstance(value, str) and value:
             getattr(assistant, what)(value)

@@ -73,17 +73,23 @@ class PageServer:
         if host in ("0.0.0.0", "::"):
             names |= {socket.gethostname(), socket.getfqdn()}
         self.guard = Guard(self.page.app, {f"{name}:{self.port}" for name in names}, token)
-        self.address = f"http://{'127.0.0.1' if host == '0.0.0.0' else shown}:{self.port}/?token={self.guard.token}"
+        self._home = f"http://{'127.0.0.1' if host == '0.0.0.0' else shown}:{self.port}/"
+        self.address = f"{self._home}?token={self.guard.token}"
         quiet: Any = {"log_level": "warning", "access_log": False, "server_header": False}
         config = uvicorn.Config(self.guard, lifespan="on", ws="none", timeout_graceful_shutdown=2, **quiet)
         self.server = _Server(config)
         self.server.at_exit = self.page.end
+
+    def address_once(self) -> str:
+        """An address that opens the page once and holds no lasting secret."""
+        return f"{self._home}?code={self.guard.one_time_code()}"
 
     def run(self) -> None:
         """Answer until SIGINT or SIGTERM, or until `stop` is called from another thread."""
         try:
             self.server.run(sockets=[self.socket])
         finally:
+            self.page.close()
             self.source.close()
 
     def stop(self) -> None:

@@ -16,8 +16,10 @@ function tag(text, label, run) {
 
 function draw(told) {
   $("#on").checked = told.on;
-  $("#confidence").value = told.confidence;
-  $("#confidence-shown").textContent = percent(told.confidence);
+  if (!$("#confidence").matches(":active")) { // nobody is just moving it
+    $("#confidence").value = told.confidence;
+    $("#confidence-shown").textContent = percent(told.confidence);
+  }
   $("#pins").replaceChildren(...told.pins.map((pin) => tag(`${pin.who} → ${pin.folder}`, `Take away the pin of ${pin.who}`, () => change("unpin", pin.who))));
   $("#excluded").replaceChildren(...told.excluded.map((name) => tag(name, `Take ${name} in again`, () => change("include", name))));
 }
@@ -27,7 +29,9 @@ export async function show() {
     const [told, all] = await Promise.all([ask("/api/settings"), ask("/api/folders")]);
     draw(told);
     for (const select of [$("#pin-folder"), $("#exclude-folder")]) {
+      const chosen = select.value; // live news must not undo a choice
       select.replaceChildren(...all.folders.map((folder) => make("option", { value: folder.name }, folder.name)));
+      if (all.folders.some((folder) => folder.name === chosen)) select.value = chosen;
     }
   } catch (problem) {
     say(problem.message);
