@@ -9,6 +9,7 @@ from tests.mail.letters import letter, make_maildir
 
 import hinged
 from hinged.cli.mail.group import COMMANDS
+from hinged.mail import Filed, read_message
 
 
 @pytest.fixture(scope="module")
@@ -159,18 +160,40 @@ def test_what_cannot_be_read_is_named_by_every_command(mail, small):
         assert err == "hinged: skipped 9999.folder in INBOX: it is no ordinary file.\n"
 
 
-def test_a_second_process_is_told_who_learns(mail, small, tmp_path):
-    import os
-
+def test_commands_work_beside_an_open_assistant_and_reach_it(mail, small, tmp_path):
+    from hinged.journal import JournalError
     from hinged.mail import Assistant
 
-    mail("learn", small, "--state", tmp_path / "state")
-    with Assistant(tmp_path / "state"):
-        code, _, err = mail("learn", small, "--state", tmp_path / "state")
-        assert code == 1
-        assert f"in use by process {os.getpid()}" in err
-        assert is_one_sentence(err)
-        assert mail("suggest", small, "--state", tmp_path / "state", "--json")[0] == 0
+    state = ("--state", tmp_path / "state")
+    new = read_message(letter("tax form", "ann@example.com", name="newer"))
+    with Assistant(tmp_path / "state") as watching:
+        assert watching.suggest(new).best is None
+        assert mail("learn", small, *state)[0] == 0
+        assert watching.suggest(new).best == "Work"
+        assert mail("pin", small, "ann@example.com", "Home", *state)[0] == 0
+        assert watching.suggest(new).best == "Home"
+        assert mail("unpin", small, "ann@example.com", *state)[0] == 0
+        assert mail("exclude", small, "Work", *state)[0] == 0
+        assert watching.suggest(new).best is None
+        assert watching.learn([Filed(new, "Work")]) == 0
+        assert mail("include", small, "Work", *state)[0] == 0
+        for arguments in ([], ["--apply"]):
+            done = mail("file", small, "--min-confidence", "0.5", *state, *arguments, "--json")[1]
+            assert [one["message"] for one in json.loads(done)] == ["new"]
+        assert len(watching.memory.moves()) == 1
+        assert mail("undo", small, *state)[0] == 0
+        assert watching.memory.moves() == []
+        assert mail("rename", small, "Work", "Office", *state)[0] == 0
+        assert watching.folders() == ["Home", "Office"]
+        assert mail("off", small, *state)[0] == 0
+        assert "switched off" in watching.suggest(new).silent
+        assert watching.learn([Filed(new, "Home")]) == 0
+        assert mail("on", small, *state)[0] == 0
+        assert watching.learn([Filed(new, "Home")]) == 1
+        assert mail("reset", small, "--yes", *state)[0] == 0
+        for call in (lambda: watching.suggest(new), lambda: watching.pin("bob@example.org", "Home")):
+            with pytest.raises(JournalError, match="erased or replaced by another process"):
+                call()
 
 
 def test_the_demo_mailbox_names_the_next_commands(mail, tmp_path):

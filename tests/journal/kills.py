@@ -8,6 +8,7 @@ import json
 import os
 import random
 import sys
+import time
 from pathlib import Path
 
 from tests.journal.models import learner, learnt_by, same, texts
@@ -30,13 +31,17 @@ def learn(folder, tell, begin):
 
 if __name__ == "__main__":
     folder, kills, rng = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
-    DurableModel(folder, learner("texts")).close()
     learnt_by("texts", texts(20))  # loads the loops before the first fork
+    began = time.perf_counter()
+    with DurableModel(folder, learner("texts")) as kept:
+        for x, y in texts(20):
+            kept.learn(x, y)
+    took = max(0.25, 2 * (time.perf_counter() - began))
     acknowledged: set[str] = set()
     lost: list[str] = []
     counts: list[int] = []
     for kill in range(kills):
-        acknowledged.update(killed(lambda tell, begin=kill: learn(folder, tell, begin), rng.random() * 0.25))
+        acknowledged.update(killed(lambda tell, begin=kill: learn(folder, tell, begin), rng.random() * took))
         with DurableModel(folder) as kept:
             events = list(kept.journal.examples())
             lost += sorted(acknowledged - {event.key for event in events})

@@ -1,5 +1,7 @@
 """Models and examples of several kinds, and whether two models are the same to the last bit."""
 
+import hashlib
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -63,6 +65,17 @@ def same(a, b):
     assert names == called
     assert arrays.keys() == others.keys()
     return all(np.array_equal(arrays[name], others[name]) for name in arrays)
+
+
+def digest(model):
+    """A checksum of all a model has learnt, to be compared between processes."""
+    about, arrays, names = model._state()
+    about.pop("notes")
+    told = [repr(about), repr(names), *(f"{name} {arrays[name].dtype} {arrays[name].shape}" for name in sorted(arrays))]
+    found = hashlib.sha256("\n".join(told).encode())
+    for name in sorted(arrays):
+        found.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return found.hexdigest()
 
 
 def learnt_by(kind, examples):

@@ -232,17 +232,19 @@ def test_files_are_for_their_owner_alone(tmp_path):
     assert (tmp_path / "state").stat().st_mode & 0o777 == 0o700
 
 
-def test_a_second_process_is_told_who_holds_the_folder(tmp_path):
+def test_who_waits_too_long_is_told_who_holds_the_folder(tmp_path):
     holds = (
         "import sys, hinged; from hinged.journal import DurableModel\n"
         f"with DurableModel({str(tmp_path)!r}, hinged.TextClassifier()) as kept:\n"
-        "    kept.learn('x', 'a'); print('ready', flush=True); sys.stdin.read()"
+        "    kept.learn('x', 'a')\n"
+        "    with kept.changing():\n"
+        "        print('ready', flush=True); sys.stdin.read()"
     )
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", holds], stdin=pipe, stdout=pipe, text=True) as other:
         assert other.stdout.readline() == "ready\n"
-        with pytest.raises(InUseError, match=f"process {other.pid};") as refused:
-            DurableModel(tmp_path)
+        with pytest.raises(InUseError, match=f"process {other.pid}, which did not finish within 0.1 s") as refused:
+            DurableModel(tmp_path, wait=0.1)
         assert refused.value.pid == other.pid
         with DurableModel(tmp_path, read_only=True) as looking:
             assert looking.labels() == ["a"]

@@ -15,7 +15,7 @@ from hinged.journal.journal import Journal
 from hinged.journal.learning import Example, Receipt, learn_in_order
 from hinged.journal.lock import FolderLock
 from hinged.journal.replaying import learn_again, rename_is_exact
-from hinged.journal.settings import estimator_of, functions_of, plain_settings
+from hinged.journal.settings import estimator_of, functions_of, keep_settings
 
 __all__ = ["DurableModel"]
 
@@ -26,9 +26,10 @@ class DurableModel:
     """A model in a folder: a journal of all it was taught, and a snapshot of what it learnt from that.
 
     `learn` returns when the example is on the disk. Whatever happens then (kill -9, power loss), opening the folder
-    again gives the same model, to the last bit: the snapshot, and the journal after it learnt once more. One lock
-    covers appending and learning, so both have one order. One process at a time may open a folder to write; others
-    may read. See docs/journal.md.
+    again gives the same model, to the last bit: the snapshot, and the journal after it learnt once more.
+
+    Several processes may have a folder open and write to it. Each change holds the folder's lock, first learns what
+    others wrote since, then appends and learns: every model is that of the journal's one order. See docs/journal.md.
 
     Parameters
     ----------
@@ -38,18 +39,20 @@ class DurableModel:
         unless settings are functions, which have to be given again. An estimator of other settings than the folder's
         is refused; a function (a class is one) is asked only where the folder is new.
     read_only : bool, default False
-        Only look; works beside a process that writes, and shows what it had acknowledged when this was opened.
+        Only look; shows what was acknowledged when this was opened, or by the last `refresh`.
     snapshot_every : int, default 1000
         After so many lines of the journal a snapshot is written.
     fsync : bool, default True
         False does not wait for the disk: power loss may take the last examples, a killed process none.
+    wait : float, default 30
+        Seconds that a change waits for another process to finish its own, before `InUseError` is raised.
 
     Attributes
     ----------
     model : the estimator; ask it whatever you like, but teach it through `learn`
     journal : Journal
     lock : threading.RLock
-        Held while something is written.
+        Held by the thread that writes or refreshes.
 
     Examples
     --------
@@ -78,29 +81,30 @@ class DurableModel:
         read_only: bool = False,
         snapshot_every: int = 1000,
         fsync: bool = True,
+        wait: float = 30.0,
     ) -> None:
-        self.folder, self.read_only, self.snapshot_every = Path(folder), read_only, snapshot_every
-        self.lock, self._holds = threading.RLock(), None
+        self.folder, self.read_only, self.snapshot_every, self.wait = Path(folder), read_only, snapshot_every, wait
+        self.lock, self._held = threading.RLock(), False  # `_held`: whether this process holds the folder's lock
         self._ahead = False  # whether the model differs from the journal: during a write, or after one that failed
-        if not read_only:
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-                self._holds = FolderLock(self.folder)
-            except JournalError:
-                raise
-            except OSError as problem:
-                raise told(problem, self.folder) from problem
+        self._at = self._seen = self._version = 0  # last line learnt; that of the snapshot; what `version` said then
+        if read_only:
+            self._open(model, fsync)
+            return
         try:
-            self.journal = Journal(self.folder / JOURNAL, read_only=read_only, fsync=fsync)
-            try:
-                self._begun_with = self._keep_settings(model)
-                self._catch_up()
-            except BaseException:
-                self.journal.close()
-                raise
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as problem:
+            raise told(problem, self.folder) from problem
+        with self._holding():  # so that of several processes one makes the journal
+            self._open(model, fsync)
+
+    def _open(self, model: Any, fsync: bool) -> None:
+        self.journal = Journal(self.folder / JOURNAL, read_only=self.read_only, fsync=fsync)
+        try:
+            self._file = self.journal.file()
+            self._begun_with = keep_settings(self.journal, model, self.folder)
+            self._catch_up()
         except BaseException:
-            if self._holds is not None:
-                self._holds.release()
+            self.journal.close()
             raise
 
     # ------------------------------------------------------------------ learning
@@ -121,7 +125,7 @@ class DurableModel:
             the transaction: an iterator may look at the journal as it is by then, and write
             to it (`Journal.append`, `Journal.run`), and its lines are kept together with the examples or not at all.
         """
-        with self._changing():
+        with self.changing():
             with self._learning():
                 receipts = learn_in_order(self.model, self.journal, examples)
             if self.journal.last - self._seen >= self.snapshot_every:
@@ -131,14 +135,14 @@ class DurableModel:
     def declare(self, labels: Iterable[Hashable]) -> None:
         """Make labels known before any of their examples came."""
         labels = list(labels)
-        with self._changing(), self._learning():
+        with self.changing(), self._learning():
             self.model.declare(labels)
             self.journal.append("declare", [], labels)
 
     # ------------------------------------------------------------------ edits
     def forget(self, label: Hashable) -> None:
         """Forget a label: the model becomes what it would be without any of its examples, whose content is erased."""
-        with self._changing():
+        with self.changing():
             self._check_known(label)
             with self.journal.transaction():
                 self.journal.forget(label)
@@ -149,7 +153,7 @@ class DurableModel:
 
     def rename(self, old: Hashable, new: Hashable) -> None:
         """Call a label by another name, as if it had never had the old one."""
-        with self._changing():
+        with self.changing():
             self._check_known(old)
             if new in self.labels():
                 raise ValueError(f"label {new!r} exists already; use merge({old!r}, {new!r}) to join the two.")
@@ -165,7 +169,7 @@ class DurableModel:
 
     def merge(self, source: Hashable, into: Hashable) -> None:
         """Make one label of two: the model becomes what it would be if `source` had always been `into`."""
-        with self._changing():
+        with self.changing():
             self._check_known(source)
             self._check_known(into)
             if source == into:
@@ -177,7 +181,7 @@ class DurableModel:
 
     def retract(self, key: str, label: Hashable) -> None:
         """Take back one example: the model becomes what it would be without it, and its content is erased."""
-        with self._changing():
+        with self.changing():
             seq = self.journal.find(key, label)
             if seq is None:
                 raise ValueError(f"nothing was learnt under the key {key!r} and the label {label!r}.")
@@ -205,7 +209,7 @@ class DurableModel:
     # ------------------------------------------------------------------ the folder
     def snapshot(self) -> None:
         """Write the model as it is now, so that opening the folder has less to learn again."""
-        with self._changing():
+        with self.changing():
             if getattr(self.model, "_model", None) is None:
                 return
             path = self.folder / SNAPSHOT
@@ -235,24 +239,22 @@ class DurableModel:
             self.journal.shrink()
 
     def erase(self) -> None:
-        """Remove the journal and the snapshot, and close."""
-        with self._changing():
+        """Remove the journal and the snapshot, and close; other processes that have them open are told so."""
+        with self.changing():
             self.journal.close()
-            for path in self.folder.glob(f"{JOURNAL}*"):
-                path.unlink()
-            (self.folder / SNAPSHOT).unlink(missing_ok=True)
-            if self._holds is not None:
-                self._holds.release()
-            self._holds, self.read_only = None, True
+            self.read_only = True
+            try:
+                for path in (self.folder / SNAPSHOT, *sorted(self.folder.glob(f"{JOURNAL}*"))):
+                    path.unlink(missing_ok=True)
+            except OSError as problem:
+                raise told(problem, self.folder) from problem
 
     def close(self) -> None:
         """Write a snapshot where the last one is far behind, and let go of the folder."""
         with self.lock:
-            if self._holds is not None:
-                if self.journal.last - self._seen > self.snapshot_every // 10:
-                    self._snapshot_if_possible()
-                self._holds.release()
-            self._holds, self.read_only = None, True
+            if not self.read_only and self._at - self._seen > self.snapshot_every // 10:
+                self._snapshot_if_possible()
+            self.read_only = True
             self.journal.close()
 
     def __enter__(self) -> Self:
@@ -261,17 +263,83 @@ class DurableModel:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def _changing(self) -> Any:
-        """The lock of those who write; a model that differs from the journal is put right first."""
-        if self.read_only:
-            raise JournalError(f"{self.folder} was opened to be read, or is closed; open it to write.")
-        self.lock.acquire()
+    # ------------------------------------------------------------------ other processes
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Hold the folder for one change, with the model as the journal has it by now.
+
+        Whoever writes to the journal, or to tables of their own beside it, does so inside; other processes wait
+        meanwhile, up to `wait` seconds. May be nested.
+
+        Raises
+        ------
+        InUseError
+            Where another process did not finish in time; nothing was changed.
+        """
+        with self.lock:
+            if self.read_only:
+                raise JournalError(f"{self.folder} was opened to be read, or is closed; open it to write.")
+            if self._held:
+                yield
+                return
+            with self._holding():
+                self._follow()
+                try:
+                    yield
+                finally:
+                    if not (self._ahead or self.read_only):
+                        self._at = self.journal.last
+
+    def refresh(self) -> None:
+        """Learn what other processes wrote since; where they wrote nothing, this costs a few microseconds.
+
+        Raises
+        ------
+        JournalError
+            Where another process erased the journal.
+        """
+        with self.lock:
+            if not self._held:
+                self._follow()
+
+    @contextmanager
+    def _holding(self) -> Iterator[None]:
         try:
-            self._put_right()
-        except BaseException:
-            self.lock.release()
+            held = FolderLock(self.folder, self.wait)
+        except JournalError:
             raise
-        return _Releasing(self.lock)
+        except FileNotFoundError:
+            raise self._erased() from None
+        except OSError as problem:
+            raise told(problem, self.folder) from problem
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+            held.release()
+
+    def _follow(self) -> None:
+        """Become what the journal says by now: learn the lines of others, or start again where they edited some."""
+        if self.journal.file() != self._file:
+            raise self._erased()
+        if self._ahead:
+            self._catch_up()
+        elif self.journal.version() != self._version:
+            with self.journal.transaction(to_write=False):
+                edited = self.journal.last_edit(self._at) > 0
+                if not edited:
+                    self._ahead = True  # until all of it is learnt
+                    learn_again(self.model, self.journal.examples(self._at))
+                    self._at, self._version = self.journal.last, self.journal.version()
+                    self._ahead = False
+            if edited:
+                self._catch_up()
+
+    def _erased(self) -> JournalError:
+        return JournalError(
+            f"{self.folder} was erased or replaced by another process; open it again to go on with what is there now."
+        )
 
     @contextmanager
     def _learning(self) -> Iterator[None]:
@@ -283,31 +351,9 @@ class DurableModel:
             self._ahead = False
         except BaseException:
             with suppress(JournalError):  # then the next write tries again
-                self._put_right()
+                if self._ahead:
+                    self._catch_up()
             raise
-
-    def _put_right(self) -> None:
-        """Return to what the journal holds, if the model differs from it."""
-        if self._ahead:
-            self._catch_up()
-            self._ahead = False
-
-    def _keep_settings(self, model: Any) -> Any:
-        """Write down what the folder is begun with, or see that it was begun so; return the estimator given, if any."""
-        stored = self.journal.get("model")
-        if stored is None and model is None:
-            raise ValueError(f"{self.folder} holds no model yet; say what to begin with: DurableModel(folder, model).")
-        if callable(model):
-            model = model() if stored is None else None
-        if stored is None:
-            with self.journal.transaction():
-                self.journal.put("model", plain_settings(model))
-        elif model is not None and plain_settings(model) != stored:
-            raise ValueError(
-                f"{self.folder} was begun with {stored['estimator']} of other settings than those given; leave the "
-                "model out to go on with it, or choose another folder."
-            )
-        return model
 
     def _fresh(self) -> Any:
         return estimator_of(self.journal.get("model"), self._begun_with)
@@ -317,16 +363,20 @@ class DurableModel:
         with self.journal.transaction(to_write=False):  # others may write while this one only looks
             model, seen = self._base()
             learn_again(model, self.journal.examples(seen))
-        if not seen and not self.read_only:
+            self._at, self._version = self.journal.last, self.journal.version()
+        if not seen and self._held:
             (self.folder / SNAPSHOT).unlink(missing_ok=True)  # it may remember what was forgotten
-        self.model, self._seen = model, seen
+        self.model, self._seen, self._ahead = model, seen, False
 
     def _base(self) -> tuple[Any, int]:
-        """The snapshot and the line it was written after, if it is sound and no label was edited since."""
+        """The snapshot and the line it was written after, if it is sound and no label was edited since.
+
+        It is loaded before the journal is looked at: what others write in between can only make it useless.
+        """
         stored = self._stored()
         notes = getattr(stored, "_notes", None) or {}
-        useful = notes.get("journal") == self.journal.get("id") and self.journal.last_edit() <= notes["seq"]
-        return (stored, notes["seq"]) if useful else (self._fresh(), 0)
+        seen = notes.get("seq", -1) if notes.get("journal") == self.journal.get("id") else -1
+        return (stored, seen) if self.journal.last_edit() <= seen <= self.journal.last else (self._fresh(), 0)
 
     def _stored(self) -> Any:
         """The model of the snapshot; None where there is none, or it is damaged: the journal has it all."""
@@ -342,16 +392,3 @@ class DurableModel:
         learn_again(model, self.journal.examples())
         self.model, self._ahead = model, False
         self._snapshot_if_possible()
-
-
-class _Releasing:
-    """A lock that is held already, let go of at the end."""
-
-    def __init__(self, lock: Any) -> None:
-        self._lock = lock
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *raised: object) -> None:
-        self._lock.release()

@@ -13,7 +13,7 @@ class JournalError(OSError):
 
 
 class InUseError(JournalError):
-    """Another process has this model open.
+    """Another process holds this folder.
 
     Attributes
     ----------
@@ -21,10 +21,11 @@ class InUseError(JournalError):
         The number of that process, where it can be told.
     """
 
-    def __init__(self, folder: Path, pid: int | None) -> None:
+    def __init__(self, folder: Path, pid: int | None, waited: float = 0.0) -> None:
         self.pid = pid
         who = "another process" if pid is None else f"process {pid}"
-        super().__init__(f"{folder} is in use by {who}; wait until it ends, or stop it, and try again.")
+        still = f", which did not finish within {waited:g} seconds" if waited else ""
+        super().__init__(f"{folder} is in use by {who}{still}; wait until it ends, or stop it, and try again.")
 
 
 def told(problem: sqlite3.Error | OSError, path: Path) -> JournalError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Hashable, Iterable, Iterator
@@ -99,7 +100,7 @@ class Journal:
     def append_many(self, kind: str, lines: Iterable[Line]) -> int:
         """Write lines of (key, label as text, weight, encoded example), inside a transaction; return the last number.
 
-        Their numbers follow each other, since nobody else writes meanwhile.
+        Their numbers follow each other, since nobody else writes during a transaction.
         """
         now = time.time()
         self._database.executemany(
@@ -167,10 +168,23 @@ class Journal:
         row = self._one("SELECT max(seq) FROM events", [])
         return 0 if row is None or row[0] is None else int(row[0])
 
-    def last_edit(self) -> int:
-        """The number of the last edit of labels; 0 where there is none."""
-        row = self._one("SELECT max(seq) FROM events WHERE kind IN ('forget', 'rename', 'merge', 'retract')", [])
+    def last_edit(self, after: int = 0) -> int:
+        """The number of the last edit of earlier lines beyond a line; 0 where there is none."""
+        edits = "kind IN ('forget', 'rename', 'merge', 'retract')"
+        row = self._one(f"SELECT max(seq) FROM events WHERE seq > ? AND {edits}", [after])
         return 0 if row is None or row[0] is None else int(row[0])
+
+    def version(self) -> int:
+        """A number that changes when another connection has written something."""
+        return int(self._one("PRAGMA data_version", [])[0])
+
+    def file(self) -> tuple[int, int] | None:
+        """What tells the file at the journal's path from any other; None where there is none."""
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     def examples(self, after: int = 0) -> Iterator[Event]:
         """What is to be learnt beyond a line: examples, and labels to declare, in order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,12 +12,19 @@ from hinged.journal.errors import InUseError
 __all__ = ["FolderLock"]
 
 DIGITS = 20
+STEP = 0.002  # seconds between two attempts: short, because a busy process frees the folder only for a moment
 
 
 class FolderLock:
     """Holds a folder for this process; the file `lock` in it names the holder.
 
     The file stays when the lock goes: removing it would let two processes hold a lock each, on two files of one name.
+
+    Parameters
+    ----------
+    folder : Path
+    wait : float, default 0
+        Seconds to wait for another holder before `InUseError` is raised.
 
     Examples
     --------
@@ -32,21 +40,25 @@ class FolderLock:
     >>> FolderLock(folder).release()
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, wait: float = 0.0) -> None:
         self._file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         try:
-            _lock(self._file)
-        except OSError:
-            pid = self._holder()
-            os.close(self._file)
-            raise InUseError(folder, pid) from None
-        os.lseek(self._file, 0, os.SEEK_SET)
-        os.write(self._file, str(os.getpid()).ljust(DIGITS).encode())
+            end = time.monotonic() + wait
+            while not _try_lock(self._file):
+                if time.monotonic() >= end:
+                    raise InUseError(folder, self._holder(), wait)
+                time.sleep(STEP)
+            os.lseek(self._file, 0, os.SEEK_SET)
+            os.write(self._file, str(os.getpid()).ljust(DIGITS).encode())
+        except BaseException:
+            self.release()
+            raise
 
     def release(self) -> None:
         """Let others have the folder."""
         if self._file >= 0:
-            os.close(self._file)  # which unlocks
+            _unlock(self._file)  # closing alone would not, while a child that was forked meanwhile has the file too
+            os.close(self._file)
             self._file = -1
 
     def _holder(self) -> int | None:
@@ -59,12 +71,28 @@ class FolderLock:
 if os.name == "nt":
     import msvcrt
 
-    def _lock(file: int) -> None:
+    def _try_lock(file: int) -> bool:
         os.lseek(file, DIGITS, os.SEEK_SET)  # behind the number, which others must be able to read
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        except OSError:
+            return False
+        return True
+
+    def _unlock(file: int) -> None:
+        os.lseek(file, DIGITS, os.SEEK_SET)
+        with suppress(OSError):  # it was not locked
+            msvcrt.locking(file, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined,unused-ignore]
 
 else:
     import fcntl
 
-    def _lock(file: int) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    def _try_lock(file: int) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _unlock(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_UN)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from hinged.estimators.files import KINDS
 from hinged.io import from_json, to_json
+from hinged.journal.journal import Journal
 
-__all__ = ["estimator_of", "functions_of", "plain_settings"]
+__all__ = ["estimator_of", "functions_of", "keep_settings", "plain_settings"]
 
 
 def plain_settings(model: Any) -> dict[str, Any]:
@@ -41,3 +43,21 @@ def estimator_of(plain: dict[str, Any], given: Any = None) -> Any:
 def functions_of(model: Any) -> dict[str, Any]:
     """Settings that are functions, which no file holds."""
     return {} if model is None else {n: v for n, v in model.get_params(deep=False).items() if callable(v)}
+
+
+def keep_settings(journal: Journal, model: Any, folder: Path) -> Any:
+    """Write down what a journal is begun with, or check that it was begun so; return the estimator given, if any."""
+    stored = journal.get("model")
+    if stored is None and model is None:
+        raise ValueError(f"{folder} holds no model yet; say what to begin with: DurableModel(folder, model).")
+    if callable(model):
+        model = model() if stored is None else None
+    if stored is None:
+        with journal.transaction():
+            journal.put("model", plain_settings(model))
+    elif model is not None and plain_settings(model) != stored:
+        raise ValueError(
+            f"{folder} was begun with {stored['estimator']} of other settings than those given; leave the model out to "
+            "go on with it, or choose another folder."
+        )
+    return model

@@ -71,7 +71,10 @@ class Assistant:
     ) -> None:
         self.state, self.thresholds = Path(state), thresholds or Thresholds()
         self.kept = DurableModel(state, None if read_only else TextClassifier, read_only=read_only, fsync=fsync)
-        self.memory = Memory(self.kept.journal, to_write=not read_only)
+        self.memory = Memory(self.kept.journal)
+        if not read_only:
+            with self.kept.changing(), self.kept.journal.transaction():
+                self.memory.make_tables()
         if thresholds is None:
             self.thresholds = replace(self.thresholds, confidence=self._get("confidence", 0.0))
 
@@ -84,8 +87,6 @@ class Assistant:
 
         `skip` is told of each message that cannot be learnt; where it is left out, the first such message raises.
         """
-        if self.is_off:
-            return 0
         learnt = 0
         for some in _batches(filed, TOGETHER):
             given: list[Filed] = []
@@ -99,7 +100,12 @@ class Assistant:
         return learnt
 
     def _examples(self, filed: Iterable[Filed], given: list[Filed], skip: Skip | None) -> Iterator[Example]:
-        """What is new among messages; those that become examples are added to `given`."""
+        """What is new among messages; those that become examples are added to `given`.
+
+        The user's wishes are asked for inside the transaction: once `off` or `exclude` has returned, nothing is learnt.
+        """
+        if self.is_off:
+            return
         for one in filed:
             example = None
             with nullcontext() if skip is None else one_message(_place_of(one), skip):
@@ -112,6 +118,8 @@ class Assistant:
     def _example(self, filed: Filed) -> Example | None:
         """A message as an example; None where it teaches nothing new."""
         message, folder, place = filed
+        if within(folder, self.excluded):
+            return None
         if self.knows(message, folder):
             if place is not None:
                 self.memory.note_place(place, message.id)
@@ -126,7 +134,7 @@ class Assistant:
         """Take back that a message belongs to a folder, as if it had never been learnt."""
         self.kept.retract(message.id, folder)
         if place is not None:
-            with self.kept.lock, self.kept.journal.transaction():
+            with self.kept.changing(), self.kept.journal.transaction():
                 self.memory.forget_place(place)
 
     # ------------------------------------------------------------------ suggesting
@@ -161,13 +169,19 @@ class Assistant:
 
     @property
     def model(self) -> Any:
-        """The learner behind it, a `TextClassifier`."""
+        """The learner behind it, a `TextClassifier`, with what other processes learnt until now."""
+        self.kept.refresh()
         return self.kept.model
 
     # ------------------------------------------------------------------ folders
     def folders(self) -> list[str]:
         """The folders learnt so far that may be suggested: they are still there, and not excluded."""
-        return sorted(filter(self._may_suggest(), map(str, self.kept.labels())))
+        return sorted(filter(self._may_suggest(), self.known()))
+
+    def known(self) -> list[str]:
+        """All folders learnt so far, also those that are gone or excluded."""
+        self.kept.refresh()
+        return sorted(map(str, self.kept.labels()))
 
     def _may_suggest(self) -> Callable[[str], bool]:
         present, excluded = self._get("present"), set(self.excluded)
@@ -186,29 +200,32 @@ class Assistant:
 
     def forget(self, folder: str) -> None:
         """Forget what was learnt from a folder, as if its messages had never come; their text is erased."""
-        self._check_known(folder)
-        self.kept.forget(folder)
+        with self.kept.changing():
+            self._check_known(folder)
+            self.kept.forget(folder)
 
     def rename(self, old: str, new: str) -> None:
         """Follow a folder to its new name."""
-        self._check_known(old)
-        if new in self.kept.labels():
-            raise ValueError(f"a folder {new!r} is known already; use merge to join the two.")
-        self.kept.rename(old, new)
-        self._follow(old, new)
+        with self.kept.changing():
+            self._check_known(old)
+            if new in self.kept.labels():
+                raise ValueError(f"a folder {new!r} is known already; use merge to join the two.")
+            self.kept.rename(old, new)
+            self._follow(old, new)
 
     def merge(self, source: str, into: str) -> None:
         """Join a folder to another, as if all its messages had always been there."""
-        self._check_known(source)
-        self._check_known(into)
-        self.kept.merge(source, into)
-        self._follow(source, into)
+        with self.kept.changing():
+            self._check_known(source)
+            self._check_known(into)
+            self.kept.merge(source, into)
+            self._follow(source, into)
 
     def _follow(self, old: str, new: str) -> None:
         def renamed(names: Iterable[str]) -> list[str]:
             return list(dict.fromkeys(new if name == old else name for name in names))
 
-        with self.kept.lock, self.kept.journal.transaction():
+        with self.kept.changing(), self.kept.journal.transaction():
             self.memory.rename_places(old, new)
             self.kept.journal.put("present", renamed(self._get("present", [])))
             self.kept.journal.put("excluded", renamed(self.excluded))
@@ -216,7 +233,7 @@ class Assistant:
             self.kept.journal.put("pins", pins)
 
     def _check_known(self, folder: str) -> None:
-        names = sorted(map(str, self.kept.labels()))
+        names = self.known()
         if folder not in names:
             some = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
             raise ValueError(f"nothing was learnt of a folder {folder!r}; known are {some or 'none yet'}.")
@@ -224,15 +241,17 @@ class Assistant:
     # ------------------------------------------------------------------ the user's wishes
     def pin(self, who: str, folder: str) -> None:
         """Mail from an address, from a domain (``@example.com``) or by a list always goes to a folder."""
-        self._put("pins", {**self.pins(), _who(who): folder})
+        with self.kept.changing():
+            self._put("pins", {**self.pins(), _who(who): folder})
 
     def unpin(self, who: str) -> None:
         """Take a pin away."""
-        pins = self.pins()
-        if _who(who) not in pins:
-            raise ValueError(f"there is no pin for {who!r}; pinned are {', '.join(pins) or 'none'}.")
-        del pins[_who(who)]
-        self._put("pins", pins)
+        with self.kept.changing():
+            pins = self.pins()
+            if _who(who) not in pins:
+                raise ValueError(f"there is no pin for {who!r}; pinned are {', '.join(pins) or 'none'}.")
+            del pins[_who(who)]
+            self._put("pins", pins)
 
     def pins(self) -> dict[str, str]:
         """Who is pinned to which folder."""
@@ -255,13 +274,15 @@ class Assistant:
 
     def exclude(self, folder: str) -> None:
         """Neither learn from a folder, and those below it, nor suggest it."""
-        self._put("excluded", list(dict.fromkeys([*self.excluded, folder])))
+        with self.kept.changing():
+            self._put("excluded", list(dict.fromkeys([*self.excluded, folder])))
 
     def include(self, folder: str) -> None:
         """Take an excluded folder in again."""
-        if folder not in self.excluded:
-            raise ValueError(f"{folder!r} is not excluded; excluded are {', '.join(self.excluded) or 'none'}.")
-        self._put("excluded", [name for name in self.excluded if name != folder])
+        with self.kept.changing():
+            if folder not in self.excluded:
+                raise ValueError(f"{folder!r} is not excluded; excluded are {', '.join(self.excluded) or 'none'}.")
+            self._put("excluded", [name for name in self.excluded if name != folder])
 
     @property
     def excluded(self) -> tuple[str, ...]:
@@ -278,10 +299,11 @@ class Assistant:
         return bool(self._get("off", False))
 
     def _get(self, name: str, default: Any = None) -> Any:
+        self.kept.refresh()  # which also tells where another process erased everything
         return self.kept.journal.get(name, default)
 
     def _put(self, name: str, value: Any) -> None:
-        with self.kept.lock, self.kept.journal.transaction():
+        with self.kept.changing(), self.kept.journal.transaction():
             self.kept.journal.put(name, value)
 
     # ------------------------------------------------------------------ the end

@@ -86,17 +86,17 @@ def file_mail(
 
 def _move(assistant: Assistant, source: Source, batch: int, message: Message, place: Place, target: str) -> Place:
     memory, journal = assistant.memory, assistant.kept.journal
-    with assistant.kept.lock:
-        with journal.transaction():
-            number = memory.begin_move(batch, message, place, target)
-        try:
-            now = source.move(place, target)
-        except SourceError:
-            with journal.transaction():
-                memory.drop_move(number, message.id, target)
-            raise
-        with journal.transaction():
-            memory.end_move(number, now, message.id)
+    changing = assistant.kept.changing
+    with changing(), journal.transaction():
+        number = memory.begin_move(batch, message, place, target)
+    try:
+        now = source.move(place, target)
+    except SourceError:
+        with changing(), journal.transaction():
+            memory.drop_move(number, message.id, target)
+        raise
+    with changing(), journal.transaction():
+        memory.end_move(number, now, message.id)
     return now
 
 
@@ -112,7 +112,7 @@ def undo(assistant: Assistant, source: Source) -> tuple[list[str], list[str]]:
         if place is not None:
             source.move(place, move.origin)
         (lost if place is None else back).append(move.subject)
-        with assistant.kept.lock, assistant.kept.journal.transaction():
+        with assistant.kept.changing(), assistant.kept.journal.transaction():
             assistant.memory.drop_move(move.number, move.message, move.target)
     return back, lost
 

@@ -61,7 +61,7 @@ def look(
     broken = [folder.name for folder in folders if folder.use == UNREADABLE]
     filed = in_order_of_time(source, [*names, *broken], skipped.append, assistant.memory.unknown, show)
     renamed = _follow_renamed(assistant, names, filed)
-    check_folders({*map(str, assistant.kept.labels()), *(one.folder for one in filed)})
+    check_folders({*assistant.known(), *(one.folder for one in filed)})
     taught = 0
     for done in range(0, len(filed), 256):
         if show is not None:
@@ -110,7 +110,7 @@ def check_folders(names: Collection[str]) -> None:
 
 def _follow_renamed(assistant: Assistant, names: Sequence[str], filed: Sequence[Filed]) -> dict[str, str]:
     """Find folders that are gone while nearly all their messages turned up in one that is new."""
-    known = set(map(str, assistant.kept.labels()))
+    known = set(assistant.known())
     gone = sorted(known - set(names) - set(assistant.excluded))
     new = [name for name in names if name not in known]
     renamed: dict[str, str] = {}

@@ -42,12 +42,13 @@ class Memory:
     A folder's number is that of the first line of the journal that names it, so it stays when the folder is renamed.
     """
 
-    def __init__(self, journal: Journal, to_write: bool) -> None:
+    def __init__(self, journal: Journal) -> None:
         self.journal = journal
-        if to_write:
-            with journal.transaction():
-                for table in TABLES:
-                    journal.run(table)
+
+    def make_tables(self) -> None:
+        """Make the tables where there are none."""
+        for table in TABLES:
+            self.journal.run(table)
 
     # ------------------------------------------------------------------ where messages went
     def of_thread(self, message: Message) -> list[int]:

@@ -183,7 +183,7 @@ class Watcher:
                 looked_at = dict.fromkeys(new, "")
         finally:
             if looked_at or self.inbox not in before:
-                with self.assistant.kept.lock, journal.transaction():
+                with self.assistant.kept.changing(), journal.transaction():
                     for place, name in looked_at.items():
                         memory.note_place(place, name)
                     journal.put(WATCHED, sorted({*before, self.inbox}))

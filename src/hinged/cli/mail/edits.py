@@ -82,7 +82,7 @@ def reset(
     Example: hinged mail reset ~/Maildir --yes
     """
     with known_account(source, state) as assistant:
-        known = len(assistant.kept.labels())
+        known = len(assistant.known())
         if yes:
             assistant.reset()
     sentence = (

@@ -56,7 +56,7 @@ def learn(
         else:
             with bar() as show:
                 seen = look(assistant, mail, show)
-        known = len(assistant.kept.labels())
+        known = len(assistant.known())
     from hinged.cli.mail.showing import skipped_as_dict, tell_skipped
 
     tell_skipped(seen.skipped)

@@ -31,7 +31,7 @@ def status(source: Account, *, state: State = None, as_json: AsJson = False) -> 
             "messages": model.n_rounds_ if learnt else 0,
             "mistakes": model.n_mistakes_ if learnt else 0,
             "folders": assistant.folders(),
-            "gone": sorted({str(label) for label in assistant.kept.labels()} - {*assistant.folders()}),
+            "gone": sorted({*assistant.known()} - {*assistant.folders()}),
             "excluded": list(assistant.excluded),
             "pins": assistant.pins(),
             "moves_to_undo": len(assistant.memory.moves()),

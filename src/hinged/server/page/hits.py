@@ -23,12 +23,12 @@ class Hits:
 
     def __init__(self, kept: DurableModel) -> None:
         self.kept, self.journal = kept, kept.journal
-        with kept.lock, self.journal.transaction():
+        with kept.changing(), self.journal.transaction():
             self.journal.run(TABLE)
 
     def note(self, message: str, folder: str, rank: int, best: str) -> None:
         """A message went to a folder that stood at `rank`, from 1, 0 for a folder nobody could have known."""
-        with self.kept.lock, self.journal.transaction():
+        with self.kept.changing(), self.journal.transaction():
             self.journal.run(
                 "INSERT INTO mail_hits (at, message, folder, rank, best) VALUES (?, ?, ?, ?, ?)",
                 (time.time(), message, folder, rank, best),
@@ -36,12 +36,12 @@ class Hits:
 
     def drop(self, message: str, folder: str) -> None:
         """It was undone."""
-        with self.kept.lock, self.journal.transaction():
+        with self.kept.changing(), self.journal.transaction():
             self.journal.run("DELETE FROM mail_hits WHERE message = ? AND folder = ?", (message, folder))
 
     def keep_replay(self, ranks: list[int]) -> None:
         """What the assistant would have achieved on the mail that was filed before."""
-        with self.kept.lock, self.journal.transaction():
+        with self.kept.changing(), self.journal.transaction():
             self.journal.put("replayed", json.dumps(ranks, separators=(",", ":")))
 
     @property
