@@ -267,3 +267,50 @@ def test_labels_in_one_cell_are_told_apart_again(call, tmp_path):
     assert hinged.load(tmp_path / "m.hinged").classes_.tolist() == ["a", "b"]
     assert call("learn", tmp_path / "heavy.csv", "--model", tmp_path / "w.hinged", "--weight", "w")[0] == 0
     assert hinged.load(tmp_path / "w.hinged").classes_.tolist() == ["a"]
+
+
+def test_the_columns_that_were_taken_are_told(call, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,Folder,kind,subject\n" + "1,work,NORM,pay the bill\n2,home,NORM,eat the cake\n" * 3)
+    code, out, _ = call("learn", path, "--model", tmp_path / "m.hinged", "--label", "folder")
+    assert code == 0
+    assert "label from 'Folder'; text from 'kind', 'subject'" in out
+    told = json.loads(call("evaluate", path, "--json")[1])["columns"]
+    assert (told["label"], told["texts"]) == ("Folder", ["kind", "subject"])
+
+
+@pytest.mark.parametrize("on_error", ["stop", "skip"])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_a_missing_column_is_told_with_those_there_are(call, tmp_path, name, on_error):
+    rows = {"a.csv": "kind,subject\nx,pay the bill\n", "a.jsonl": '{"kind": "x", "subject": "pay the bill"}\n'}
+    (tmp_path / name).write_text(rows[name])
+    arguments = (tmp_path / name, "--model", tmp_path / "m.hinged", "--label", "folder", "--on-error", on_error)
+    code, _, err = call("learn", *arguments)
+    assert code == 1
+    assert is_one_sentence(err.replace(". It has", "; it has"))
+    assert "'kind', 'subject'" in err
+    assert "--on-error" not in err
+
+
+def test_a_model_without_a_feature_is_not_written(call, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"label": "x", "text": ""}\n{"label": "y", "text": "!"}\n')
+    code, _, err = call("learn", tmp_path / "a.jsonl", "--model", tmp_path / "m.hinged")
+    assert code == 1
+    assert is_one_sentence(err)
+    assert "--text" in err
+    assert not (tmp_path / "m.hinged").exists()
+
+
+def test_tagged_sentences_are_recognised(call, tmp_path):
+    (tmp_path / "a.txt").write_text("He PRP B-NP\nsat VBD B-VP\n\nShe PRP B-NP\nran VBD B-VP\n")
+    code, _, err = call("learn", tmp_path / "a.txt", "--model", tmp_path / "m.hinged")
+    assert code == 1
+    assert "--task sequence" in err
+
+
+def test_sets_that_nobody_can_get_wrong_are_told_apart(call, tmp_path):
+    sets = [["a"], ["b"], [], ["a"], [], ["a", "b"]]
+    rows = [json.dumps({"labels": labels, "text": f"word{i} x"}) for i, labels in enumerate(sets)]
+    (tmp_path / "a.jsonl").write_text("\n".join(rows))
+    told = json.loads(call("learn", tmp_path / "a.jsonl", "--model", tmp_path / "m.hinged", "--json")[1])
+    assert (told["rounds"], told["novel"], told["unopposed"], told["counted"]) == (6, 2, 3, 1)

@@ -138,5 +138,34 @@ def test_a_reader_that_has_had_enough_ends_the_program_quietly(tmp_path):
     with started("predict", path, "--model", tmp_path / "m.hinged", "--json") as program:
         program.stdout.readline()
         program.stdout.close()
-        assert program.wait(timeout=60) == 1
+        assert program.wait(timeout=60) == 0
         assert program.stderr.read() == ""
+
+
+def test_learning_goes_on_when_nobody_reads_the_table(tmp_path):
+    path = write_jsonl(tmp_path / "a.jsonl", 3000)
+    with started("learn", path, "--model", tmp_path / "m.hinged") as program:
+        program.stdout.readline()
+        program.stdout.close()
+        assert program.wait(timeout=60) == 0
+        assert program.stderr.read() == ""
+    assert hinged.load(tmp_path / "m.hinged").n_rounds_ == 3000
+
+
+def test_a_disk_that_is_full_is_told_with_the_file(tmp_path):
+    path = write_jsonl(tmp_path / "a.jsonl", 2000)
+    limited = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)); from hinged.cli.main import main; main()"
+    for target in (("learn", path, "--model", "m.hinged"), ("convert", path, "b.jsonl"), ("convert", path, "b.csv.gz")):
+        done = subprocess.run(
+            [sys.executable, "-c", limited, *map(str, target)], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert done.returncode == 1
+        assert target[-1] in done.stderr
+        assert "File too large" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_the_package_is_a_program_too(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "hinged", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"hinged {hinged.__version__}\n"

@@ -95,11 +95,25 @@ def test_rankings_of_label_sets_are_scikit_learns():
     assert [ours[label].recall for label in labels] == pytest.approx(recall.tolist())
 
 
-def test_a_right_label_that_is_alone_is_no_mistake():
+def test_a_right_label_that_is_alone_is_not_counted():
     model = hinged.TextClassifier()
     result = assess_progressively(model, chunks([{"label": "a", "text": "x y"}] * 3))
-    assert (result.counted, result.mistakes, result.accuracy) == (2, 0, 1.0)
+    assert (result.unseen, result.unopposed, result.counted, result.mistakes, result.accuracy) == (1, 2, 0, 0, None)
     assert result.confusions() == []
+
+
+def test_documents_without_a_right_label_flatter_nobody():
+    lines = [{"label": labels, "text": f"word{i % 3} x"} for i, labels in enumerate([["a"], ["b"], ["a", "b"]] * 10)]
+    empty = [{"label": [], "text": "x y"}] * 50
+    plain = assess_progressively(hinged.TextRanker(), chunks(lines))
+    mixed = assess_progressively(hinged.TextRanker(), chunks([*lines[:15], *empty, *lines[15:]]))
+    assert plain.unopposed == 10  # both of the two labels known are right
+    assert mixed.unopposed == plain.unopposed + 50
+    assert mixed.counted == plain.counted
+    model = hinged.TextRanker().fit([line["text"] for line in lines], [line["label"] for line in lines])
+    held_out = assess(model, chunks(empty + lines))
+    assert held_out.unopposed == 60
+    assert held_out.ranked == held_out.counted == 20
 
 
 def test_a_reason_names_rival_lead_and_words():

@@ -15,6 +15,7 @@ from hinged.cli.options import LEARNER, READING, AsJson, Files, learner_settings
 if TYPE_CHECKING:
     from hinged.bounds.watching import Watched
     from hinged.evaluate.assessment import Assessment
+    from hinged.io.examples.columns import Layout
 
 __all__ = ["evaluate"]
 
@@ -85,10 +86,7 @@ def evaluate(
     inputs.report_skipped()
     inputs.check_any()
     if learner is None or not result.examples:
-        raise ValueError(
-            f"none of the {inputs.examples:,} examples of {inputs.name} has a label, so nothing can be judged; "
-            "name its column or key with --label."
-        )
+        raise ValueError(inputs.without_labels())
     if report is not None:
         from hinged.evaluate.assessment_page import write_assessment
 
@@ -99,9 +97,10 @@ def evaluate(
             more = bound_section(watched)
         write_assessment(report, result, learner, os.path.basename(inputs.name), how, more)
     if as_json:
-        typer.echo(json.dumps(_as_dict(result, how, report, watched), indent=2, ensure_ascii=False))
+        columns = {"columns": inputs.layout and inputs.layout._asdict()}
+        typer.echo(json.dumps(_as_dict(result, how, report, watched) | columns, indent=2, ensure_ascii=False))
     else:
-        _print(result, how, report, watched)
+        _print(result, how, report, watched, inputs.layout)
 
 
 def _check_options(inputs: Inputs, model: Path | None, holdout: float | None, passes: int, report: Path | None) -> None:
@@ -186,6 +185,7 @@ def _as_dict(result: Assessment, how: str, report: Path | None, watched: Watched
         "top": {str(k): result.top(k) for k in (1, 3, 5)},
         "ranking": None if ranking is None else ranking._asdict(),
         "unseen": result.unseen,
+        "unopposed": result.unopposed,
         "unlabelled": result.unlabelled,
         "skipped": result.skipped,
         "seconds": result.seconds,
@@ -201,7 +201,7 @@ def _as_dict(result: Assessment, how: str, report: Path | None, watched: Watched
     }
 
 
-def _print(result: Assessment, how: str, report: Path | None, watched: Watched | None) -> None:
+def _print(result: Assessment, how: str, report: Path | None, watched: Watched | None, layout: Layout | None) -> None:
     from hinged.cli.tables import bold, count, dim, percent, rows_of, say, shorten
 
     say(f"{bold(count(result.examples, 'example'))}, {how} {dim(f'({result.seconds:.1f} s)')}")
@@ -214,8 +214,12 @@ def _print(result: Assessment, how: str, report: Path | None, watched: Watched |
     say(f"right label among the {tops}")
     if result.unseen:
         say(dim(f"{result.unseen:,} with a label that was new to the model{_fate(how)}"))
+    if result.unopposed:
+        say(dim(f"{result.unopposed:,} without a right label, or without a wrong one, not counted"))
     if result.unlabelled:
         say(dim(f"{result.unlabelled:,} without a label were left out"))
+    if layout:
+        say(dim(str(layout)))
     _print_labels(result)
     confusions = result.confusions()
     if confusions:

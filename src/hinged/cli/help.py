@@ -1,4 +1,4 @@
-"""Help in plain text, options in groups; Rich's boxes would take longer to import than all the rest."""
+"""What all commands share: help in plain text, and an end without complaints where the reader of stdout has gone."""
 
 from __future__ import annotations
 
@@ -6,11 +6,24 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from hinged.cli.tables import silence_stdout
+
 __all__ = ["Command"]
 
 
 class Command(TyperCommand):
-    """A command whose help lists its options under the headings they were declared with."""
+    """A command whose help lists its options under the headings they were declared with.
+
+    Rich's boxes would take longer to import than all the rest.
+    """
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a reader of its results that has enough of them, as `head` has, ends it without an error."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            silence_stdout()
+            return 0
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the groups, those without a heading of their own first."""

@@ -15,7 +15,8 @@ from hinged.cli.options import names_in
 
 if TYPE_CHECKING:
     from hinged.cli.progress import Foot
-    from hinged.io.examples import Chunk, Sentence
+    from hinged.io.examples import BadLine, Chunk, Sentence
+    from hinged.io.examples.columns import Layout
 
 __all__ = ["Inputs", "Malformed"]
 
@@ -49,9 +50,12 @@ class Inputs:
         How many have been handed out, and malformed lines left out, so far.
     aside : str
         What to add where the input is refused.
+    layout : Layout or None
+        Which columns of the file read last were taken for what, where it has columns.
     """
 
     aside = ""
+    layout: Layout | None = None
 
     def __init__(self, files: list[str] | None, options: dict[str, Any]) -> None:
         if not files:
@@ -126,15 +130,26 @@ class Inputs:
             with read(file, self.format or lines, on_error=self.on_error, **names, **self.more) as reader:
                 try:
                     for chunk in reader:
+                        self.layout = chunk.layout
                         self.examples += len(chunk)
                         self.skipped += chunk.skipped
                         yield chunk
                         if foot is not None:
                             foot.show(os.path.basename(self.name), before + reader.progress[0], total)
                 except BadLine as problem:
-                    raise Malformed(str(problem), self.aside, "--on-error skip leaves such lines out") from None
+                    raise self._malformed(problem, "lines") from None
                 self.problems += map(str, reader.problems)
             before += size
+
+    def _malformed(self, problem: BadLine, what: str) -> Malformed:
+        hint = f"--on-error skip leaves such {what} out" if self.on_error == "stop" else "nothing after it can be read"
+        return Malformed(str(problem), self.aside, hint)
+
+    def without_labels(self) -> str:
+        """What to say of input in which no example has a label."""
+        columns = f" It has {', '.join(map(repr, self.layout.columns))}." if self.layout else ""
+        found = f"none of the {self.examples:,} examples of {self.name} has a label"
+        return f"{found}; name its column or key with --label.{columns}"
 
     def sentences(self, foot: Foot | None = None, tagged: bool = True) -> Iterator[Sentence]:
         """Every sentence of every file of CoNLL columns or CoNLL-U, in order."""
@@ -153,7 +168,7 @@ class Inputs:
                         if foot is not None and self.examples % 64 == 0:
                             foot.show(os.path.basename(self.name), *reader.progress)
                 except BadLine as problem:
-                    raise Malformed(str(problem), self.aside, "--on-error skip leaves such sentences out") from None
+                    raise self._malformed(problem, "sentences") from None
                 self.skipped += reader.skipped
                 self.problems += map(str, reader.problems)
 

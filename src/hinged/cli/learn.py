@@ -91,6 +91,11 @@ def learn(
         inputs.report_skipped()
         if learner is None or not tally.rounds:
             _refuse(inputs, interrupts.exit_code, model)
+        if not tally.features:
+            raise ValueError(
+                f"none of the {inputs.examples:,} examples of {inputs.name} has a word or another feature, so {model} "
+                "was not written; name the columns of text with --text."
+            )
         learner.save(model)
     seconds = time.perf_counter() - began
     _summarize(learner, model, inputs, ends, table, resumed, seconds, interrupts.signal, as_json)
@@ -143,10 +148,7 @@ def _refuse(inputs: Inputs, exit_code: int, model: Path) -> None:
         typer.echo(f"hinged: nothing was learnt yet; {model} was not written.", err=True)
         raise typer.Exit(exit_code)
     inputs.check_any()
-    raise ValueError(
-        f"none of the {inputs.examples:,} examples of {inputs.name} has a label, so nothing can be learnt; "
-        "name its column or key with --label."
-    )
+    raise ValueError(inputs.without_labels())
 
 
 class Table:
@@ -218,6 +220,7 @@ def _summarize(
             **{name: value for name, value in final._asdict().items() if name != "seconds"},
             "unlabelled": passes[-1].unlabelled,
             "skipped": passes[-1].skipped,
+            "columns": inputs.layout and inputs.layout._asdict(),
             "rate": final.rate,
             "passes": [{"rounds": p.rounds, "mistakes": p.mistakes, "rate": p.rate} for p in passes],
             "total_rounds": learner.n_rounds_,
@@ -232,13 +235,20 @@ def _summarize(
     say(f"{bold(count(final.rounds, 'example'))} learnt in {seconds:.1f} s{dim(speed)}")
     for number, one in enumerate(passes, start=1):
         which = f" in pass {number}" if len(passes) > 1 else ""
-        new = one.rounds - one.counted
-        aside = f"; not counted: {count(new, 'example')} with a label that was new" if new else ""
+        apart = [f"{count(one.novel, 'example')} with a label that was new"] if one.novel else []
+        apart += (
+            [f"{count(one.unopposed, 'example')} without a right label, or without a wrong one"]
+            if one.unopposed
+            else []
+        )
+        aside = f"; not counted: {' and '.join(apart)}" if apart else ""
         if number > 1:
             aside = "; these examples had been learnt before"
         share = f" ({percent(one.rate)} of {one.counted:,})" if one.counted else ""
         say(f"{bold(count(one.mistakes, 'mistake') + which)}{share}{dim(aside)}")
     if passes[-1].unlabelled:
         say(f"{count(passes[-1].unlabelled, 'example')} without a label, left out")
+    if inputs.layout:
+        say(dim(str(inputs.layout)))
     goes_on = f", {learner.n_rounds_:,} rounds in all" if resumed else ""
     say(f"{bold(str(path))} {dim(f'{size_of(size)}, {type(learner).__name__}{goes_on}')}")

@@ -27,7 +27,6 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="hinged",
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import typer
 
-__all__ = ["aligned", "bold", "count", "dim", "percent", "rows_of", "say", "shorten"]
+__all__ = ["aligned", "bold", "count", "dim", "percent", "rows_of", "say", "shorten", "silence_stdout"]
 
 GAP = 2
 
@@ -89,5 +89,13 @@ def _coloured() -> bool:
 
 
 def say(line: str = "") -> None:
-    """Print a line of the result to stdout."""
-    typer.echo(line)
+    """Print a line of the result to stdout; a reader that has gone away (`| head`) does not stop the command."""
+    try:
+        typer.echo(line)
+    except BrokenPipeError:
+        silence_stdout()
+
+
+def silence_stdout() -> None:
+    """Send whatever is still printed to nowhere, so that the end of the program has nothing to complain about."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -15,7 +15,7 @@ from hinged.estimators.geometry import check_space, tell
 from hinged.estimators.holding import Held, must_be_undone
 from hinged.estimators.inputs import dense_values
 from hinged.estimators.label_weights import LabelWeights
-from hinged.estimators.labels import LabelIndex, to_declare
+from hinged.estimators.labels import LabelIndex, to_declare, without_rival
 from hinged.estimators.learning import Learns
 from hinged.estimators.reading import Batch
 from hinged.estimators.settings import BUILT_FOR, STEPPING, settle
@@ -155,6 +155,7 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
     ) -> tuple[np.ndarray, np.ndarray]:
         known, model = self._held
         known = LabelIndex() if known is None else known
+        n_before = len(known)
         indptr, flat = self._flat(answers)
         each = np.repeat(weights, np.diff(indptr)) if len(weights) else None
         ids, new = known.encode(flat, each)
@@ -175,6 +176,8 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         finally:  # also where the call is interrupted: the labels met so far are known
             known.extend(new[: max(0, int(model.ledger.counts[LABELS]) - len(known))])
         tell(self, model)
+        if n_before < 2 or len(ids) != batch.n:  # elsewhere each round has one right label, and a rival
+            told[1][without_rival(indptr, ids, n_before, delay)] = 0
         return told
 
     def _price(self, model: Any, labels: list[Hashable]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LabelIndex", "Numbers", "as_labels", "check_labels", "given", "in_order", "to_declare"]
+__all__ = ["LabelIndex", "Numbers", "as_labels", "check_labels", "given", "in_order", "to_declare", "without_rival"]
 
 
 def in_order(labels: Iterable[Hashable]) -> list[Hashable]:
@@ -224,3 +224,28 @@ class LabelIndex:
         array = np.empty(len(labels), object)
         array[:] = labels
         return array
+
+
+def without_rival(indptr: np.ndarray, labels: np.ndarray, n_known: int, delay: int = 0) -> np.ndarray:
+    """Which rounds have no constraint: no label is right, or every label known when the row comes is.
+
+    Parameters
+    ----------
+    indptr, labels : the right labels of each row, numbered by appearance; -1 for one that stays unknown
+    n_known : labels known before the first row
+    delay : how many rows later the answers come
+
+    Examples
+    --------
+    >>> without_rival(np.array([0, 1, 1, 3, 4]), np.array([0, 0, 1, 0]), 1).tolist()
+    [True, True, False, False]
+    """
+    n_right = np.diff(indptr)
+    has_any = n_right > 0
+    lowest, highest = np.zeros(len(n_right), np.int64), np.full(len(n_right), -1)
+    if has_any.any():
+        starts = indptr[:-1][has_any]
+        lowest[has_any], highest[has_any] = np.minimum.reduceat(labels, starts), np.maximum.reduceat(labels, starts)
+    met = np.maximum(n_known, np.maximum.accumulate(highest) + 1)  # after each row was learnt
+    known = np.concatenate([np.full(delay + 1, n_known), met])[: len(n_right)]
+    return ~has_any | ((n_right == known) & (highest < known) & (lowest >= 0))

@@ -42,7 +42,8 @@ def assess(model: Any, chunks: Iterable[Chunk], keep: bool = False) -> Assessmen
                 right, unseen = _right_sets(truth, place)
                 flags, ranks = _judge_sets(said.scores, right)
                 flags[unseen] = 1
-                result.add_rankings(said.scores, right)
+                counted = (flags == 1) | (ranks != 0)
+                result.add_rankings(said.scores[counted], right[counted])
             else:
                 flags, ranks, unseen = _judge_single(said.scores, [place.get(label, -1) for label in truth])
             result.unseen += int(unseen.sum())
@@ -112,7 +113,7 @@ def _test_then_train(model: Any, chunk: Chunk, result: Assessment) -> None:
     result.unseen += int((flags < 0).sum())
     if result.ranks_sets:
         right, _ = _right_sets(truth, place)
-        counted = flags >= 0
+        counted = (flags >= 0) & (ranks != 0)
         result.add_rankings(table[counted], right[counted], known[counted])
         predicted: list[Any] = [
             [labels[r] for r in np.flatnonzero(row > least)] for row, least in zip(table, thresholds, strict=True)
@@ -148,13 +149,13 @@ def _judge_single(scores: np.ndarray, positions: list[int]) -> tuple[np.ndarray,
 
 
 def _judge_sets(scores: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A mistake where some right label is not above every wrong one; rank of the best right label, 1 where none is."""
+    """A mistake where a right label is not above every wrong one; rank of the best right label, 0 without a rival."""
     best = np.where(right, scores, -np.inf).max(axis=1, initial=-np.inf)
     worst = np.where(right, scores, np.inf).min(axis=1, initial=np.inf)
     rival = np.where(right, -np.inf, scores).max(axis=1, initial=-np.inf)
     asks = right.any(axis=1) & ~right.all(axis=1)
     ranks = 1 + (~right & (scores >= best[:, None])).sum(axis=1)
-    return (asks & (worst <= rival)).astype(np.int8), np.where(asks, ranks, 1).astype(np.int32)
+    return (asks & (worst <= rival)).astype(np.int8), np.where(asks, ranks, 0).astype(np.int32)
 
 
 def _right_sets(truth: list[list[Hashable]], place: dict[Hashable, int]) -> tuple[np.ndarray, np.ndarray]:

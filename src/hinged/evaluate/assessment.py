@@ -38,6 +38,8 @@ class Assessment:
         A mistake is a wrong label, or a set of labels not ranked above all others.
     unseen : int
         Examples with a label the model did not know: not counted where it is told the label next, else a mistake.
+    unopposed : int
+        Examples that nobody can get wrong, because no label is right, or none is wrong: not counted.
     unlabelled, skipped : int
         Examples without an answer, and malformed ones; both left out.
     pairs : Counter of (right, predicted)
@@ -54,6 +56,7 @@ class Assessment:
     counted: int = 0
     mistakes: int = 0
     unseen: int = 0
+    unopposed: int = 0
     unlabelled: int = 0
     skipped: int = 0
     updates: int = 0
@@ -75,8 +78,9 @@ class Assessment:
         self, flags: np.ndarray, ranks: np.ndarray, truth: list[Any], predicted: list[Any], confidence: np.ndarray
     ) -> None:
         """Count examples: their flags and ranks, the right answers, and those predicted."""
-        counted = flags >= 0
+        counted = (flags == 1) | ((flags == 0) & (ranks != 0))
         self.examples += len(flags)
+        self.unopposed += int(((flags == 0) & (ranks == 0)).sum())
         self.counted += int(counted.sum())
         self.mistakes += int((flags == 1).sum())
         values, times = np.unique(ranks[counted], return_counts=True)

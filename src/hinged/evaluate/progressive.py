@@ -21,7 +21,8 @@ class Progress:
     flags : int8 array
         1 mistake, 0 correct, -1 not counted (a label seen for the first time).
     ranks : int32 array
-        Rank, from 1, of the best right label; 0 where not counted.
+        Rank, from 1, of the best right label; 0 where a label is new, and where there is nothing to rank
+        (`unopposed`).
     updates : int
         Rounds that took a step.
     cost : float
@@ -52,7 +53,26 @@ class Progress:
     @property
     def rate(self) -> float:
         """Mistakes per counted round; 0 where none was counted."""
-        return self.mistakes / max(1, len(self.flags) - self.novel)
+        return self.mistakes / max(1, self.counted)
+
+    @property
+    def counted(self) -> int:
+        """Rounds that could be predicted rightly or wrongly: neither novel nor unopposed."""
+        return len(self.flags) - self.novel - self.unopposed
+
+    @property
+    def unopposed(self) -> int:
+        """Rounds that nobody can get wrong: no label is right, or all known labels are.
+
+        Examples
+        --------
+        >>> import hinged
+        >>> model = hinged.Ranker()
+        >>> p = hinged.evaluate.progressive(model, [{"a": 1}] * 4, [{"x"}, {"y"}, set(), {"x"}])
+        >>> p.flags.tolist(), p.unopposed, p.counted
+        ([-1, -1, 0, 1], 1, 1)
+        """
+        return int(((self.flags == 0) & (self.ranks == 0)).sum())
 
     @property
     def curve(self) -> np.ndarray:
@@ -68,7 +88,8 @@ class Progress:
         >>> p.mistakes, p.novel, round(p.top(3), 2)
         (2, 1, 0.67)
         """
-        return float((self.ranks[self.flags >= 0] <= k).mean()) if (self.flags >= 0).any() else 0.0
+        counted = (self.flags == 1) | ((self.flags == 0) & (self.ranks != 0))
+        return float((self.ranks[counted] <= k).mean()) if counted.any() else 0.0
 
     @classmethod
     def join(cls, parts: Sequence[Self]) -> Self:
@@ -82,10 +103,10 @@ class Progress:
         )
 
     def __repr__(self) -> str:
-        counted = len(self.flags) - self.novel
+        unopposed = f"{self.unopposed} unopposed, " if self.unopposed else ""
         return (
-            f"Progress({self.mistakes} mistakes in {counted} counted rounds ({100 * self.rate:.1f} %), "
-            f"{self.novel} novel, {self.updates} updates, {self.seconds:.3f} s)"
+            f"Progress({self.mistakes} mistakes in {self.counted} counted rounds ({100 * self.rate:.1f} %), "
+            f"{self.novel} novel, {unopposed}{self.updates} updates, {self.seconds:.3f} s)"
         )
 
 

@@ -25,10 +25,12 @@ class Tally(NamedTuple):
     Attributes
     ----------
     rounds : examples learnt
-    counted : of these, all but the first of each label
+    counted : of these, all that could be predicted rightly or wrongly: neither novel nor unopposed
     mistakes : counted rounds in which the right labels did not all come out on top
     updates : rounds that took a step
     labels, features : how many the model knows
+    novel : rounds with a label that was new
+    unopposed : rounds without a right label, or without a wrong one
     unlabelled, skipped : examples without an answer, and malformed ones, both left out
     seconds : time spent learning, without reading
     """
@@ -39,6 +41,8 @@ class Tally(NamedTuple):
     updates: int = 0
     labels: int = 0
     features: int = 0
+    novel: int = 0
+    unopposed: int = 0
     unlabelled: int = 0
     skipped: int = 0
     seconds: float = 0.0
@@ -113,10 +117,12 @@ def _learn(model: Any, chunk: Chunk, tally: Tally, began: float) -> Tally:
     before = model.n_updates_ if hasattr(model, "n_updates_") else 0
     # Arrow's own memory is read-only, which would be another type to the compiled loop
     weights = None if chunk.weights is None else np.array(chunk.weights)
-    flags, *_ = model._learn_batch(rows_for(model, chunk, True), answers_for(model, chunk), None, weights)
+    flags, ranks, *_ = model._learn_batch(rows_for(model, chunk, True), answers_for(model, chunk), None, weights)
     return tally._replace(
         rounds=tally.rounds + len(flags),
-        counted=tally.counted + int((flags >= 0).sum()),
+        counted=tally.counted + int(((flags == 1) | ((flags == 0) & (ranks != 0))).sum()),
+        novel=tally.novel + int((flags < 0).sum()),
+        unopposed=tally.unopposed + int(((flags == 0) & (ranks == 0)).sum()),
         mistakes=tally.mistakes + int((flags == 1).sum()),
         updates=tally.updates + model.n_updates_ - before,
         labels=len(model._known()),

@@ -98,6 +98,7 @@ def learn_sentences(
         tally = tally._replace(
             rounds=tally.rounds + len(flags),
             counted=tally.counted + int((flags >= 0).sum()),
+            novel=tally.novel + int((flags < 0).sum()),
             mistakes=tally.mistakes + int((flags == 1).sum()),
             updates=tally.updates + model.n_updates_ - before,
             labels=len(model.classes_),

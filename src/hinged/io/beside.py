@@ -6,10 +6,11 @@ import os
 import re
 import secrets
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["name_beside", "sweep_beside"]
+__all__ = ["name_beside", "naming", "sweep_beside"]
 
 STALE = 60.0  # seconds since the last write; a number of a process may be another machine's, or be in use again
 
@@ -23,6 +24,25 @@ def name_beside(path: Path) -> Path:
     True
     """
     return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name the file in errors of the system that do not, such as a full disk's.
+
+    Examples
+    --------
+    >>> with naming("a.hinged"):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+    OSError: [Errno 28] No space left on device: 'a.hinged'
+    """
+    try:
+        yield
+    except OSError as problem:
+        if problem.filename is None and problem.errno is not None and not isinstance(problem, BrokenPipeError):
+            problem.filename = os.fspath(path)
+        raise
 
 
 def sweep_beside(path: Path) -> None:

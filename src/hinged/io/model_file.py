@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hinged.io.beside import name_beside, sweep_beside
+from hinged.io.beside import name_beside, naming, sweep_beside
 from hinged.io.packing import pack, unpack
 
 __all__ = ["read", "write"]
@@ -46,7 +46,7 @@ def write(
     temporary = name_beside(path)
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
     try:
-        with open(temporary, "xb", opener=_private if mode is not None else None) as file:
+        with naming(path), open(temporary, "xb", opener=_private if mode is not None else None) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

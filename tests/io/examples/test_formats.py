@@ -187,9 +187,22 @@ def test_csv_says_what_is_wrong(data, says):
 
 def test_a_column_that_is_not_there_is_named():
     for option in ("text", "label", "weight", "tag"):
-        assert "there is no column 'bodi'; expected one of 'a', 'body'" in refusal(
-            b"a,body\n1,2\n", "csv", **{option: "bodi"}
-        )
+        with pytest.raises(ValueError, match="no column 'bodi'; its columns are 'a', 'body'"):
+            list(read(io.BytesIO(b"a,body\n1,2\n"), "csv", on_error="skip", **{option: "bodi"}))
+
+
+@pytest.mark.parametrize("data", [b"Folder,Words,n\na,x y,1\n", b'{"Folder": "a", "Words": "x y", "n": 1}\n'])
+def test_columns_that_are_asked_for_may_be_spelt_in_another_case(data):
+    (chunk,) = read(io.BytesIO(data), label="folder", text="words", weight="N")
+    assert (chunk.answers, list(chunk.texts), chunk.layout.unused) == (["a"], ["Words"], ())
+
+
+def test_a_chunk_says_which_columns_were_taken():
+    (chunk,) = read(io.BytesIO(b"id,kind,title,topics,size\n1,NORM,to be or not,a|b,7\n"))
+    assert chunk.layout == ("topics", ("kind", "title"), (), ("size",))
+    assert str(chunk.layout) == "label from 'topics'; text from 'kind', 'title'; not used: 'size'"
+    (chunk,) = read(io.BytesIO(b'{"y": 1, "size": 7, "colour": "red", "date": "today"}\n'))
+    assert str(chunk.layout) == "label from 'y'; features from 'size', 'colour'; not used: 'date'"
 
 
 def test_a_quote_that_never_closes_costs_one_line():

@@ -165,6 +165,15 @@ def test_a_file_is_packed_as_its_name_says(tmp_path):
         assert rows_of(read(path))[0][0][1] == "1"
 
 
+@pytest.mark.parametrize("packed", [".gz", ".zst"])
+@pytest.mark.parametrize("format", WRITTEN)
+def test_every_format_can_be_packed(tmp_path, format, packed):
+    path = tmp_path / f"x{FORMATS[format].suffixes[0]}{packed}"
+    data = NUMBERED.replace(b"1,3 ", b"3 ") if format in ("svmlight", "vw") else b"a\tone two\nb\tthree\n"
+    n = write(read(io.BytesIO(data)), path)
+    assert n == sum(len(chunk) for chunk in read(path)) > 0
+
+
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
     path = tmp_path / "x.vw"
     path.write_bytes(b"old")

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hinged.io.examples.columns import Layout
+
 __all__ = ["Chunk", "Named", "Strings"]
 
 
@@ -49,6 +51,8 @@ class Chunk:
         Rows of a format whose features are numbers.
     skipped : int
         Lines left out since the last chunk because they were malformed.
+    layout : Layout, optional
+        Which columns or keys were read as what, where the format has them.
     """
 
     answers: list[Hashable | list[Hashable] | None]
@@ -60,6 +64,7 @@ class Chunk:
     named: Named | None = None
     columns: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     skipped: int = 0
+    layout: Layout | None = None
 
     def __len__(self) -> int:
         return len(self.answers)

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from hinged.io.examples.errors import BadLine
 from hinged.io.examples.options import Options
 
-__all__ = ["LABELS", "PLURAL", "TAGS", "TEXTS", "WEIGHTS", "Roles", "find_first", "is_apart", "is_text"]
+__all__ = [
+    "LABELS",
+    "PLURAL",
+    "TAGS",
+    "TEXTS",
+    "WEIGHTS",
+    "Layout",
+    "Roles",
+    "find_first",
+    "is_apart",
+    "is_text",
+    "spelt",
+]
 
 #: Names of the label, the first that is there wins. Case does not matter in any of these lists.
 LABELS = (
@@ -51,6 +63,44 @@ def find_first(names: Iterable[str], customary: tuple[str, ...]) -> str | None:
     return next((lower[name] for name in customary if name in lower), None)
 
 
+def spelt(wanted: str, names: Iterable[str]) -> str | None:
+    """The name that was asked for as it is spelt there; case matters only where two names differ by nothing else.
+
+    Examples
+    --------
+    >>> spelt("Label", ["id", "label"]), spelt("a", ["A", "a"]), spelt("a", ["b"])
+    ('label', 'a', None)
+    """
+    names = list(names)
+    return wanted if wanted in names else find_first(names, (wanted.lower(),))
+
+
+class Layout(NamedTuple):
+    """Which columns (or keys) of a file are read as what, and which are not used."""
+
+    label: str | None
+    texts: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """All of them."""
+        return [*([self.label] if self.label else []), *self.texts, *self.features, *self.unused]
+
+    def __str__(self) -> str:
+        label = f"label from {self.label!r}" if self.label else "no label"
+        kind, read = ("text", self.texts) if self.texts or not self.features else ("features", self.features)
+        unused = f"; not used: {_listed(self.unused)}" if self.unused else ""
+        return f"{label}; {kind} from {_listed(read) or 'no column'}{unused}"
+
+
+def _listed(names: Iterable[str], most: int = 12) -> str:
+    quoted = [repr(name) for name in names]
+    more = f" and {len(quoted) - most} more" if len(quoted) > most else ""
+    return ", ".join(quoted[:most]) + more
+
+
 class Roles:
     """What each column of a table is, decided by the header and the first row.
 
@@ -61,6 +111,8 @@ class Roles:
         Columns of text, empty where the rows are features.
     numbers, words : list of str
         Columns of features: name → value, and name=word → 1.
+    layout : Layout
+        The same in short, with the columns that are not used.
 
     Notes
     -----
@@ -79,17 +131,30 @@ class Roles:
     """
 
     def __init__(self, kinds: dict[str, str], options: Options, source: str) -> None:
-        for wanted in (*(options.text or ()), options.label, options.weight, options.tag):
-            if wanted is not None and wanted not in kinds:
-                raise BadLine(source, 1, f"there is no column {wanted!r}", f"one of {', '.join(map(repr, kinds))}")
-        self.label = options.label or find_first((name for name in kinds if name not in (options.text or ())), LABELS)
-        self.weight = options.weight or find_first(kinds, WEIGHTS)
-        self.tag = options.tag or find_first(kinds, TAGS)
+        def asked(wanted: str) -> str:
+            found = spelt(wanted, kinds)
+            if found is None:
+                raise ValueError(f"{source} has no column {wanted!r}; its columns are {_listed(kinds, 40)}.")
+            return found
+
+        given = [asked(name) for name in options.text or ()]
+        self.label = asked(options.label) if options.label else find_first((n for n in kinds if n not in given), LABELS)
+        self.weight = asked(options.weight) if options.weight else find_first(kinds, WEIGHTS)
+        self.tag = asked(options.tag) if options.tag else find_first(kinds, TAGS)
+        self.texts = given
+        self.numbers: list[str] = []
+        self.words: list[str] = []
+        if options.text is None:
+            self._divide(kinds)
+        features = (*self.numbers, *self.words)
+        taken = {self.label, self.weight, self.tag, *self.texts, *features}
+        unused = tuple(name for name in kinds if name not in taken)
+        self.layout = Layout(self.label, tuple(self.texts), features, unused)
+
+    def _divide(self, kinds: dict[str, str]) -> None:
+        """Take every column for text or features that is nothing else."""
         own = (self.label, self.weight, self.tag)
         kinds = {n: kind for n, kind in kinds.items() if n not in own and not is_apart(n) and kind != "other"}
-        self.texts, self.numbers, self.words = list(options.text or ()), [], []
-        if options.text is not None:
-            return
         if "text" in kinds.values() or "number" not in kinds.values():
             self.texts = [name for name, kind in kinds.items() if kind != "number"]
         else:

@@ -146,6 +146,7 @@ class _Table:
             tags=self._column(data, cells, roles.tag) if roles.tag else None,
             texts=texts,
             named=named,
+            layout=roles.layout,
         )
 
     def _answers(self, data: np.ndarray, cells: np.ndarray) -> list[Any]:

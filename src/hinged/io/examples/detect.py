@@ -12,6 +12,7 @@ from hinged.io.examples.formats import FORMATS, format_of_name
 __all__ = ["detect"]
 
 CERTAIN = ("jsonl", "svmlight")  # whatever the name says
+CONLLU = 10  # columns
 LINES = 20  # of the beginning are looked at
 WORDS = 4  # at most in a column's name; a sentence has more
 SEVERAL, SHORT = 5, 40  # so many rows alike, of cells so short, are a table whatever the first row looks like
@@ -57,6 +58,11 @@ def detect(head: bytes, name: str = "") -> str:
     if table := _known_header(lines[0]):
         return table
     fits = [one for one, test in TESTS.items() if test(lines)]
+    if (not fits or fits == ["lines"]) and _is_conll(head):
+        raise ValueError(
+            f"{name or 'the file'} looks like tagged sentences, a token a line; learn them with --task sequence "
+            "(hinged.io.examples.read_sentences in Python)."
+        )
     if fits and (fits[0] in CERTAIN or hint not in fits or hint == "lines"):  # .txt says next to nothing
         return fits[0]
     if hint and hint not in ("parquet", "arrow"):  # if it is wrong, a line will be shown that does not fit
@@ -87,6 +93,14 @@ def _whole_lines(head: bytes) -> list[bytes]:
 def _most(lines: list[bytes], fit: Callable[[bytes], object]) -> bool:
     """Whether more than half of the lines fit: a few may be malformed."""
     return 2 * sum(bool(fit(line)) for line in lines) > len(lines)
+
+
+def _is_conll(head: bytes) -> bool:
+    """Whether these are lines of as many words each, with empty lines between: CoNLL columns, or CoNLL-U."""
+    pieces = [line.strip() for line in head.split(b"\n")[:-1]]
+    widths = {len(line.split()) for line in pieces if line and not line.startswith(b"# ")}
+    between = b"" in pieces[1:-1]
+    return between and len(widths) == 1 and (CONLLU in widths or (min(widths) > 1 and b"\t" not in head))
 
 
 def _is_jsonl(lines: list[bytes]) -> bool:

@@ -15,7 +15,7 @@ import orjson
 
 from hinged.io.examples.blocks import Blocks
 from hinged.io.examples.chunk import Chunk, Strings
-from hinged.io.examples.columns import LABELS, TAGS, WEIGHTS, find_first, is_apart, is_text
+from hinged.io.examples.columns import LABELS, TAGS, WEIGHTS, Layout, find_first, is_apart, is_text, spelt
 from hinged.io.examples.errors import BadLine
 from hinged.io.examples.labels import label_of
 from hinged.io.examples.named import NamedRows
@@ -95,6 +95,7 @@ class _Rows:
         self.mode = "text" if options.text else ""
         self.label = options.label  # once found by custom, the same for the whole file
         self.fields: dict[str, list[bytes]] = {name: [] for name in options.text or ()}
+        self.layout: Layout | None = None  # as the first object has it
         self._seen: dict[tuple[str, ...], _Keys] = {}
         self._clear()
 
@@ -120,6 +121,8 @@ class _Rows:
             self._add_text(row, keys)
         else:
             self._add_features(row, mode, keys)
+        if self.layout is None:
+            self.layout = _layout(row, keys, mode, bool(self.options.text))
         if mode != self.mode or keys.label != self.label:  # decided for the rest of the file
             self.mode, self.label = mode, keys.label
             self._seen.clear()
@@ -146,18 +149,22 @@ class _Rows:
             tags=self.tags if any(self.tags) else None,
             texts=texts,
             named=named,
+            layout=self.layout,
         )
         self._clear()
         return chunk
 
     def _keys_of(self, row: dict[str, Any]) -> _Keys:
         """Worked out once for all objects with the same keys."""
-        label = self.label or find_first(row, LABELS)
-        weight = self.options.weight or find_first(row, WEIGHTS)
-        tag = self.options.tag or find_first(row, TAGS)
+        options = self.options
+        label = spelt(self.label, row) or self.label if self.label else find_first(row, LABELS)
+        weight = spelt(options.weight, row) if options.weight else find_first(row, WEIGHTS)
+        tag = spelt(options.tag, row) if options.tag else find_first(row, TAGS)
         others = tuple(name for name in row if name not in (label, weight, tag) and not is_apart(name))
-        if self.options.text:
-            others = tuple(name for name in self.options.text if name in row)
+        if options.text:
+            there = {name: spelt(name, row) for name in options.text}
+            others = tuple(name for name in there.values() if name is not None)
+            self.fields = {there.get(name) or name: texts for name, texts in self.fields.items()}
         if len(self._seen) >= SHAPES:
             self._seen.clear()
         keys = self._seen[tuple(row)] = _Keys(label, weight, tag, others)
@@ -193,6 +200,17 @@ class _Rows:
             self.named.add(features)
         except ValueError as problem:
             raise _Fault(str(problem), '"name": number, "name": "word", or "namespace": {"name": number}') from None
+
+
+def _layout(row: dict[str, Any], keys: _Keys, mode: str, asked: bool) -> Layout:
+    """What the keys of an object are read as."""
+    texts: tuple[str, ...] = ()
+    features: tuple[str, ...] = ("features",) if mode == "features" else keys.others
+    if mode == "text":
+        texts, features = tuple(name for name in keys.others if asked or isinstance(row[name], str)), ()
+    taken = {keys.label, keys.weight, keys.tag, *texts, *features}
+    label = keys.label if keys.label in row else None
+    return Layout(label, texts, features, tuple(name for name in row if name not in taken))
 
 
 def _importance(row: dict[str, Any], key: str) -> float:

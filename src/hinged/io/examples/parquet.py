@@ -134,11 +134,12 @@ class _Records:
                 kinds[field.name] = "text" if is_text(field.name, first) else "word"
             elif field.name == "features" and is_features(field.type) and not self.options.text:
                 self.features = field.name
-        for name in self.options.text or ():
-            if kinds.get(name) not in ("text", "word", None):
+        roles = Roles(kinds, self.options, self.source)
+        for name in roles.texts:
+            if kinds[name] not in ("text", "word"):
                 kind = batch.schema.field(name).type
                 raise BadLine(self.source, 1, f"column {name!r} holds {kind}, not text", "a column of strings")
-        return Roles(kinds, self.options, self.source)
+        return roles
 
     def _faults(self, batch: Any, roles: Roles) -> Iterator[tuple[str, str, np.ndarray]]:
         """What must be a finite number, in which column, and which records have none."""
@@ -181,4 +182,5 @@ class _Records:
             else None,
             texts=texts,
             named=named,
+            layout=roles.layout,
         )

@@ -221,4 +221,5 @@ def first_rows(chunk: Chunk, n: int) -> Chunk:
         texts={name: Strings(piece.buffer, piece.starts[:n], piece.ends[:n]) for name, piece in chunk.texts.items()},
         named=named,
         columns=columns,
+        layout=chunk.layout,
     )

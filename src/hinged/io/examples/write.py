@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from hinged.io.beside import name_beside, sweep_beside
+from hinged.io.beside import name_beside, naming, sweep_beside
 from hinged.io.examples.chunk import Chunk
 from hinged.io.examples.formats import FORMATS, check_format, format_of_name
 
@@ -84,7 +84,7 @@ def _opened(target: Any) -> Iterator[BinaryIO]:
         sweep_beside(path)
         temporary = name_beside(path)
         try:
-            with open(temporary, "xb") as file, _packing(file, path.suffix.lower()) as inner:
+            with naming(path), open(temporary, "xb") as file, _packing(file, path.suffix.lower()) as inner:
                 yield inner
             os.replace(temporary, path)
         finally:

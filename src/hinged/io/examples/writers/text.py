@@ -27,7 +27,7 @@ def jsonl(chunks: Iterable[Chunk], file: BinaryIO) -> None:
         else:
             for row, features in zip(rows, features_of(chunk), strict=True):
                 row["features"] = _nested(features)
-        file.writelines(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+        file.write(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
 
 
 def _own_columns(chunk: Chunk) -> list[dict[str, Any]]:
