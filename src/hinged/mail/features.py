@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Protocol
 
 from hinged.mail.headers import addresses_in
@@ -96,9 +97,13 @@ def in_words(feature: str, message: Message, name_of: Callable[[int], str]) -> s
         where = "an earlier message of the thread is in" if field == "thread" else "the last message went to"
         return f"{where} {folder}"
     if field in ("to", "cc", "recipients"):
-        whole = {_one_word(address): address for address in addresses_in(f"{message.to}, {message.cc}")}
-        return f"it is to {whole.get(word, word)}"
+        return f"it is to {_addresses_by_word(message.to, message.cc).get(word, word)}"
     return f'{SAID.get(field, field)} "{word}"'
+
+
+@lru_cache(maxsize=1)  # a message has thousands of features
+def _addresses_by_word(to: str, cc: str) -> dict[str, str]:
+    return {_one_word(address): address for address in addresses_in(f"{to}, {cc}")}
 
 
 def _one_word(text: str) -> str:

@@ -12,7 +12,7 @@ from email.utils import mktime_tz, parsedate_tz
 __all__ = ["addresses_in", "decoded", "ids_in", "moment", "topic_of"]
 
 LONGEST = 4000  # characters of a field that count: some have thousands of recipients
-ADDRESS = re.compile(r"[^\s<>,;:\"()\[\]]+@[^\s<>,;:\"()\[\]@]+")
+BETWEEN_ADDRESSES = re.compile(r"[\s<>,;:\"()\[\]]+")
 ID = re.compile(r"<([^<>\s]{1,998})>")
 REPLY = re.compile(r"(?:\s*(?:re|aw|fw|fwd|wg|sv|vs|rv|tr|ref|antw|odp|r|i)\s*(?:\[\d+\])?\s*:)+", re.IGNORECASE)
 EARLIEST, LATEST = 0.0, 4102444800.0  # 1970 to 2100: what lies outside is no date
@@ -79,7 +79,8 @@ def addresses_in(value: str) -> tuple[str, ...]:
     >>> addresses_in('"Ann, A." <Ann@Example.com>, bob@example.org (Bob)')
     ('ann@example.com', 'bob@example.org')
     """
-    return tuple(dict.fromkeys(found.lower() for found in ADDRESS.findall(value)))
+    words = (word.rstrip("@").lower() for word in BETWEEN_ADDRESSES.split(value) if "@" in word)
+    return tuple(dict.fromkeys(word for word in words if word.rfind("@") > 0))
 
 
 def ids_in(value: str) -> tuple[str, ...]:
