@@ -1,6 +1,7 @@
 """Every endpoint of a real server, with every kind of model and input."""
 
 import json
+import threading
 
 import pytest
 
@@ -142,15 +143,48 @@ def test_an_object_of_the_library_can_be_a_setting(client):
 
 
 def test_healthz_needs_no_token_and_metrics_count(client, ask):
+    def counted():
+        text = ask("GET", "/metrics")[2].decode()
+        return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("hinged_examples_total"))
+
     assert client.healthy()
     assert ask("GET", "/healthz", token="none")[2]["status"] == "ok"
-    client.create("counted", "TextClassifier").learn("tax", "work")
+    model, before = client.create("counted", "TextClassifier"), counted()
+    model.learn("tax", "work", key="once")
+    model.learn("tax", "work", key="once")
+    with pytest.raises(ServiceError):
+        model.learn(1, "work")
+    model.learn_many([("tax", "work"), (1, "work")])
+    assert counted() == before + 2, "repeats and refusals are not counted"
+    model.delete()
+    assert counted() == before + 2
     status, headers, text = ask("GET", "/metrics")
     assert (status, headers.get_content_type()) == (200, "text/plain")
     lines = dict(line.rsplit(" ", 1) for line in text.decode().splitlines() if not line.startswith("#"))
-    assert float(lines["hinged_examples_total"]) >= 1
     assert float(lines["hinged_models_bytes"]) > 1000
     assert float(lines['hinged_requests_total{route="/v1/models/{name}/learn",status="200"}']) >= 1
+
+
+def test_a_snapshot_can_be_fetched_while_others_are_written(client, server, tmp_path):
+    model, stop = client.create("fetched", "TextClassifier"), threading.Event()
+
+    def write(client):
+        for i in range(10_000):
+            if stop.is_set():
+                return
+            client.model("fetched").learn(f"word{i} and another{i}", f"label {i % 50}")
+            client.model("fetched").snapshot()
+
+    model.learn("tax", "work")
+    model.snapshot()
+    with server.client() as other:
+        writer = threading.Thread(target=write, args=[other])
+        writer.start()
+        for _ in range(60):
+            (tmp_path / "copy").write_bytes(model.download())
+            assert hinged.load(tmp_path / "copy").n_rounds_ >= 1
+        stop.set()
+        writer.join()
 
 
 def test_every_answer_forbids_browsers_to_run_anything(ask):

@@ -2,9 +2,11 @@
 
 import http.client
 import json
+import threading
 import time
 from urllib.parse import urlsplit
 
+import pytest
 from tests.journal.models import learnt_by, same, texts
 
 import hinged
@@ -65,6 +67,67 @@ def test_an_endless_line_is_refused_with_its_status(client, ask):
     assert "line" in said["error"]
     assert ask("POST", "/v1/models/nobody/learn-many", "{}")[0] == 404
     assert ask("POST", "/v1/models/endless/predict-many", "")[2] == b""
+
+
+@pytest.mark.parametrize("path", ["learn-many", "predict-many"])
+@pytest.mark.parametrize("newline", ["", "\n"])
+def test_a_line_longer_than_the_limit_is_refused_after_those_before_it(path, newline, client, ask):
+    client.create("longer", "TextClassifier").learn("a", "b", key="1")
+    long = '{"x": "' + "x" * (1 << 16) + '", "y": "b"}' + newline
+    status, _, said = ask("POST", f"/v1/models/longer/{path}", long)
+    assert (status, "65,536 bytes" in said["error"]) == (413, True)
+    rounds = client.model("longer").status().rounds
+    status, _, said = ask("POST", f"/v1/models/longer/{path}", '{"x": "a", "y": "b"}\n' + long)
+    *before, last = [json.loads(line) for line in said.splitlines()]
+    assert (status, last["status"], "too long" in last["error"]) == (200, 413, True)
+    if path == "predict-many":
+        assert before == [{"y": "b"}]
+    else:
+        assert (last["learnt"], client.model("longer").status().rounds) == (1, rounds + 1)
+
+
+def stalled(server, path, lines_sent):
+    """A stream that sends some lines and waits."""
+    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
+    connection.putrequest("POST", path)
+    connection.putheader("Authorization", f"Bearer {server.token}")
+    connection.putheader("Content-Length", "100000000")
+    connection.endheaders(lines_sent)
+    return connection
+
+
+@pytest.mark.parametrize("path", ["learn-many", "predict-many"])
+def test_a_stalled_stream_keeps_nobody_from_deleting_and_making(path, client, ask, server):
+    place = "/v1/models/stalled"
+    model = client.create("stalled", "TextClassifier")
+    model.learn("tax form", "work")
+    sent = lines({"x": "tax form " * 10, "y": "work"} for _ in range(8000)).encode()
+    stream = stalled(server, f"{place}/{path}", sent)
+    answer = stream.getresponse()
+    assert json.loads(answer.readline())
+    assert ask("DELETE", place)[0] == 204
+    assert ask("GET", place)[0] == 404
+    assert ask("PUT", place, json.dumps({"estimator": "Classifier"}))[0] == 201
+    stream.send(sent)
+    last = [json.loads(line) for line in answer][-1]
+    assert (last["status"], "no model 'stalled'" in last["error"]) == (404, True)
+    assert model.status().rounds == 0
+    stream.close()
+    model.delete()
+
+
+def test_making_beside_deleting_is_never_refused(client, ask):
+    place, body = "/v1/models/comes-and-goes", json.dumps({"estimator": "TextClassifier"})
+    made, deleted = [], []
+    makes = threading.Thread(target=lambda: made.extend(ask("PUT", place, body)[0] for _ in range(30)))
+    deletes = threading.Thread(target=lambda: deleted.extend(ask("DELETE", place)[0] for _ in range(30)))
+    for thread in (makes, deletes):
+        thread.start()
+    for thread in (makes, deletes):
+        thread.join()
+    assert set(made) <= {200, 201}
+    assert set(deleted) <= {204, 404}
+    assert 201 in made
 
 
 def test_what_a_stream_taught_is_in_the_journal(client, ask, server):

@@ -131,7 +131,7 @@ class RemoteModel:
         while some := list(islice(given, AT_ONCE)):
             for said in self._lines("predict-many", ({"x": x} for x in some), True):
                 if "error" in said:
-                    raise ServiceError(422, said["error"])
+                    raise ServiceError(said.get("status", 422), said["error"])
                 yield said["y"]
 
     def rank(self, x: Any, top: int | None = None) -> list[tuple[Any, float]]:

@@ -38,13 +38,13 @@ class Metrics:
 
     def text(self, models: Models) -> str:
         """Everything, as Prometheus reads it."""
-        slots, loaded = models.slots.values(), models.loaded()
+        counts, loaded = models.counts, models.loaded()
         facts: list[tuple[str, str, str, Any]] = [
             ("hinged_models_loaded", "gauge", "Models in memory.", len(loaded)),
             ("hinged_models_bytes", "gauge", "About how much memory they take.", sum(s.bytes for s in loaded)),
             ("hinged_models_evicted_total", "counter", "Models closed to make room.", models.evicted),
-            ("hinged_examples_total", "counter", "Examples that reached the journal.", sum(s.learnt for s in slots)),
-            ("hinged_commits_total", "counter", "Waits for the disk.", sum(s.commits for s in slots)),
+            ("hinged_examples_total", "counter", "Examples learnt: new lines of journals.", counts["examples"]),
+            ("hinged_commits_total", "counter", "Waits for the disk.", counts["commits"]),
         ]
         lines = [f"# HELP {n} {what}\n# TYPE {n} {kind}\n{n} {value}\n" for n, kind, what, value in facts]
         return "".join([*lines, *self._requests()])

@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import shutil
+from collections import Counter
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -42,6 +43,7 @@ class Models:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._held = FolderLock(settings.folder)
         self.slots: dict[str, Slot] = {}
+        self.counts: Counter[str] = Counter()  # examples and commits, also of models that are gone
         self.evicted = 0
         self._threads = ThreadPoolExecutor(THREADS, "hinged")
         self._most = (_files_allowed() - FILES_ASIDE) // FILES_EACH
@@ -53,19 +55,38 @@ class Models:
     @asynccontextmanager
     async def using(self, name: str) -> AsyncIterator[Slot]:
         """A model in memory, which stays there until this ends."""
-        slot = self.slots.get(name) or self._found(name)
+        async with self.holding(self.find(name)) as slot:
+            yield slot
+
+    @asynccontextmanager
+    async def holding(self, slot: Slot) -> AsyncIterator[Slot]:
+        """The same for a model that was found before; refused where it is deleted by now.
+
+        Whoever waits for a client must not hold a model meanwhile: nobody could delete it, or make room.
+        """
         if slot.gone:
-            raise unknown(name)
+            raise unknown(slot.name)
         slot.hold()
         try:
             if slot.kept is None or slot.gate.locked():
                 await slot.open(snapshot_every=self.settings.snapshot_every, fsync=self.settings.fsync)
                 if slot.kept is None:
-                    raise unknown(name)
+                    raise unknown(slot.name)
             yield slot
         finally:
             slot.let_go()
             self._make_room_if_needed()
+
+    def find(self, name: str) -> Slot:
+        """Where a model of this name lies; refused where there is none."""
+        slot = self.slots.get(name)
+        if slot is None:
+            if not re.fullmatch(NAME, name) or not (self.folder / name).is_dir():
+                raise unknown(name)
+            slot = self._slot(name)
+        if slot.gone:
+            raise unknown(name)
+        return slot
 
     async def in_thread(self, call: Any, *given: Any, **named: Any) -> Any:
         """Do something that takes its time without keeping others waiting."""
@@ -75,28 +96,41 @@ class Models:
         """The names of all models, in order."""
         return sorted(entry.name for entry in self.folder.iterdir() if re.fullmatch(NAME, entry.name))
 
-    def _found(self, name: str) -> Slot:
-        if not re.fullmatch(NAME, name) or not (self.folder / name).is_dir():
-            raise unknown(name)
-        return self._slot(name)
-
     def _slot(self, name: str) -> Slot:
-        made = Slot(name, self.folder / name, self.settings.group, self.in_thread)
+        made = Slot(name, self.folder / name, self.settings.group, self.in_thread, self.counts)
         return self.slots.setdefault(name, made)
 
     # ------------------------------------------------------------------ making and removing
-    async def create(self, name: str, estimator: Any) -> bool:
-        """Make a model; False where the same one is there already, refused where another one is."""
-        slot = self._slot(name)
-        async with slot.gate:
-            if not slot.folder.exists():
-                await self.in_thread(self._create, slot, estimator)
-                slot.gone = False
-                return True
-        async with self.using(name) as slot:
-            if slot.durable.journal.get("model") != plain_settings(estimator):
-                raise Refused(409, f"there is a model {name!r} of other settings; choose another name, or delete it.")
-        return False
+    @asynccontextmanager
+    async def making(self, name: str, estimator: Any) -> AsyncIterator[tuple[Slot, bool]]:
+        """A model in memory, made if there was none; and whether it is new. Refused where there is another one.
+
+        One that is just being deleted is waited for.
+        """
+        while True:
+            slot = self._slot(name)
+            async with slot.changing:
+                if slot.gone:
+                    continue  # deleted meanwhile
+                new = not slot.folder.exists()
+                if new:
+                    try:
+                        await self.in_thread(self._create, slot, estimator)
+                    except BaseException:
+                        self._drop(slot)
+                        raise
+                async with self.holding(slot):
+                    if slot.durable.journal.get("model") != plain_settings(estimator):
+                        raise Refused(
+                            409, f"there is a model {name!r} of other settings; choose another name, or delete it."
+                        )
+                    yield slot, new
+                    return
+
+    def _drop(self, slot: Slot) -> None:
+        """Forget where a model lay; whoever still waits for it finds that it is gone."""
+        slot.gone = True
+        del self.slots[slot.name]
 
     def _create(self, slot: Slot, estimator: Any) -> None:
         """Made aside and put in place as a whole, so that a kill leaves a model or none."""
@@ -110,17 +144,21 @@ class Models:
 
     async def delete(self, name: str) -> None:
         """Remove a model and all it was taught."""
-        async with self.using(name) as slot:
+        slot = self.find(name)
+        async with slot.changing:
+            if slot.gone:
+                raise unknown(name)
             slot.gone = True  # those who come from now on find nothing
-            while slot.users > 1:
-                await asyncio.sleep(0.01)
-        await slot.close()
-        async with slot.gate:
             try:
-                await self.in_thread(self._delete, slot)
-            except OSError:
+                while slot.users:
+                    await asyncio.sleep(0.01)
+                await slot.close()
+                async with slot.gate:
+                    await self.in_thread(self._delete, slot)
+            except BaseException:
                 slot.gone = False
                 raise
+            self._drop(slot)
 
     def _delete(self, slot: Slot) -> None:
         aside = self.folder / f".gone-{secrets.token_hex(8)}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from hinged import __version__
 from hinged.server import asking, schemas
@@ -18,6 +20,7 @@ from hinged.server.streams import learn_lines, predict_lines
 __all__ = ["ENDPOINTS", "metrics"]
 
 SMALL = 1 << 14  # bytes of a body that is answered on the spot; a thread would cost more than that takes
+PIECE = 1 << 18  # bytes of a file sent at a time
 MODEL = "/v1/models/{name}"
 OCTETS = "application/octet-stream"
 
@@ -81,17 +84,12 @@ async def predict_many(call: Call) -> Response:
 async def _streamed(call: Call, answer: Any) -> Response:
     """A stream whose first piece is there before its status is sent: what fails at once has a status of its own."""
 
-    async def all_pieces() -> AsyncIterator[bytes]:
-        async with call.models.using(call.name) as slot:
-            async for piece in answer(call.request, call.models, slot):
-                yield piece
-
     async def with_first() -> AsyncIterator[bytes]:
         yield first
         async for piece in pieces:
             yield piece
 
-    pieces = all_pieces()
+    pieces = answer(call.request, call.models, call.models.find(call.name))
     first = await anext(pieces, b"")
     return Lines(with_first())
 
@@ -109,8 +107,7 @@ async def list_models(call: Call) -> Response:
 async def make(call: Call) -> Response:
     """Make a model: 201, or 200 where the same one is there already."""
     estimator = await call.models.in_thread(make_estimator, call.body.estimator, call.body.settings)
-    new = await call.models.create(call.name, estimator)
-    async with call.models.using(call.name) as slot:
+    async with call.models.making(call.name, estimator) as (slot, new):
         return as_json(asking.status(call.name, slot.durable), 201 if new else 200)
 
 
@@ -140,10 +137,30 @@ async def snapshot(call: Call) -> Response:
 async def download(call: Call) -> Response:
     """The model file of the last snapshot; `hinged.load` reads it."""
     async with call.models.using(call.name) as slot:
-        path = slot.folder / "snapshot.hinged"
-        if not path.exists():
-            raise Refused(409, f"there is no snapshot of {call.name!r} yet; POST to this path writes one.")
-        return FileResponse(path, media_type=OCTETS, filename=f"{call.name}.hinged")
+        file = await call.models.in_thread(_opened, slot.folder / "snapshot.hinged")
+    if file is None:
+        raise Refused(409, f"there is no snapshot of {call.name!r} yet; POST to this path writes one.")
+
+    async def pieces() -> AsyncIterator[bytes]:
+        with file:
+            while piece := await call.models.in_thread(file.read, PIECE):
+                yield piece
+
+    named = {"content-disposition": f'attachment; filename="{call.name}.hinged"'}
+    size = {"content-length": str(os.fstat(file.fileno()).st_size)}
+    return StreamingResponse(pieces(), headers={**named, **size}, media_type=OCTETS)
+
+
+def _opened(path: Path) -> BinaryIO | None:
+    """A file as it is now, whatever takes its place meanwhile; None where nothing was written yet."""
+    try:
+        file = open(path, "rb")  # noqa: SIM115 — closed by who reads it
+    except FileNotFoundError:
+        return None
+    if os.fstat(file.fileno()).st_size:
+        return file
+    file.close()
+    return None
 
 
 @endpoint("GET", "/healthz", None, None, schemas.Health)

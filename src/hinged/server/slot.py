@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,10 @@ class Slot:
     """Where a model lies, and the model itself while it is in memory.
 
     All of it is used from the event loop; what waits for the disk or learns long is done in threads. `gate` is held
-    while the model is opened or closed; `users` counts the requests that are using it, and only a model without users
-    is closed. Those who want to teach wait in a queue; one writer takes all who wait, up to `group` of them, learns
-    and commits once, and answers them all: many requests, one wait for the disk.
+    while the model is opened or closed, `changing` while it is made or deleted; `users` counts the requests that are
+    using it, and only a model without users is closed. Those who want to teach wait in a queue; one writer takes all
+    who wait, up to `group` of them, learns and commits once, and answers them all: many requests, one wait for the
+    disk.
 
     Parameters
     ----------
@@ -32,17 +34,19 @@ class Slot:
     folder : where its journal and snapshot lie
     group : most requests in one commit
     in_thread : runs a function in a thread
+    counts : of the server: "examples" that were learnt, and "commits"
     """
 
-    def __init__(self, name: str, folder: Path, group: int, in_thread: InThread) -> None:
+    def __init__(self, name: str, folder: Path, group: int, in_thread: InThread, counts: Counter[str]) -> None:
         self.name, self.folder, self._group, self._in_thread = name, folder, group, in_thread
-        self.gate = asyncio.Lock()
+        self._counts = counts
+        self.gate, self.changing = asyncio.Lock(), asyncio.Lock()
         self.kept: DurableModel | None = None
         self.users, self.used_at, self.bytes = 0, 0.0, 0
         self.gone = False
         self.together = Together()
         self.warm = False  # whether it was asked before: the first question may have to load or compile
-        self.commits = self.learnt = self._weigh_at = 0
+        self._taught = self._weigh_at = 0
         self._waiting: list[tuple[list[Example], asyncio.Future[list[Receipt]]]] = []
         self._writer: asyncio.Task[None] | None = None
 
@@ -70,7 +74,7 @@ class Slot:
     async def open(self, **how: Any) -> None:
         """Have the model in memory; whoever asks meanwhile waits for the same opening."""
         async with self.gate:
-            if self.kept is None and not self.gone:
+            if self.kept is None and not self.gone and self.folder.is_dir():
                 self.kept = await self._in_thread(DurableModel, self.folder, **how)
                 self.weigh()
 
@@ -86,7 +90,7 @@ class Slot:
     def weigh(self) -> None:
         """Look again how much memory the model takes."""
         self.bytes = 0 if self.kept is None else bytes_of(self.kept.model)
-        self._weigh_at = self.learnt + min(WEIGH_EVERY, max(self.learnt, 16))
+        self._weigh_at = self._taught + min(WEIGH_EVERY, max(self._taught, 16))
 
     async def learn(self, examples: list[Example]) -> list[Receipt]:
         """Teach examples; they are on the disk when this returns. The caller holds the model."""
@@ -116,9 +120,11 @@ class Slot:
                 if not done.done():
                     done.set_exception(problem)
             return
-        self.commits += 1
-        self.learnt += len(receipts)
-        if self.learnt >= self._weigh_at:  # nobody else writes between two commits
+        new = sum(receipt.new for receipt in receipts)
+        self._counts["commits"] += 1
+        self._counts["examples"] += new
+        self._taught += new
+        if self._taught >= self._weigh_at:  # nobody else writes between two commits
             self.weigh()
         at = 0
         for examples, done in turn:

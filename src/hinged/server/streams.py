@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import orjson
 from starlette.requests import Request
 
-from hinged.journal import Example
+from hinged.journal import Example, Receipt
 from hinged.server.answers import line
 from hinged.server.asking import example_for, predict_many
 from hinged.server.errors import Refused, refusal_of
@@ -32,13 +32,30 @@ async def chunks_of(request: Request, most: int) -> AsyncIterator[list[bytes]]:
         if size >= CHUNK_BYTES:
             whole, newline, left = b"".join(rest).rpartition(b"\n")
             if newline:
-                yield whole.split(b"\n")
+                for lines in _short(whole.split(b"\n"), most):
+                    yield lines
             rest, size = [left], len(left)
             if size > most:
-                raise Refused(413, f"a line of the stream is too long; {most:,} bytes are allowed.")
+                raise _too_long(most)
     last = b"".join(rest)
     if last.strip():
-        yield last.split(b"\n")
+        for lines in _short(last.split(b"\n"), most):
+            yield lines
+
+
+def _short(lines: list[bytes], most: int) -> Iterator[list[bytes]]:
+    """The lines before the first one that is too long, and the refusal of that one."""
+    long = next((place for place, one in enumerate(lines) if len(one) > most), None)
+    if long is None:
+        yield lines
+    else:
+        if long:
+            yield lines[:long]
+        raise _too_long(most)
+
+
+def _too_long(most: int) -> Refused:
+    return Refused(413, f"a line of the stream is too long; {most:,} bytes are allowed.")
 
 
 def read_lines(lines: list[bytes]) -> list[Any]:
@@ -94,23 +111,49 @@ async def learn_lines(request: Request, models: Models, slot: Slot) -> AsyncIter
     """
     told = {"lines": 0, "learnt": 0, "repeated": 0, "refused": 0, "seq": 0}
     waiting: list[tuple[asyncio.Task[Any], list[tuple[int, Exception]], int]] = []
+    broken: list[Exception] = []
     try:
-        async for lines in chunks_of(request, models.settings.max_body):
-            examples, refused, n = await models.in_thread(_examples_of, lines, slot.model)
-            waiting.append((asyncio.create_task(slot.learn(examples)), refused, n))
+        async for lines in _until_broken(chunks_of(request, models.settings.max_body), broken):
+            async with models.holding(slot):
+                examples, refused, n = await models.in_thread(_examples_of, lines, slot.model)
+            before = waiting[-1][0] if waiting else None
+            waiting.append((asyncio.create_task(_learn(models, slot, examples, before)), refused, n))
             if len(waiting) >= AHEAD:
                 yield await _acknowledge(*waiting.pop(0), told)
         while waiting:
             yield await _acknowledge(*waiting.pop(0), told)
+        if broken:
+            raise broken[0]
     except Exception as problem:
         refusal = refusal_of(problem)
-        for task, _, _ in waiting:
+        left = [task for task, _, _ in waiting]
+        for task in left:
             task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
         if not told["lines"]:
             raise refusal from problem
         yield line({**told, "status": refusal.status, "error": refusal.sentence})
         return
     yield line({**told, "done": True})
+
+
+async def _until_broken(chunks: AsyncIterator[list[bytes]], why: list[Exception]) -> AsyncIterator[list[bytes]]:
+    """Chunks up to where reading fails: those before are still learnt and acknowledged."""
+    try:
+        async for lines in chunks:
+            yield lines
+    except Exception as problem:
+        why.append(problem)
+
+
+async def _learn(
+    models: Models, slot: Slot, examples: list[Example], before: asyncio.Task[Any] | None
+) -> list[Receipt]:
+    """Learn a chunk; if the one before it fails, nothing after it is learnt either."""
+    if before is not None:
+        await before
+    async with models.holding(slot):
+        return await slot.learn(examples)
 
 
 async def _acknowledge(
@@ -136,9 +179,19 @@ async def _acknowledge(
 
 
 async def predict_lines(request: Request, models: Models, slot: Slot) -> AsyncIterator[bytes]:
-    """An answer, or an error, for each line of a stream."""
-    async for lines in chunks_of(request, models.settings.max_body):
-        yield await models.in_thread(_predictions, lines, slot.model)
+    """An answer, or an error, for each line of a stream; where it cannot go on, a last line says why."""
+    answered = False
+    try:
+        async for lines in chunks_of(request, models.settings.max_body):
+            async with models.holding(slot):
+                piece = await models.in_thread(_predictions, lines, slot.model)
+            yield piece
+            answered = True
+    except Exception as problem:
+        refusal = refusal_of(problem)
+        if not answered:
+            raise refusal from problem
+        yield line({"status": refusal.status, "error": refusal.sentence})
 
 
 def _predictions(lines: list[bytes], model: Any) -> bytes:
