@@ -1,6 +1,7 @@
 """Learners with a kernel: the plain twins' numbers, the calls of every other learner, and sentences where they end."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -117,6 +118,46 @@ def test_a_model_goes_on_after_it_was_kept(settings, tmp_path):
         np.testing.assert_array_equal(other.decision_function(X), model.decision_function(X))
         np.testing.assert_array_equal(other.support_, model.support_)
         assert other.dual_ == model.dual_
+
+
+KERNELS = [
+    *product([Gaussian(0.3), Polynomial(0.5, 2), Linear(), odd], ["multi"], [None, 5, Budget(5, "oldest")]),
+    *product([Centred(0.3), Centred(kernel=odd)], ["single", "hybrid"], [None, 5, Budget(5, "oldest")]),
+]
+BEGINNINGS = {
+    "an empty set": ([set()], None),
+    "a weight of 0": ([{"a"}], [0.0]),
+    "several": ([set(), {"a"}, {"a", "b"}], [1.0, 0.0, 0.0]),
+}
+
+
+@pytest.mark.parametrize(("kernel", "sharing", "budget"), KERNELS)
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+def test_first_rounds_that_ask_for_nothing_leave_nothing(kernel, sharing, budget, beginning, tmp_path):
+    sets, weights = BEGINNINGS[beginning]
+    n, settings = len(sets), {"kernel": kernel, "sharing": sharing, "budget": budget}
+    begun, plain = hinged.Ranker(**settings).partial_fit(X[:n], sets, sample_weight=weights), hinged.Ranker(**settings)
+    singly = hinged.Ranker(**settings)
+    for x, labels, weight in zip(X, sets, weights or [1.0], strict=False):
+        singly.learn_one(x, labels, sample_weight=weight)
+    begun.save(tmp_path / "model")
+    kept = hinged.load(tmp_path / "model", **({"kernel": kernel} if "odd" in repr(kernel) else {}))
+    plain.partial_fit(X, SETS)
+    for model in (begun, singly, kept):
+        assert (model.n_rounds_, model.n_updates_, model.n_mistakes_, len(model.classes_)) == (n, 0, 0, 0)
+        assert model.rank_one(X[0]) == []
+        model.partial_fit(X, SETS)
+        assert model.n_updates_ == plain.n_updates_ > 0
+        np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+
+
+@pytest.mark.parametrize(("kernel", "sharing", "budget"), KERNELS)
+def test_one_label_or_a_set_of_all_of_them_asks_for_nothing(kernel, sharing, budget):
+    for y in ([{"a"}] * 3, [{"a", "b"}] * 3):
+        model = hinged.Ranker(kernel=kernel, sharing=sharing, budget=budget)
+        assert hinged.evaluate.progressive(model, X[:3], y).flags.tolist() == [-1, 0, 0]
+        assert (model.n_updates_, len(model.classes_)) == (0, len(y[0]))
+        np.testing.assert_array_equal(model.decision_function(X), 0.0)
 
 
 def test_features_and_labels_may_appear_in_dicts():

@@ -84,8 +84,7 @@ class KernelModel:
         """Admit columns up to `n_features`."""
         if n_features > self.n_features:
             with self.lock:
-                outputs = 1 if self.machine.own is None else self.machine.own.n_outputs
-                self.machine.fit_to(n_features, outputs)
+                self.machine.fit_to(n_features, self.machine.n_outputs)
                 self.n_features = n_features
 
     def read(self, rows: Rows | Dense) -> tuple[Any, np.ndarray]:
@@ -193,10 +192,11 @@ class KernelModel:
         if means is not None:
             sums, counts = arrays["means.sums"], arrays["means.counts"]
             sound = sums.ndim == 2 and counts.shape == (len(sums),) and sums.dtype == np.float64
-            sound = sound and counts.dtype == np.int64 and len(sums) <= len(means.counts)
+            k = len(means.counts)
+            sound = sound and counts.dtype == np.int64 and not counts[k:].any()  # earlier versions kept one too many
             if not sound or sums.shape[1] > self.n_features or not np.isfinite(sums).all() or (counts < 0).any():
                 raise ValueError("its means are damaged")
-            means.sums[: len(sums), : sums.shape[1]], means.counts[: len(sums)] = sums, counts
+            means.sums[: len(sums), : sums.shape[1]], means.counts[: len(sums)] = sums[:k], counts[:k]
             means.compare()
 
     def _outputs(self, n_labels: int) -> int:

@@ -88,6 +88,14 @@ class Machine:
 
         return TensorExpansion(0, n_outputs, self.dtype, self.device)
 
+    @property
+    def n_outputs(self) -> int:
+        """Labels that have a place, or 1 for a single vector."""
+        if self.own is not None:
+            return self.own.n_outputs
+        assert self.means is not None
+        return len(self.means.counts)
+
     def fit_to(self, n_features: int, n_outputs: int) -> None:
         """Admit wider rows, or more labels."""
         if self.own is not None:
