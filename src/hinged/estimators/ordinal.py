@@ -111,6 +111,25 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         """Between each rank and the next, the score that divides them; their means where an average is kept."""
         return self._learnt("thresholds_").thresholds.copy()
 
+    def decision_function(self, X: Any) -> np.ndarray:
+        """⟨w, x⟩ of each row, (rows,); with two ranks ⟨w, x⟩ - b₁, positive for `classes_[1]` as scikit-learn has it.
+
+        A row that lies on the threshold, at exactly 0, is of the upper rank: the paper's definition.
+        """
+        model = self._fitted()
+        scores, threshold = model.score(self._parse(X, grow=False).rows), _only_threshold(model)
+        return scores if threshold is None else scores - threshold
+
+    def explain(self, x: Any, top: int | None = 10) -> list[tuple[Hashable, float]]:
+        """The features that carry ⟨w, x⟩, signed, largest first; with two ranks "threshold" is one of them.
+
+        All of them sum to `decision_function`.
+        """
+        carried, threshold = super().explain(x, top), _only_threshold(self._fitted())
+        if threshold:
+            carried = sorted([*carried, ("threshold", -threshold)], key=lambda item: -abs(item[1]))
+        return carried[:top]
+
     def _known(self) -> list[Hashable]:
         known = super()._known()
         return known or ([] if self.order is None else self._order())
@@ -169,3 +188,9 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
     def _decided(self, scores: np.ndarray, model: Any, n_labels: int) -> np.ndarray:
         thresholds = model.thresholds[: n_labels - 1]
         return np.array([rank_of(score, thresholds) for score in scores.tolist()], np.int64)
+
+
+def _only_threshold(model: Any) -> float | None:
+    """What divides two ranks; None where there are more, or fewer."""
+    thresholds = model.thresholds
+    return float(thresholds[0]) if len(thresholds) == 1 else None
