@@ -14,9 +14,10 @@ from tests.reference.looking import picture
 from tests.reference.streams import NEAR, learn, random_stream
 
 import hinged
+from hinged.estimators.geometry import ENTROPIC_CODES
 from hinged.geometry import Entropy
 
-RULES = ("perceptron", "pa1", "optimal", "simperc", "simproj", "conproj", "uniform")
+RULES = tuple(name for name, (code, _) in hinged.rules.RULES.items() if code in ENTROPIC_CODES)
 KINDS = ("binary", "count", "real")
 OPTIONS = {
     "margin": (0.1, 0.5, 1.5),

@@ -23,7 +23,7 @@ from tests.reference.streams import Stream, easy_stream, random_stream, rounds_w
 
 import hinged
 
-RULES = ("perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira", "uniform")
+RULES = tuple(hinged.rules.RULES)
 FEASIBLE = ("perceptron", "pa1", "simperc", "simproj", "conproj", "optimal")
 GROWING = ("pa", "pa1", "pa2", "simproj", "conproj", "optimal")
 

@@ -12,7 +12,7 @@ NO_OP = "a weight of 0 is a documented no-op, for one row or for all of them"
 FRACTIONS = "labels are any hashable, fractions among them"
 THROUGH_ZERO = "no bias by default, and through the origin no label can win on both sides"
 UNORDERED = "the check's three groups lie in no order, and one score cannot tell them apart"
-ONE_SCORE = "decision_function is one score for each row, however many ranks there are; the check asks for three columns"
+ONE_SCORE = "decision_function is one score for each row whatever the ranks; the check wants a column for each"
 ALWAYS = {
     "check_sample_weight_equivalence_on_dense_data": ONLINE,
     "check_sample_weight_equivalence_on_sparse_data": ONLINE,

@@ -13,10 +13,11 @@ from tests.reference.learner import Mira
 from tests.reference.streams import random_stream, rounds_without_near_ties
 
 import hinged
+from hinged.estimators.geometry import ENTROPIC_CODES
 from hinged.geometry import Entropy
 
-RULES = ("perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira", "uniform")
-ENTROPIC = ("perceptron", "pa1", "simperc", "simproj", "conproj", "optimal", "uniform")
+RULES = tuple(hinged.rules.RULES)
+ENTROPIC = tuple(name for name, (code, _) in hinged.rules.RULES.items() if code in ENTROPIC_CODES)
 
 
 def random_trials(seed, n_trials=30, n=6, most=4, binary=False):

@@ -16,8 +16,8 @@ from tests.reference.vectors import BallTwin, VectorTwin
 import hinged
 from hinged.evaluate import progressive
 
-PASSIVE_AGGRESSIVE = ("pa", "pa1", "pa2")
-ORDINAL_RULES = ("perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "uniform")
+PASSIVE_AGGRESSIVE = hinged.Regressor._rules
+ORDINAL_RULES = tuple(name for name in hinged.OrdinalClassifier._rules if name != "mira")
 OPTIONS = (
     {},
     {"scaling": "idf", "normalize": True},
@@ -43,7 +43,7 @@ def made(task, rule, C, options):
 
 
 def cases():
-    rules = {"binary": ("perceptron", *PASSIVE_AGGRESSIVE), "regression": PASSIVE_AGGRESSIVE, "ordinal": ORDINAL_RULES}
+    rules = {"binary": hinged.BinaryClassifier._rules, "regression": PASSIVE_AGGRESSIVE, "ordinal": ORDINAL_RULES}
     for place, (task, options) in enumerate(product(rules, OPTIONS)):
         for rule in rules[task]:  # what the exact step leaves level is level up to rounding: real values, no ties
             seed = 3 * place if rule == "optimal" else place

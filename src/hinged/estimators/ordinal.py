@@ -13,6 +13,7 @@ from hinged.estimators.holding import Held
 from hinged.estimators.labelled_vector import LabelledVector
 from hinged.estimators.labels import LabelIndex, as_labels
 from hinged.loops.vector_model import ORDINAL
+from hinged.rules.table import RULES
 from hinged.tasks.ordinal import rank_of
 
 __all__ = ["OrdinalClassifier"]
@@ -70,7 +71,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
     """
 
     _task = ORDINAL
-    _rules = ("perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira", "uniform")
+    _rules = tuple(RULES)
     _stepping = STEPPING
     _built_for = BUILT_FOR
     _as_set: ClassVar = attrgetter(*STEPPING, *BUILT_FOR)
