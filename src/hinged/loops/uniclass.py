@@ -20,16 +20,17 @@ from hinged.tasks.uniclass import radius
 __all__ = ["UniclassModel"]
 
 SCALE, SQ_NORM, HEIGHT, LARGEST, SINCE, WIDTH = range(6)
-LEAST_SCALE = 1e-60  # the multiple is folded into the vector before it vanishes
+# The multiple is folded into the vector before the vector, which is the centre over it, leaves the range of its type.
+LEAST_SCALE, LEAST_SCALE_SINGLE = 1e-60, 1e-20
 REFRESH = 4096  # updates after which ‖c‖² is summed anew
 
 
 @njit(cache=True)
-def _apart(indices: Any, data: Any, begin: int, end: int, v: Any, numbers: Any) -> tuple[float, float, float]:
-    """‖x - c‖², ⟨x, c⟩ and ‖x‖² of one row."""
+def _apart(indices: Any, data: Any, begin: int, end: int, v: Any, numbers: Any) -> tuple[float, float]:
+    """‖x - c‖² and ‖x‖² of one row."""
     # columns outside the row add what ‖c‖² has beyond the row's columns; nothing where the row has them all
     scale = numbers[SCALE]
-    apart, met, inner, q = 0.0, 0.0, 0.0, 0.0
+    apart, met, q = 0.0, 0.0, 0.0
     others = numbers[WIDTH]
     for j in range(begin, end):
         x = np.float64(data[j])
@@ -39,11 +40,10 @@ def _apart(indices: Any, data: Any, begin: int, end: int, v: Any, numbers: Any) 
         c = scale * np.float64(v[indices[j]]) if indices[j] < v.shape[0] else 0.0
         apart += (x - c) * (x - c)
         met += c * c
-        inner += x * c
         q += x * x
     if others > 0.0:
         apart += max(0.0, numbers[SQ_NORM] - met)
-    return apart, inner, q
+    return apart, q
 
 
 @njit(cache=True)
@@ -64,7 +64,7 @@ def _learn_row(
 
     Return its loss; -1, and nothing has changed, where values are not finite or too large.
     """
-    apart, inner, q = _apart(indices, data, begin, end, v, numbers)
+    apart, q = _apart(indices, data, begin, end, v, numbers)
     if not q < 1e300:
         return -1.0
     height = numbers[HEIGHT]
@@ -79,17 +79,21 @@ def _learn_row(
         counts[UPDATES] += 1
         a = min(1.0, worst_step(code, 0.0, 1.0, loss, C * weight) / distance)  # c ← (1 - a) c + a x
         keep = 1.0 - a
-        sq_norm = keep * keep * numbers[SQ_NORM] + 2.0 * a * keep * inner + a * a * q
-        if numbers[SCALE] * keep < LEAST_SCALE:
+        least = LEAST_SCALE if v.itemsize == 8 else LEAST_SCALE_SINGLE
+        if numbers[SCALE] * keep < least:
             _refresh(v, numbers)
-            if keep < LEAST_SCALE:
+            if keep < least:
                 v[:] = 0.0
-                keep = 1.0
+                numbers[SQ_NORM], keep = 0.0, 1.0
         numbers[SCALE] *= keep
-        share = a / numbers[SCALE]
-        for j in range(begin, end):
+        scale = numbers[SCALE]
+        share, sq_norm = a / scale, keep * keep * numbers[SQ_NORM]
+        for j in range(begin, end):  # ‖c‖² of the vector as it is stored, rounded: distances are read from it
+            before = scale * np.float64(v[indices[j]])
             v[indices[j]] += v.dtype.type(share * data[j])
-        numbers[SQ_NORM] = sq_norm
+            after = scale * np.float64(v[indices[j]])
+            sq_norm += (after - before) * (after + before)
+        numbers[SQ_NORM] = max(0.0, sq_norm)
         numbers[HEIGHT] *= 1.0 - a
         numbers[SINCE] += 1.0
         if numbers[SINCE] >= REFRESH:
