@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.server.process import Server
+from tests.server.site import chromium, mailbox, opened, site  # noqa: F401
 
 
 @pytest.fixture(scope="session")

@@ -120,3 +120,33 @@ def test_an_assistant_that_knows_little_says_how_much_it_needs(tmp_path):
         assert told["rows"][0]["silent"].startswith("too little is learnt yet")
         assert desk.file(told["rows"][0]["key"], "Projects/Aurora")["rank"] == 0
         assert desk.hits.curve()["filed"] == 0  # nothing was suggested, so nothing is counted
+
+
+def test_a_message_can_be_filed_to_a_new_folder(desk, mail):
+    row = desk.rows(0, 1)["rows"][0]
+    name = desk.make("Büro/Umzug & Möbel")["folder"]
+    told = desk.file(row["key"], name)
+    assert (told["folder"], told["left"]) == ("Büro/Umzug & Möbel", 29)
+    assert (mail / ".B&APw-ro.Umzug &- M&APY-bel" / "cur").is_dir()
+    assert name in [one["name"] for one in desk.folders()["folders"]]
+    assert [place.key for place in open_source(mail).places(name)] == [row["key"]]
+    desk.undo()
+    assert desk.refresh()["learnt"] == 0
+
+
+@pytest.mark.parametrize("name", ["Travel", "travel", "INBOX", "inbox", "Trash", "a.b", "../x", "a//b", "/a", " a",
+                                  ".a", "a/cur", "a\nb", "\u202ea", "x" * 300, "é" * 150])  # fmt: skip
+def test_a_name_that_cannot_be_a_folder_gets_a_sentence_and_makes_nothing(desk, mail, name):
+    before = sorted(mail.iterdir())
+    with pytest.raises(SourceError, match=r"exists already|cannot be called|between its levels"):
+        desk.make(name)
+    assert sorted(mail.iterdir()) == before
+
+
+def test_a_folder_is_made_as_those_beside_it_are(tmp_path):
+    for part in ("cur", "new", "tmp"):
+        (tmp_path / "Work" / part).mkdir(parents=True)
+    source = open_source(tmp_path)
+    assert source.create("Work/Tax v1.2") == "Work/Tax v1.2"
+    assert (tmp_path / "Work" / "Tax v1.2" / "new").is_dir()
+    assert [one.name for one in source.folders()] == ["Work", "Work/Tax v1.2"]

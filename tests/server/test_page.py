@@ -2,17 +2,15 @@
 
 import json
 import os
-import threading
 import urllib.error
 import urllib.request
-from pathlib import Path
 
 import pytest
 from tests import needs
+from tests.server.site import inbox, left, where
 
-from hinged.mail import Assistant, open_source, write_demo
+from hinged.mail import open_source
 from hinged.mail.sources.modified_utf7 import to_utf7
-from hinged.server.page.serving import PageServer
 
 #: Where screenshots are left; nowhere unless it is asked for.
 SHOTS = os.environ.get("HINGED_SHOTS")
@@ -34,85 +32,10 @@ HOSTILE = (
 READY = {"inbox": ".chip", "folders": "#folders tbody tr", "settings": "#pin-folder option"}
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    playwright = needs.module("playwright.sync_api", "pip install playwright")
-    path = needs.program("chromium", "chromium")
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=str(path), args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-class Site:
-    """A mailbox, its assistant and a server of its page, for one test."""
-
-    def __init__(self, folder: Path, messages: int = 160) -> None:
-        self.mail = folder / "mail"
-        write_demo(self.mail, messages=messages, folders=5)
-        self.assistant = Assistant(folder / "state", fsync=False)
-
-    def serve(self) -> "Site":
-        self.server = PageServer(lambda: open_source(self.mail), self.assistant)
-        self.thread = threading.Thread(target=self.server.run)
-        self.thread.start()
-        return self
-
-    def stop(self) -> None:
-        self.server.stop()
-        self.thread.join(20)
-        self.assistant.close()
-        assert not self.thread.is_alive()
-
-
-@pytest.fixture
-def mailbox(tmp_path):
-    """A site that is not served yet."""
-    site = Site(tmp_path)
-    yield site
-    site.stop()
-
-
-@pytest.fixture
-def site(mailbox):
-    return mailbox.serve()
-
-
-@pytest.fixture
-def opened(chromium):
-    """A function that opens a page and checks at the end that the browser had nothing to complain about."""
-    contexts, complaints = [], []
-
-    def open_page(site, width=1280, height=800, theme="light"):
-        context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda told: complaints.append(told.text))
-        page.on("pageerror", lambda told: complaints.append(str(told)))
-        page.on("dialog", lambda told: complaints.append(f"dialog {told.message}"))
-        page.on("request", lambda asked: complaints.append(asked.url) if "127.0.0.1" not in asked.url else None)
-        page.goto(site.server.address)
-        page.wait_for_selector(".row")
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-def inbox(site):
-    return [place.key for place in open_source(site.mail).places("INBOX")]
-
-
-def left(page, count):
-    page.wait_for_function("n => document.querySelector('#left').textContent === String(n)", arg=count)
-
-
 def test_one_key_files_and_u_takes_it_back(site, opened):
     page = opened(site)
     newest = inbox(site)[-1]
-    folder = page.locator(".row[aria-current] .chip.best span").inner_text()
+    folder = page.locator(".row[aria-current] .chip.best").get_attribute("data-folder")
     page.keyboard.press("1")
     left(page, 29)
     assert newest in [place.key for place in open_source(site.mail).places(folder)]
@@ -169,7 +92,7 @@ def test_j_and_k_move_and_slash_finds_any_folder(site, opened):
 def test_a_click_on_a_chip_files_that_message(site, opened):
     page = opened(site)
     key, chip = inbox(site)[-3], page.locator(".row[aria-posinset='3'] .chip").nth(1)
-    folder = chip.locator("span").inner_text()
+    folder = chip.get_attribute("data-folder")
     chip.click()
     left(page, 29)
     assert key in [place.key for place in open_source(site.mail).places(folder)]
@@ -189,7 +112,7 @@ def test_a_message_that_is_gone_is_no_error(site, opened):
     page = opened(site)
     del site.server.desk._places[inbox(site)[-2]]  # as when another program moved it a moment ago
     page.keyboard.press("j")
-    page.wait_for_function("() => document.querySelector('#said').textContent.includes('no longer in INBOX')")
+    page.wait_for_function("() => document.querySelector('#why').textContent.includes('no longer in INBOX')")
 
 
 def test_folders_and_wishes(site, opened):
@@ -262,6 +185,34 @@ def test_on_a_phone_a_message_fills_the_screen_and_goes_back(site, opened):
     page.locator("#why .reason.best .button").click()
     left(page, 29)
     page.wait_for_selector("#inbox", state="visible")
+
+
+@pytest.mark.parametrize("mailbox", [12], indirect=True)
+def test_a_new_user_can_file_by_touch_and_make_a_folder(site, opened):
+    page = opened(site, 390, 800, touch=True, forgive="409 (Conflict)")
+    first, second, *_ = reversed(inbox(site))
+    assert page.locator(".row .chip:not(.other)").count() == 0
+    page.locator(".row .chip.other").first.tap()
+    page.wait_for_selector("#search-list .anew, #search-list li[aria-disabled]")
+    page.fill("#search-text", "Club / Chess & Go")
+    page.get_by_role("option", name="Make folder Club/Chess & Go").tap()
+    left(page, 11)
+    assert where(site, first) == "Club/Chess & Go"
+    page.locator(".row .who").first.tap()
+    page.wait_for_selector("#why .body")
+    page.locator("#why-bar .other").tap()
+    page.get_by_role("option", name="Club/Chess & Go").tap()
+    left(page, 10)
+    assert where(site, second) == "Club/Chess & Go"
+    page.locator(".row .chip.other").first.tap()
+    page.fill("#search-text", "a.b")
+    page.get_by_role("option", name="Make folder a.b").tap()
+    page.wait_for_selector("#alarm:visible")
+    said = page.locator("#alarm-text").inner_text()
+    assert said.startswith("Not filed: ")
+    assert "cannot be called 'a.b'" in said
+    page.wait_for_selector(".row[aria-setsize='10']")
+    assert len(inbox(site)) == 10
 
 
 def test_hostile_mail_is_shown_as_text(mailbox, opened):

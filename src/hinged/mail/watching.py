@@ -243,6 +243,10 @@ class _View:
         """Refused: whoever watches moves nothing."""
         raise SourceError(f"{place.key} was not moved to {folder}: whoever watches moves nothing.")
 
+    def create(self, folder: str) -> str:
+        """Refused: whoever watches makes no folders."""
+        raise SourceError(f"{folder} was not made: whoever watches makes no folders.")
+
     def mark(self, place: Place, keywords: Sequence[str]) -> None:
         """As it is."""
         self._source.mark(place, keywords)

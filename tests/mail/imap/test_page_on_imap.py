@@ -7,7 +7,7 @@ import urllib.request
 
 import pytest
 
-from hinged.mail import Assistant, open_source
+from hinged.mail import Assistant, SourceError, open_source
 from hinged.mail.demo import letters
 from hinged.server.page.desk import Desk
 from hinged.server.page.serving import PageServer
@@ -76,3 +76,19 @@ def test_the_page_sees_what_another_program_files(mailbox, other, tmp_path):
         finally:
             server.stop()
             thread.join(20)
+
+
+def test_a_folder_is_made_on_the_server(mailbox, other, tmp_path):
+    source = open_source(mailbox)
+    with Assistant(tmp_path / "state") as assistant:
+        desk = Desk(source, assistant)
+        desk.refresh()
+        name = desk.make("Büro/Umzug")["folder"]
+        assert name == "Büro/Umzug"
+        assert desk.file(desk.rows(0, 1)["rows"][0]["key"], name)["left"] == 4
+        assert messages(other, name) == 1
+        assert name in [one["name"] for one in desk.folders()["folders"]]
+        for wrong in ("Büro/Umzug", "INBOX", "a.b", "a//b", "a\nb", "Trash"):
+            with pytest.raises(SourceError, match=r"exists already|cannot be called|between its levels"):
+                desk.make(wrong)
+    source.close()

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from hinged.mail.headers import readable
 from hinged.mail.message import ENOUGH
-from hinged.mail.sources.modified_utf7 import from_utf7
+from hinged.mail.sources.modified_utf7 import from_utf7, to_utf7
 from hinged.mail.sources.naming import escaped, told_apart
+from hinged.mail.sources.new_names import levels_of
 from hinged.mail.sources.source import UNREADABLE, Folder, FolderError, Place, SourceError, Unreadable
 from hinged.mail.sources.uses import guess_uses
 
@@ -94,6 +95,20 @@ class MaildirSource:
         except OSError as problem:
             raise SourceError(f"{place.key} could not be moved to {folder} ({problem.strerror}).") from problem
         return Place(folder, place.key)
+
+    def create(self, folder: str) -> str:
+        """Make a Maildir, named as those beside it are: `.Work.Tax` where the top is the inbox, else `Work/Tax`."""
+        flat = is_maildir(self.root)
+        levels = levels_of(folder, [one.name for one in self.folders()], "." if flat else "")
+        path = self.root.joinpath("." + ".".join(map(to_utf7, levels))) if flat else self.root.joinpath(*levels)
+        try:
+            for part in ("tmp", "new", "cur"):
+                (path / part).mkdir(parents=True, mode=0o700)
+            _flush(path.parent)
+        except OSError as problem:
+            raise SourceError(f"the folder {folder!r} could not be made ({problem.strerror}).") from problem
+        self.folders()
+        return folder
 
     def mark(self, place: Place, keywords: Sequence[str]) -> None:
         """Refused: Maildir has no keywords."""

@@ -82,6 +82,10 @@ class MboxSource:
         """Refused."""
         raise SourceError(f"messages of an mbox file are not moved; put {self.root} into a Maildir to file its mail.")
 
+    def create(self, folder: str) -> str:
+        """Refused."""
+        raise SourceError(f"no folders are made beside mbox files; {self.root} is only read.")
+
     def mark(self, place: Place, keywords: Sequence[str]) -> None:
         """Refused."""
         raise SourceError(f"messages of an mbox file are not marked; {self.root} is only read.")

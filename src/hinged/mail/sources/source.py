@@ -81,6 +81,9 @@ class Source(Protocol):
     def move(self, place: Place, folder: str) -> Place:
         """Put a message into another folder and say where it lies now."""
 
+    def create(self, folder: str) -> str:
+        """Make a folder, `/` between levels, and say under which name it is listed; refuse a name that cannot be."""
+
     def mark(self, place: Place, keywords: Sequence[str]) -> None:
         """Set keywords on a message, in place of earlier ones of ours (those that begin with `hinged-`)."""
 

@@ -46,6 +46,10 @@ class StdinSource:
         """Refused."""
         raise SourceError("a message on standard input cannot be moved; the program that piped it in has to do that.")
 
+    def create(self, folder: str) -> str:
+        """Refused."""
+        raise SourceError("no folder can be made on standard input.")
+
     def mark(self, place: Place, keywords: Sequence[str]) -> None:
         """Refused."""
         raise SourceError("a message on standard input cannot be marked; use the output of suggest --json.")

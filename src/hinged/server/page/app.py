@@ -50,7 +50,7 @@ class Page:
 
     def _routes(self) -> list[Route | Mount]:
         gets: dict[str, Callable[[Request], Any]] = {
-            "/api/inbox": lambda r: self.desk.rows(_number(r, "start", 0), min(MOST_ROWS, _number(r, "count", 50))),
+            "/api/inbox": self._rows,
             "/api/message": lambda r: self.desk.message(r.query_params.get("key", "")),
             "/api/folders": lambda r: self.desk.folders(),
             "/api/curve": lambda r: self.desk.hits.curve(),
@@ -58,6 +58,7 @@ class Page:
         }
         posts: dict[str, Callable[[Any], Any]] = {
             "/api/file": lambda body: self.desk.file(_text(body, "key"), _text(body, "folder")),
+            "/api/make": lambda body: self.desk.make(_text(body, "folder")),
             "/api/undo": lambda body: self.desk.undo(),
             "/api/settings": lambda body: self.desk.change(_text(body, "what"), body.get("value")),
         }
@@ -70,6 +71,10 @@ class Page:
         ]
 
     # ------------------------------------------------------------------ requests
+    def _rows(self, request: Request) -> Any:
+        count = min(MOST_ROWS, _number(request, "count", 50))
+        return self.desk.rows(_number(request, "start", 0), count, request.query_params.get("key", ""))
+
     def _get(self, call: Callable[[Request], Any]) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
             return await self._answer(lambda: call(request))

@@ -75,18 +75,25 @@ class Desk:
         self._skipped = {}
         return {"changed": changed, "learnt": seen.learnt, "inbox": len(self._places), "skipped": len(seen.skipped)}
 
-    def rows(self, start: int, count: int) -> dict[str, Any]:
-        """Some messages of the inbox, the newest first, with the folders suggested for each."""
-        keys = list(self._places)[start : start + count]
+    def rows(self, start: int, count: int, key: str = "") -> dict[str, Any]:
+        """Some messages of the inbox, the newest first, with the folders suggested for each.
+
+        Where `key` names a message of the inbox, they are those around it, and `at` is its position.
+        """
+        every = list(self._places)
+        at = every.index(key) if key in self._places else None
+        if at is not None:
+            start = at - at % max(1, count)
+        keys = every[start : start + count]
         found = self._messages(keys)
         rows = []
-        for key in keys:
-            if key in found:
-                with one_message(self._places[key], self._skip):
-                    rows.append(self._row(key, found[key]))
-            if key in self._skipped:
-                rows.append(self._unreadable(key))
-        return {"total": len(self._places), "start": start, "rows": rows, **self.state()}
+        for one in keys:
+            if one in found:
+                with one_message(self._places[one], self._skip):
+                    rows.append(self._row(one, found[one]))
+            if one in self._skipped:
+                rows.append(self._unreadable(one))
+        return {"total": len(every), "start": start, "at": at, "rows": rows, **self.state()}
 
     def _row(self, key: str, message: Message) -> dict[str, Any]:
         suggestion = self.assistant.suggest(message, why=False)  # the reasons are asked for one message at a time
@@ -164,6 +171,12 @@ class Desk:
         if ranking:
             self.hits.note(message.id, folder, rank, ranking[0])
         return {"folder": folder, "rank": rank, "left": len(self._places), **self.state()}
+
+    def make(self, folder: str) -> dict[str, Any]:
+        """Make a folder; a name that cannot be one is refused."""
+        name = self.source.create(folder)
+        self.assistant.see_folders(self.source.folders())
+        return {"folder": name}
 
     def undo(self) -> dict[str, Any]:
         """Put back the message that was filed last, and take back what was learnt from it."""

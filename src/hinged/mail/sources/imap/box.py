@@ -14,7 +14,7 @@ from hinged.mail.sources.imap.address import Address
 from hinged.mail.sources.imap.client import INBOX, Client, connect
 from hinged.mail.sources.imap.complaints import words_of
 from hinged.mail.sources.imap.credentials import Secret, find_secret
-from hinged.mail.sources.imap.folders import Look, look
+from hinged.mail.sources.imap.folders import Look, create, look
 from hinged.mail.sources.imap.listing import Listing, list_folder, uid_of
 from hinged.mail.sources.imap.moving import Move
 from hinged.mail.sources.imap.waiting import Pauses, Rounds, idle
@@ -84,6 +84,13 @@ class ImapSource:
             for name in (place.folder, folder):
                 self._seen().states.pop(name, None)
                 self._listings.pop(name, None)
+
+    def create(self, folder: str) -> str:
+        """Make a folder, `/` between levels, and say under which name it is listed."""
+        names = [one.name for one in self.folders()]
+        theirs = self._ask(lambda client: create(client, folder, names))
+        self.folders()
+        return next(ours for ours, listed in self._seen().names.items() if listed == theirs)
 
     def mark(self, place: Place, keywords: Sequence[str]) -> None:
         """Set keywords on a message, in place of earlier ones that begin with `hinged-`; nothing else is touched."""

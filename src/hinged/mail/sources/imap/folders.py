@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from hinged.mail.sources.imap.client import INBOX, Client, State, canonical, is_only_a_name
-from hinged.mail.sources.source import Folder
+from hinged.mail.sources.new_names import levels_of
+from hinged.mail.sources.source import Folder, SourceError
 from hinged.mail.sources.uses import guess_uses
 
-__all__ = ["Look", "look"]
+__all__ = ["Look", "create", "look"]
 
 #: RFC 6154, and Gmail's own word for what it deems important.
 USES = {
@@ -56,6 +57,27 @@ def look(client: Client) -> Look:
     guess_uses(uses)
     folders = [Folder(name, uses[name]) for name in sorted(names)]
     return Look(folders, names, {ours: states[theirs] for ours, theirs in names.items()})
+
+
+def create(client: Client, folder: str, existing: Iterable[str]) -> str:
+    """Make a folder among the user's own and subscribe to it; return the server's name for it.
+
+    May be called again after a lost connection: a folder that the first call made is not made twice.
+    """
+    prefix, separator = "", (client.list_folders("", "") or [((), b"/", "")])[0][1]
+    if client.can("NAMESPACE"):
+        spaces: Any = client.namespace()
+        prefix, separator = (spaces.personal or (("", separator),))[0]
+    level = separator.decode() if isinstance(separator, bytes) else separator or ""
+    above = our_name(prefix, level.encode())
+    levels = levels_of(folder.removeprefix(above), (name.removeprefix(above) for name in existing), level)
+    if len(levels) > 1 and not level:
+        raise SourceError(f"{client.host} keeps no folders within folders, so {folder!r} cannot be made.")
+    theirs = prefix + level.join(levels)
+    if not client.folder_exists(theirs):
+        client.create_folder(theirs)
+    client.subscribe_folder(theirs)
+    return theirs
 
 
 def our_name(theirs: str, delimiter: bytes | None) -> str:

@@ -11,6 +11,26 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+// Somebody else's text in one line. It has its own direction, and controls that would show it backwards are left out.
+export const foreign = (tag, attributes, text) => make(tag, { dir: "auto", ...attributes }, text.replace(/[\u202a-\u202e\u2066-\u2069]/g, ""));
+
+// The last part of a folder's name says most, so it comes first and is cut last.
+export function folderName(name) {
+  const cut = name.lastIndexOf("/");
+  return [foreign("span", { class: "leaf" }, name.slice(cut + 1)), cut < 0 ? null : foreign("span", { class: "path" }, name.slice(0, cut))];
+}
+
+export function chip(folder, number, attributes) {
+  return make(
+    "button",
+    { type: "button", class: number === 1 ? "chip best" : "chip", "data-folder": folder, title: folder, "aria-label": `File to ${folder}`, ...attributes },
+    make("b", { "aria-hidden": "true" }, String(number)),
+    ...folderName(folder),
+  );
+}
+
+export const otherChip = (attributes) => make("button", { type: "button", class: "chip other", "aria-haspopup": "dialog", ...attributes }, "Other folder…");
+
 export const percent = (share) => `${Math.round(100 * share)} %`;
 
 export function when(seconds, long = false) {
@@ -29,23 +49,9 @@ export function say(text) {
   $("#said").textContent = text;
 }
 
-// The latest of the server's versions that this page made itself.
-export const mine = { version: 0 };
-
-export async function ask(path, body) {
-  const options = body === undefined ? {} : { method: "POST", headers: { "X-Hinged": "1", "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  let answer;
-  try {
-    answer = await fetch(path, options);
-  } catch {
-    throw new Error("The server does not answer. Is it still running?");
-  }
-  mine.version = Math.max(mine.version, Number(answer.headers.get("X-Version") ?? 0));
-  if (answer.ok) return answer.json();
-  const told = await answer.text();
-  let why = told;
-  try {
-    why = JSON.parse(told).error ?? told;
-  } catch { /* a plain sentence */ }
-  throw new Error(why);
+// What went wrong stays in sight until it is closed or something else succeeds.
+export function warn(text) {
+  $("#alarm-text").textContent = text;
+  $("#alarm").hidden = !text;
+  if (text) say("");
 }

@@ -1,5 +1,6 @@
 // Folders at a glance, and the curve of hits.
-import { $, ask, make, percent, say } from "./dom.js";
+import { $, foreign, make, percent, warn } from "./dom.js";
+import { ask, up } from "./link.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [WIDTH, HEIGHT, LEFT, BOTTOM] = [860, 230, 46, 26];
@@ -17,7 +18,10 @@ export async function curve() {
   const words = [];
   if (told.replayed) words.push(`It begins with the ${told.replayed.toLocaleString()} messages filed before, as they would have come.`);
   if (told.filed) words.push(`Of ${told.filed} filed here, the right folder was first for ${told.first} and among three for ${told.top3}.`);
+  if (words.length) words.push("The curve shows the last hundred messages at each moment.");
   $("#curve-words").textContent = words.join(" ") || "File a few messages and a curve appears here.";
+  $("#curve-legend").hidden = n < 2;
+  $("#curve-legend .before").hidden = !told.replayed;
   if (n < 2) {
     $("#curve").replaceChildren();
     return;
@@ -27,6 +31,10 @@ export async function curve() {
   const last = told.points[told.points.length - 1];
   const svg = drawn("svg", { class: "curve", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `Over the last hundred messages the right folder was first for ${percent(last[1])} and among the first three for ${percent(last[2])}` });
   if (told.replayed) svg.append(drawn("rect", { class: "before", x: LEFT, y: 8, width: Math.max(0, x(told.replayed) - LEFT), height: HEIGHT - BOTTOM - 8 }));
+  const here = (WIDTH - 8 - x(told.replayed)) > 90; // room for a word
+  if (told.replayed && told.replayed < n) svg.append(drawn("line", { class: "start", x1: x(told.replayed), x2: x(told.replayed), y1: 8, y2: HEIGHT - BOTTOM }));
+  if (told.replayed && here) svg.append(drawn("text", { x: x(told.replayed) + 8, y: HEIGHT - BOTTOM - 8 }, "filed here"));
+  if (told.replayed) svg.append(drawn("text", { x: LEFT + 8, y: HEIGHT - BOTTOM - 8 }, "replayed"));
   for (const share of [0, 0.25, 0.5, 0.75, 1]) {
     svg.append(drawn("line", { class: "grid", x1: LEFT, x2: WIDTH - 8, y1: y(share), y2: y(share) }), drawn("text", { x: LEFT - 8, y: y(share) + 4, "text-anchor": "end" }, `${100 * share} %`));
   }
@@ -47,13 +55,13 @@ export async function folders() {
     return make(
       "tr",
       {},
-      make("td", {}, folder.excluded ? `${folder.name} · left out` : folder.name),
+      make("td", {}, foreign("bdi", {}, folder.name), folder.excluded ? " · left out" : null),
       make("td", { class: "n" }, folder.learnt.toLocaleString()),
       make("td", {}, ...(folder.recent ? [make("span", { class: "meter", "aria-hidden": "true" }, inner), `${folder.hits} of ${folder.recent}`] : [make("span", { class: "soft" }, "none filed here yet")])),
-      make("td", {}, mistaken || "–"),
+      foreign("td", {}, mistaken || "–"),
     );
   });
   $("#folders").replaceChildren(head, make("tbody", {}, ...rows));
 }
 
-export const show = () => Promise.all([curve(), folders()]).catch((problem) => say(problem.message));
+export const show = () => Promise.all([curve(), folders()]).catch((problem) => { if (up) warn(problem.message); });

@@ -1,168 +1,268 @@
 // The inbox: rows of one height, of which only those in sight exist, so that ten thousand messages cost no more than ten.
-import { $, ask, make, nameOf, percent, say, when } from "./dom.js";
+// The selection is a message, by its key: mail that comes or goes never puts another one in its place.
+import { $, say, warn } from "./dom.js";
+import { GONE, ask, up } from "./link.js";
+import { rowElement, skeleton } from "./row.js";
 
 const PAGE = 30;
 const list = $("#inbox");
 const items = list.firstElementChild;
-const rows = new Map(); // by position
-const shown = new Map(); // elements, by position
-let total = 0;
-let current = 0;
+const newer = $("#newer");
+const rows = new Map(); // what is known of the inbox, by position
+const shown = new Map(); // elements, by the key of their message or the position of one that has not come yet
+const loading = new Set(); // the beginnings of pages that were asked for
+const leaving = new Set(); // keys of messages that are being filed
+let total = null;
+let key = null; // of the message selected
+let at = 0; // where it is, or was
+let wanted = true; // whether what comes at that position is to be selected
+let moves = 0; // how often the user chose another message
 let age = 0; // answers to older questions are dropped
-let pending = 0; // filings that the server has not confirmed yet
+let pending = 0; // changes that the server has not confirmed yet
 let work = Promise.resolve(); // they go one after another
-export const events = new EventTarget();
+let above = 0; // messages that came above those in sight
+export const events = new EventTarget(); // "selected", "open", "other", "state", "vanished", "taken"
 
 const height = () => parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) * parseFloat(getComputedStyle(document.documentElement).fontSize);
+const tell = (name, detail = null) => events.dispatchEvent(new CustomEvent(name, { detail }));
+const pageOf = (position) => Math.floor(position / PAGE) * PAGE;
 
-export const selected = () => rows.get(current) ?? null;
+function find(which) {
+  if (which === null) return undefined;
+  if (rows.get(at)?.key === which) return at;
+  return [...rows].find(([, row]) => row.key === which)?.[0];
+}
 
-async function fetchRows(start, anew = false) {
-  const asked = anew ? (age += 1) : age;
-  const told = await ask(`/api/inbox?start=${start}&count=${PAGE}`);
-  if (asked !== age || pending) return;
-  if (anew) rows.clear();
+export const selected = () => rows.get(find(key)) ?? null;
+
+// ------------------------------------------------------------------ what the server tells
+function enter(told) {
   total = told.total;
   told.rows.forEach((row, i) => rows.set(told.start + i, row));
-  events.dispatchEvent(new CustomEvent("state", { detail: told }));
+  if (wanted) at = Math.max(0, Math.min(at, total - 1));
+  if (wanted && rows.has(at)) {
+    key = rows.get(at).key;
+    wanted = false;
+  }
+  tell("state", told);
 }
 
-// What is shown stays until the answer is here, so that keys pressed meanwhile are not lost.
-export async function reload() {
+async function fetchPage(start) {
+  if (loading.has(start) || pending || total === null) return;
+  loading.add(start);
+  const asked = age;
+  const told = await ask(`/api/inbox?start=${start}&count=${PAGE}`);
+  if (asked !== age || pending) return;
+  loading.delete(start);
+  if (told.total !== total) return reload();
+  const before = key;
+  enter(told);
+  draw();
+  if (key !== before) tell("selected");
+}
+
+let running = null;
+let again = false;
+
+// List the inbox anew, once however often it is asked for meanwhile.
+export function reload() {
+  again = true;
+  running ??= (async () => {
+    while (again && !pending) {
+      again = false;
+      await look();
+    }
+  })().finally(() => { running = null; });
+  return running;
+}
+
+async function look() {
+  const tall = height();
+  const steady = key ?? rows.get(Math.ceil(list.scrollTop / tall))?.key ?? ""; // a message that is to stay where it is
+  const before = find(steady);
+  const told = await ask(`/api/inbox?start=${pageOf(at)}&count=${PAGE}&key=${encodeURIComponent(steady)}`);
   if (pending) return;
-  await fetchRows(Math.floor(current / PAGE) * PAGE, true);
-  current = Math.min(current, Math.max(0, total - 1));
-  if (total && !rows.has(current)) await fetchRows(Math.floor(current / PAGE) * PAGE);
+  if (key !== null && key !== steady) {
+    again = true; // the user moved on meanwhile
+    return;
+  }
+  const focused = list.contains(document.activeElement);
+  age += 1;
+  loading.clear();
+  rows.clear();
+  const shift = told.at === null || before === undefined ? 0 : told.at - before;
+  if (key !== null && told.at === null) {
+    key = null; // nothing is selected in its place: the user has not seen what that would be
+    tell("vanished", steady);
+  } else if (steady) at = key === null ? at + shift : told.at;
+  enter(told);
+  at = Math.max(0, Math.min(at, total - 1));
+  items.style.height = `${total * tall}px`;
+  if (shift) list.scrollTop += shift * tall;
+  above = list.scrollTop < tall / 2 ? 0 : Math.max(0, above + shift);
   draw();
-  events.dispatchEvent(new Event("selected"));
+  if (focused && !list.contains(document.activeElement)) (shown.get(key) ?? list).focus({ preventScroll: true });
+  tell("selected");
 }
 
-// Take a row away at once; those below move up.
-function take(at) {
-  const later = [...rows].filter(([i]) => i > at);
-  for (const i of [...rows.keys()]) if (i >= at) rows.delete(i);
-  for (const [i, row] of later) rows.set(i - 1, row);
-  total -= 1;
-  if (at < current || current >= total) current = Math.max(0, current - 1);
-  draw();
-}
-
+// ------------------------------------------------------------------ drawing
 function draw() {
   const tall = height();
-  $("#empty").hidden = total > 0;
+  $("#empty").hidden = total !== 0;
   list.hidden = total === 0;
   const first = Math.max(0, Math.floor(list.scrollTop / tall) - 4);
-  const last = Math.min(total, Math.ceil((list.scrollTop + list.clientHeight) / tall) + 4);
-  for (const [at, element] of shown) {
-    if (at < first || at >= last || element.dataset.key !== (rows.get(at)?.key ?? "")) {
+  const last = Math.min(total ?? 12, Math.ceil((list.scrollTop + list.clientHeight) / tall) + 4);
+  const order = []; // as they stand, so that screen readers read them in that order
+  const missing = new Set();
+  for (let position = first; position < last; position += 1) {
+    const row = rows.get(position);
+    const name = row?.key ?? position;
+    const face = row ? JSON.stringify([row, row.key === key]) : "skeleton";
+    let element = shown.get(name);
+    if (element?.face !== face) { // one that looks the same is left alone, under a finger that may just be pressing it
+      const fresh = row ? rowElement(row, row.key === key, run) : skeleton();
+      fresh.face = face;
+      if (element) {
+        const focused = document.activeElement === element;
+        element.replaceWith(fresh);
+        if (focused) fresh.focus({ preventScroll: true });
+      }
+      element = fresh;
+      shown.set(name, element);
+    }
+    if (row) {
+      element.setAttribute("aria-posinset", position + 1);
+      element.setAttribute("aria-setsize", total);
+    } else missing.add(pageOf(position));
+    element.style.top = `${position * tall}px`;
+    order.push([name, element]);
+  }
+  const kept = new Set(order.map(([name]) => name));
+  for (const [name, element] of shown) {
+    if (!kept.has(name)) {
       element.remove();
-      shown.delete(at);
+      shown.delete(name);
     }
   }
-  let missing = null;
-  for (let at = first; at < last; at += 1) {
-    const row = rows.get(at);
-    if (!row) {
-      missing ??= at;
-    } else {
-      const face = JSON.stringify([row, at === current, total, tall]);
-      if (shown.get(at)?.face === face) continue; // left alone, under a finger that may just be pressing it
-      const element = rowElement(at, row);
-      element.face = face;
-      if (shown.has(at)) shown.get(at).replaceWith(element);
-      else items.append(element);
-      shown.set(at, element);
-    }
+  let next = items.firstChild;
+  for (const [, element] of order) {
+    if (element === next) next = next.nextSibling;
+    else items.insertBefore(element, next);
   }
-  items.style.height = `${total * tall}px`;
-  if (missing !== null) fetchRows(Math.floor(missing / PAGE) * PAGE).then(draw, (problem) => say(problem.message));
+  items.style.height = `${(total ?? 0) * tall}px`;
+  newer.hidden = above === 0;
+  newer.textContent = above === 1 ? "↑ 1 new message" : `↑ ${above} new messages`;
+  for (const start of missing) fetchPage(start).catch(() => {});
 }
 
-function rowElement(at, row) {
-  const kept = shown.get(at);
-  const focused = kept?.contains(document.activeElement) && document.activeElement === kept;
-  const mine = at === current;
-  const element = make(
-    "li",
-    {
-      class: "row",
-      tabindex: mine ? "0" : "-1",
-      "data-key": row.key,
-      "aria-current": mine ? "true" : null,
-      "aria-posinset": at + 1,
-      "aria-setsize": total,
-      on: { click: (event) => { if (!event.target.closest("button")) { select(at); open(); } } },
-    },
-    make("div", { class: "line" }, make("span", { class: "who" }, nameOf(row.from)), row.files ? make("span", { class: "clip" }, row.files === 1 ? "1 file" : `${row.files} files`) : null, make("time", {}, when(row.date))),
-    make("div", { class: "what" }, row.subject, make("span", {}, ` ${row.snippet}`)),
-    make("div", { class: "chips" }, ...(row.folders.length ? row.folders.map((folder, i) => chip(row, folder, i, mine)) : [make("span", { class: "silent" }, row.silent)])),
-  );
-  element.style.top = `${at * height()}px`;
-  if (focused) queueMicrotask(() => element.focus({ preventScroll: true }));
-  return element;
-}
-
-function chip(row, folder, i, mine) {
-  const sure = i === 0 && row.confidence !== null ? ` (${row.pinned ? "pinned" : percent(row.confidence)})` : "";
-  return make(
-    "button",
-    { type: "button", class: i === 0 ? "chip best" : "chip", tabindex: mine ? "0" : "-1", "aria-label": `File to ${folder.name}${sure}`, on: { click: () => file(row.key, folder.name) } },
-    make("b", { "aria-hidden": "true" }, String(i + 1)),
-    make("span", {}, folder.name),
-  );
-}
-
-export function select(at, focus = false) {
+// ------------------------------------------------------------------ choosing
+function choose(position, focus = false) {
   if (!total) return;
-  current = Math.max(0, Math.min(total - 1, at));
+  moves += 1;
+  at = Math.max(0, Math.min(total - 1, position));
+  key = rows.get(at)?.key ?? null;
+  wanted = key === null;
   const tall = height();
-  if (current * tall < list.scrollTop) list.scrollTop = current * tall;
-  if ((current + 1) * tall > list.scrollTop + list.clientHeight) list.scrollTop = (current + 1) * tall - list.clientHeight;
+  if (at * tall < list.scrollTop) list.scrollTop = at * tall;
+  if ((at + 1) * tall > list.scrollTop + list.clientHeight) list.scrollTop = (at + 1) * tall - list.clientHeight;
   draw();
-  if (focus) shown.get(current)?.focus({ preventScroll: true });
-  events.dispatchEvent(new Event("selected"));
+  if (focus) (shown.get(key) ?? list).focus({ preventScroll: true });
+  tell("selected");
 }
 
-export const move = (by) => select(current + by, true);
-export const open = () => events.dispatchEvent(new Event("open"));
+// A step from a message that is gone leads to the one that stands in its place.
+export const move = (by) => choose(key === null && !wanted ? at + Math.min(by, 0) : at + by, true);
+export const open = (which = key) => {
+  const position = find(which);
+  if (position === undefined) return;
+  if (which !== key) choose(position);
+  tell("open");
+};
 
-export function file(key, folder) {
-  const at = [...rows].find(([, row]) => row.key === key)?.[0];
-  if (at === undefined) return;
-  const focused = document.activeElement === document.body || list.contains(document.activeElement);
+const run = { open, file: (row, folder) => file(row, folder), other: (row) => tell("other", row) };
+
+// ------------------------------------------------------------------ filing
+// Take a row away at once; those below move up, and the next one is selected.
+function take(position) {
+  const later = [...rows].filter(([i]) => i > position);
+  for (const i of [...rows.keys()]) if (i >= position) rows.delete(i);
+  for (const [i, row] of later) rows.set(i - 1, row);
+  total -= 1;
+  if (position < at) at -= 1;
+  else if (position === at) {
+    at = Math.max(0, Math.min(at, total - 1));
+    key = rows.get(at)?.key ?? null;
+    wanted = key === null && total > 0;
+  }
+  draw();
+}
+
+function putBack(position, row) {
+  const later = [...rows].filter(([i]) => i >= position);
+  for (const [i] of later) rows.delete(i);
+  for (const [i, one] of later) rows.set(i + 1, one);
+  rows.set(position, row);
+  total += 1;
+  if (key === null && wanted) [key, at, wanted] = [row.key, position, false];
+  else if (position <= at) at += 1;
+  draw();
+  tell("selected");
+}
+
+// One change after another; the list is made anew when the last one is done.
+function change(doing) {
   pending += 1;
-  take(at);
-  if (focused) shown.get(current)?.focus({ preventScroll: true });
-  events.dispatchEvent(new Event("selected"));
-  work = work.then(() => send(key, folder));
+  work = work.then(doing).then(async () => {
+    pending -= 1;
+    if (!pending) await reload().catch(() => {});
+  });
+  return work;
 }
 
-async function send(key, folder) {
-  try {
-    const told = await ask("/api/file", { key, folder });
-    const which = told.rank === 1 ? "the first suggestion" : told.rank > 1 && told.rank <= 3 ? `suggestion ${told.rank}` : "learnt";
-    say(`Filed to ${folder}: ${which}.`);
-  } catch (problem) {
-    say(problem.message);
-  }
-  pending -= 1;
-  await reload().catch((problem) => say(problem.message));
-  if (!pending) events.dispatchEvent(new Event("filed"));
+export function file(row, folder, anew = false) {
+  if (!up) return warn(`Not filed: “${row.subject}” is still in the inbox. ${GONE}`);
+  if (leaving.has(row.key)) return undefined;
+  leaving.add(row.key);
+  const position = find(row.key);
+  const focused = document.activeElement === document.body || list.contains(document.activeElement);
+  if (position !== undefined) take(position);
+  if (focused) (shown.get(key) ?? list).focus({ preventScroll: true });
+  tell("taken", row.key);
+  tell("selected");
+  return change(async () => {
+    try {
+      const name = anew ? (await ask("/api/make", { folder })).folder : folder;
+      const told = await ask("/api/file", { key: row.key, folder: name });
+      const which = told.rank === 1 ? "the first suggestion" : told.rank > 1 && told.rank <= 3 ? `suggestion ${told.rank}` : "learnt";
+      warn("");
+      say(`Filed to ${folder}: ${which}.`);
+    } catch (problem) {
+      if (position !== undefined) putBack(Math.min(position, total), row);
+      warn(up ? `Not filed: “${row.subject}”. ${problem.message}` : `Not filed: “${row.subject}” is still in the inbox. ${GONE}`);
+    }
+    leaving.delete(row.key);
+  });
 }
 
-export async function undo() {
-  await work;
-  try {
-    const told = await ask("/api/undo", {});
-    say(`Taken back from ${told.folder}.`);
-    current = 0;
-    await reload();
-    select(0, true);
-    events.dispatchEvent(new Event("filed"));
-  } catch (problem) {
-    say(problem.message);
-  }
+export function undo() {
+  if (!up) return warn(`Not undone. ${GONE}`);
+  const then = moves;
+  return change(async () => {
+    try {
+      const told = await ask("/api/undo", {});
+      warn("");
+      say(`Taken back from ${told.folder}.`);
+      if (then === moves) [key, at, wanted] = [told.key, 0, false];
+    } catch (problem) {
+      warn(up ? problem.message : `Not undone. ${GONE}`);
+    }
+  }).then(() => { if (then === moves && find(key) === at) choose(at, true); });
 }
 
-list.addEventListener("scroll", () => requestAnimationFrame(draw), { passive: true });
+list.addEventListener("scroll", () => requestAnimationFrame(() => {
+  if (list.scrollTop < height() / 2) above = 0;
+  draw();
+}), { passive: true });
+newer.addEventListener("click", () => { list.scrollTop = 0; });
 addEventListener("resize", draw);
+draw();

@@ -1,23 +1,52 @@
 // Views, keys, and news from the server.
-import { $, mine, say } from "./dom.js";
+import { $, say, warn } from "./dom.js";
 import * as folders from "./folders.js";
 import * as inbox from "./inbox.js";
+import { link, listen, up } from "./link.js";
 import * as search from "./search.js";
 import * as settings from "./settings.js";
-import * as why from "./why.js";
+import "./why.js";
 
 const views = { inbox: () => inbox.reload(), folders: folders.show, settings: settings.show };
-let view = "inbox";
+const narrow = matchMedia("(max-width: 900px)");
+let view = location.hash.slice(1) in views ? location.hash.slice(1) : "inbox";
 
-function turn(to) {
+const refresh = () => Promise.resolve(views[view]()).catch((problem) => { if (up) warn(problem.message); });
+
+// ------------------------------------------------------------------ where we are; the browser's Back leads here
+function turn(to, reading) {
+  const other = to !== view;
   view = to;
   for (const name of Object.keys(views)) $(`#view-${name}`).hidden = name !== to;
   for (const button of document.querySelectorAll("[data-view]")) {
     if (button.dataset.view === to) button.setAttribute("aria-current", "page");
     else button.removeAttribute("aria-current");
   }
-  Promise.resolve(views[to]()).catch((problem) => say(problem.message));
+  $("#view-inbox").classList.toggle("reading", reading);
+  if (other) refresh();
 }
+
+function visit(to, reading = false) {
+  if (to === view && reading === Boolean(history.state?.reading)) return;
+  history.pushState({ view: to, reading }, "", to === "inbox" ? "/" : `/#${to}`);
+  turn(to, reading);
+}
+
+function leave() {
+  if (history.state?.reading) history.back();
+}
+
+addEventListener("popstate", ({ state }) => turn(state?.view ?? "inbox", Boolean(state?.reading)));
+history.replaceState({ view, reading: false }, "");
+turn(view, false);
+
+inbox.events.addEventListener("open", () => {
+  if (!narrow.matches) return;
+  visit("inbox", true);
+  $("#why").focus();
+});
+inbox.events.addEventListener("taken", leave);
+$("#back").addEventListener("click", leave);
 
 inbox.events.addEventListener("state", ({ detail }) => {
   $("#left").textContent = detail.total ? String(detail.total) : "";
@@ -26,51 +55,54 @@ inbox.events.addEventListener("state", ({ detail }) => {
   $("#note").hidden = !detail.off && !detail.needed;
   $("#note").textContent = detail.off
     ? "The assistant is switched off; nothing is suggested or learnt."
-    : `Suggestions begin after ${detail.needed} more filed messages. Press / to file one to any folder.`;
+    : `Suggestions begin after ${detail.needed} more filed messages. Until then, file with “Other folder…”.`;
 });
 
-for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => turn(button.dataset.view));
+for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => visit(button.dataset.view));
 $("#undo").addEventListener("click", inbox.undo);
+$("#alarm-close").addEventListener("click", () => warn(""));
 $("#keys-button").addEventListener("click", () => $("#keys").showModal());
 for (const dialog of document.querySelectorAll("dialog")) {
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
 }
 
-const keys = {
-  j: () => inbox.move(1),
-  k: () => inbox.move(-1),
-  ArrowDown: () => inbox.move(1),
-  ArrowUp: () => inbox.move(-1),
-  Enter: () => inbox.open(),
-  "/": () => search.open(),
-};
+// ------------------------------------------------------------------ keys
+const moving = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };
+
+function meaning(event) {
+  const { key, target, repeat } = event;
+  const row = inbox.selected();
+  if (view === "inbox" && key in moving) {
+    return key.startsWith("Arrow") && target.closest(".why") ? null : () => inbox.move(moving[key]);
+  }
+  if (repeat) return null; // a key held down moves; it does not file, undo or open
+  if (key === "?") return () => $("#keys").showModal();
+  if (key === "g") return () => visit(view === "folders" ? "inbox" : "folders");
+  if (key === "u") return inbox.undo;
+  if (key === "Escape") return () => (view === "inbox" ? leave() : visit("inbox"));
+  if (view !== "inbox") return null;
+  if (key === "/") return () => search.open();
+  if (key === "Enter" && !target.closest("button")) return () => inbox.open();
+  const folder = "123".includes(key) ? row?.folders[Number(key) - 1] : null;
+  return folder ? () => inbox.file(row, folder.name) : null;
+}
 
 document.addEventListener("keydown", (event) => {
   // A field in a dialog just closed keeps the focus until the next frame; nobody types in it.
   const typing = event.target.closest("input, select, textarea")?.checkVisibility();
   if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  const row = inbox.selected();
-  let run = null;
-  if (event.key === "?") run = () => $("#keys").showModal();
-  else if (event.key === "g") run = () => turn(view === "folders" ? "inbox" : "folders");
-  else if (event.key === "u") run = inbox.undo;
-  else if (event.key === "Escape") run = () => (view === "inbox" ? why.close() : turn("inbox"));
-  else if (view === "inbox" && "123".includes(event.key) && row?.folders[Number(event.key) - 1]) {
-    run = () => inbox.file(row.key, row.folders[Number(event.key) - 1].name);
-  } else if (view === "inbox" && keys[event.key]) {
-    if (event.key === "Enter" && event.target.closest("button")) return;
-    if (event.key.startsWith("Arrow") && event.target.closest(".why")) return;
-    run = keys[event.key];
-  }
+  const run = meaning(event);
   if (run) {
     event.preventDefault();
     run();
   }
 });
 
-const news = new EventSource("/api/events");
-news.addEventListener("message", (told) => { if (Number(told.data) > mine.version) turn(view); });
-news.addEventListener("error", () => say("The server does not answer. Is it still running?"));
-news.addEventListener("open", () => { if ($("#said").textContent.startsWith("The server does not")) { say(""); turn(view); } });
-
-turn("inbox");
+// ------------------------------------------------------------------ news
+link.addEventListener("news", refresh);
+link.addEventListener("back", () => {
+  say("The server is back. What is listed here is not filed yet.");
+  refresh();
+});
+refresh();
+listen();

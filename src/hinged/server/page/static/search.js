@@ -1,27 +1,33 @@
-// Any folder by a few of its letters.
-import { $, ask, make, say } from "./dom.js";
-import { file, selected } from "./inbox.js";
+// Any folder by a few of its letters, or a new one. What is filed is the message that the search was opened for.
+import { $, foreign, make, warn } from "./dom.js";
+import { events, file, selected } from "./inbox.js";
+import { ask, up } from "./link.js";
 
 const dialog = $("#search");
 const text = $("#search-text");
 const list = $("#search-list");
-let all = [];
+let row = null;
+let all = null;
 let found = [];
 let chosen = 0;
 
-export async function open() {
-  if (!selected() || dialog.open) return;
+export async function open(which = selected()) {
+  if (!which || dialog.open) return;
+  row = which;
+  all = null;
   text.value = "";
-  try {
-    all = (await ask("/api/folders")).folders;
-  } catch (problem) {
-    say(problem.message);
-    return;
-  }
-  if (dialog.open) return;
-  dialog.showModal();
+  $("#search-what").replaceChildren(foreign("bdi", {}, row.subject));
+  dialog.showModal(); // at once, so that letters typed meanwhile land in the field
   text.focus();
   draw();
+  try {
+    const { folders } = await ask("/api/folders");
+    if (row === which) all = folders;
+    draw();
+  } catch (problem) {
+    dialog.close();
+    if (up) warn(problem.message);
+  }
 }
 
 // Letters in order; the sooner and closer together, the better.
@@ -38,15 +44,22 @@ function distance(name, letters) {
 }
 
 function draw() {
-  const letters = text.value.toLowerCase().replace(/\s/g, "");
-  const suggested = (selected()?.folders ?? []).map((folder) => folder.name);
-  found = all
+  const name = text.value.trim().replace(/\s*\/\s*/g, "/");
+  const letters = name.toLowerCase().replace(/\s/g, "");
+  const suggested = row.folders.map((folder) => folder.name);
+  found = (all ?? [])
     .map((folder) => ({ ...folder, cost: distance(folder.name.toLowerCase(), letters), place: suggested.indexOf(folder.name) }))
     .filter((folder) => folder.cost < Infinity)
     .sort((a, b) => (letters ? a.cost - b.cost : 0) || (a.place < 0 ? 9 : a.place) - (b.place < 0 ? 9 : b.place) || a.name.localeCompare(b.name));
+  if (name && all && !all.some((folder) => folder.name.toLowerCase() === name.toLowerCase())) found.push({ name, anew: true });
   chosen = 0;
-  list.replaceChildren(...found.map((folder, i) => make("li", { role: "option", id: `found-${i}`, on: { click: () => take(i) } }, folder.name, make("small", {}, folder.place >= 0 ? `suggestion ${folder.place + 1}` : `${folder.learnt} learnt`))));
+  list.replaceChildren(...found.map((folder, i) => make("li", { role: "option", id: `found-${i}`, class: folder.anew ? "anew" : null, on: { click: () => take(i) } }, ...shown(folder))));
   mark();
+}
+
+function shown(folder) {
+  if (folder.anew) return [make("span", {}, "Make folder ", foreign("bdi", {}, folder.name))];
+  return [foreign("span", {}, folder.name), make("small", {}, folder.place >= 0 ? `suggestion ${folder.place + 1}` : `${folder.learnt.toLocaleString()} learnt`)];
 }
 
 function mark() {
@@ -56,15 +69,15 @@ function mark() {
     list.children[chosen].scrollIntoView({ block: "nearest" });
   } else {
     text.removeAttribute("aria-activedescendant");
-    list.replaceChildren(make("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, "no folder has these letters"));
+    const words = all ? "There is no folder yet. Type a name to make one." : "Loading the folders…";
+    list.replaceChildren(make("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, words));
   }
 }
 
 function take(i) {
-  const row = selected();
-  if (!found[i] || !row) return;
+  if (!found[i]) return;
   dialog.close();
-  file(row.key, found[i].name);
+  file(row, found[i].name, Boolean(found[i].anew));
 }
 
 text.addEventListener("input", draw);
@@ -73,8 +86,9 @@ text.addEventListener("keydown", (event) => {
     event.preventDefault();
     chosen = (chosen + (event.key === "ArrowDown" ? 1 : found.length - 1)) % Math.max(1, found.length);
     mark();
-  } else if (event.key === "Enter") {
+  } else if (event.key === "Enter" && !event.repeat) {
     event.preventDefault();
     take(chosen);
   }
 });
+events.addEventListener("other", ({ detail }) => open(detail));

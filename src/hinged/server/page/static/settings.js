@@ -1,22 +1,26 @@
 // The user's wishes: on or off, how sure it must be, pins, folders left out.
-import { $, ask, make, percent, say } from "./dom.js";
+import { $, foreign, make, percent, warn } from "./dom.js";
+import { ask, up } from "./link.js";
 
 async function change(what, value) {
   try {
     draw(await ask("/api/settings", { what, value }));
+    warn("");
+    return true;
   } catch (problem) {
-    say(problem.message);
+    warn(up ? problem.message : `Not changed: ${problem.message}.`);
     await show();
+    return false;
   }
 }
 
 function tag(text, label, run) {
-  return make("li", {}, text, make("button", { type: "button", "aria-label": label, on: { click: run } }, "×"));
+  return make("li", {}, foreign("bdi", {}, text), make("button", { type: "button", "aria-label": label, on: { click: run } }, "×"));
 }
 
 function draw(told) {
   $("#on").checked = told.on;
-  if (!$("#confidence").matches(":active")) { // nobody is just moving it
+  if (!$("#confidence").matches(":active")) { // else it is just being moved
     $("#confidence").value = told.confidence;
     $("#confidence-shown").textContent = percent(told.confidence);
   }
@@ -24,26 +28,30 @@ function draw(told) {
   $("#excluded").replaceChildren(...told.excluded.map((name) => tag(name, `Take ${name} in again`, () => change("include", name))));
 }
 
+// Fill a list of folders, and leave chosen what was chosen: news may come while somebody fills in the form.
+function fill(select, names) {
+  if (JSON.stringify([...select.options].map((option) => option.value)) === JSON.stringify(names)) return;
+  const chosen = select.value;
+  select.replaceChildren(...names.map((name) => make("option", { value: name }, name)));
+  if (names.includes(chosen)) select.value = chosen;
+}
+
 export async function show() {
   try {
     const [told, all] = await Promise.all([ask("/api/settings"), ask("/api/folders")]);
     draw(told);
-    for (const select of [$("#pin-folder"), $("#exclude-folder")]) {
-      const chosen = select.value; // live news must not undo a choice
-      select.replaceChildren(...all.folders.map((folder) => make("option", { value: folder.name }, folder.name)));
-      if (all.folders.some((folder) => folder.name === chosen)) select.value = chosen;
-    }
+    for (const select of [$("#pin-folder"), $("#exclude-folder")]) fill(select, all.folders.map((folder) => folder.name));
   } catch (problem) {
-    say(problem.message);
+    if (up) warn(problem.message);
   }
 }
 
 $("#on").addEventListener("change", (event) => change("on", event.target.checked));
 $("#confidence").addEventListener("input", (event) => { $("#confidence-shown").textContent = percent(event.target.value); });
 $("#confidence").addEventListener("change", (event) => change("confidence", Number(event.target.value)));
-$("#pin-form").addEventListener("submit", (event) => {
+$("#pin-form").addEventListener("submit", async (event) => {
   event.preventDefault();
-  change("pin", [$("#pin-who").value.trim(), $("#pin-folder").value]).then(() => { $("#pin-who").value = ""; });
+  if (await change("pin", [$("#pin-who").value.trim(), $("#pin-folder").value])) $("#pin-who").value = "";
 });
 $("#exclude-form").addEventListener("submit", (event) => {
   event.preventDefault();

@@ -1,41 +1,82 @@
 // The panel beside the inbox: the message as plain text, and what speaks for and against each folder.
-import { $, ask, make, percent, say, when } from "./dom.js";
+import { $, chip, foreign, folderName, make, otherChip, percent, warn, when } from "./dom.js";
 import { events, file, selected } from "./inbox.js";
+import { ask, up } from "./link.js";
 
 const panel = $("#why");
+const text = $("#why-text");
+const bar = $("#why-bar");
+let drawn = null; // what the panel shows, as it came
 let asked = 0;
+let answered = 0;
+let gone = false; // whether the message in the panel was taken away by another program
 
+// One question at a time, always about the message selected last: a key held down asks no more than can be shown.
 export async function show() {
+  asked += 1;
   const row = selected();
-  const turn = (asked += 1);
-  if (!row) {
-    panel.replaceChildren();
-    return;
-  }
-  try {
-    const told = await ask(`/api/message?key=${encodeURIComponent(row.key)}`);
-    if (turn === asked && told.gone) say(told.gone);
-    else if (turn === asked) draw(told);
-  } catch (problem) {
-    if (turn === asked) say(problem.message);
+  if (row) gone = false;
+  panel.classList.toggle("stale", row !== null && drawn !== null && drawn.key !== row.key);
+  panel.inert = panel.classList.contains("stale");
+  if (!row && !gone) clear();
+  if (asked > answered + 1) return;
+  while (answered !== asked) {
+    const turn = asked;
+    const wanted = selected();
+    if (!wanted) {
+      answered = turn;
+      continue;
+    }
+    let told = null;
+    try {
+      told = await ask(`/api/message?key=${encodeURIComponent(wanted.key)}`);
+    } catch (problem) {
+      if (up) warn(problem.message);
+    }
+    if (told && selected()?.key === wanted.key) {
+      if (told.gone) clear(told.gone); // nothing went wrong: the list will soon be without it
+      else draw(told, wanted);
+    }
+    answered = asked === turn ? turn : asked - 1;
   }
 }
 
-function draw(told) {
-  const most = Math.max(1e-9, ...told.folders.flatMap((folder) => [...folder.for, ...folder.against].map(([, share]) => Math.abs(share))));
-  panel.replaceChildren(
-    make("button", { type: "button", class: "back", on: { click: close } }, "← Inbox"),
-    make("h2", {}, told.subject),
-    make("div", { class: "meta" }, make("span", {}, told.from), told.to ? make("span", {}, `to ${told.to}`) : null, told.cc ? make("span", {}, `cc ${told.cc}`) : null, told.list ? make("span", {}, `list ${told.list}`) : null, make("span", {}, when(told.date, true))),
-    make("div", { class: "body", tabindex: "0", role: "document", "aria-label": "Text of the message" }, told.body.trim() || "(no text)"),
-    told.files.length ? make("ul", { class: "files", "aria-label": "Attachments" }, ...told.files.map((one) => make("li", {}, `${one.name || "a file"} · ${one.kind}`))) : "",
-    make("h3", {}, told.folders.length ? "Why these folders" : told.silent),
-    ...told.folders.map((folder, i) => reason(told, folder, i, most)),
-  );
-  panel.scrollTop = 0;
+function clear(words = "Select a message to read it here.") {
+  drawn = null;
+  text.replaceChildren(make("p", { class: "soft" }, words));
+  bar.replaceChildren();
+  panel.classList.remove("stale");
+  panel.inert = false;
 }
 
-function reason(told, folder, i, most) {
+function draw(told, row) {
+  const same = drawn?.key === told.key;
+  if (!same || JSON.stringify(told) !== JSON.stringify(drawn)) {
+    const most = Math.max(1e-9, ...told.folders.flatMap((folder) => [...folder.for, ...folder.against].map(([, share]) => Math.abs(share))));
+    const meta = [told.from, told.to && `to ${told.to}`, told.cc && `cc ${told.cc}`, told.list && `list ${told.list}`].filter(Boolean);
+    const files = told.files.map((one) => make("li", {}, foreign("bdi", {}, one.name || "a file"), ` · ${one.kind}`));
+    const [scrolled, inner] = [panel.scrollTop, text.querySelector(".body")?.scrollTop];
+    text.replaceChildren(
+      foreign("h2", {}, told.subject),
+      make("div", { class: "meta" }, ...meta.map((line) => foreign("span", {}, line)), make("span", {}, when(told.date, true))),
+      make("div", { class: "body", tabindex: "0", role: "document", "aria-label": "Text of the message", dir: "auto" }, told.body.trim() || "(no text)"),
+      files.length ? make("ul", { class: "files", "aria-label": "Attachments" }, ...files) : "",
+      make("h3", {}, told.folders.length ? "Why these folders" : told.silent),
+      ...told.folders.map((folder, i) => reason(told, row, folder, i, most)),
+    );
+    bar.replaceChildren(
+      ...told.folders.map((folder, i) => chip(folder.name, i + 1, { on: { click: () => file(row, folder.name) } })),
+      otherChip({ on: { click: () => events.dispatchEvent(new CustomEvent("other", { detail: row })) } }),
+    );
+    panel.scrollTop = same ? scrolled : 0;
+    if (same) text.querySelector(".body").scrollTop = inner;
+  }
+  drawn = told;
+  panel.classList.remove("stale");
+  panel.inert = false;
+}
+
+function reason(told, row, folder, i, most) {
   const sure = i === 0 && told.confidence !== null ? (told.pinned ? "pinned" : `${percent(told.confidence)} sure`) : "";
   const bar = (share) => {
     const inner = make("i");
@@ -45,23 +86,20 @@ function reason(told, folder, i, most) {
   return make(
     "section",
     { class: i === 0 ? "reason best" : "reason", "aria-label": folder.name },
-    make("div", { class: "line" }, make("kbd", { "aria-hidden": "true" }, String(i + 1)), make("span", { class: "name" }, folder.name), make("span", { class: "sure" }, sure), make("button", { type: "button", class: "button", "aria-label": `File to ${folder.name}`, on: { click: () => file(told.key, folder.name) } }, "File")),
+    make("div", { class: "line" }, make("kbd", { "aria-hidden": "true" }, String(i + 1)), make("span", { class: "name" }, ...folderName(folder.name)), make("span", { class: "sure" }, sure), make("button", { type: "button", class: "button", "aria-label": `File to ${folder.name}`, on: { click: () => file(row, folder.name) } }, "File")),
     make(
       "ul",
       {},
-      ...folder.for.map(([words, share]) => make("li", {}, words, bar(share))),
-      ...folder.against.map(([words, share]) => make("li", { class: "against" }, `against: ${words}`, bar(share))),
+      ...folder.for.map(([words, share]) => make("li", {}, foreign("bdi", {}, words), bar(share))),
+      ...folder.against.map(([words, share]) => make("li", { class: "against" }, make("span", {}, "against: ", foreign("bdi", {}, words)), bar(share))),
     ),
   );
 }
 
-export function close() {
-  $("#view-inbox").classList.remove("reading");
-}
-
 events.addEventListener("selected", show);
-events.addEventListener("filed", close);
-events.addEventListener("open", () => {
-  $("#view-inbox").classList.add("reading");
-  if (matchMedia("(max-width: 900px)").matches) panel.focus();
+events.addEventListener("vanished", ({ detail: key }) => {
+  if (drawn?.key !== key) return;
+  gone = true; // somebody may be reading it; what is said is that it can no longer be filed
+  text.prepend(make("p", { class: "note", role: "status" }, "Another program moved this message; it is no longer in the inbox."));
+  for (const button of panel.querySelectorAll(".button, .chip")) button.disabled = true;
 });
