@@ -46,6 +46,20 @@ def test_one_key_files_and_u_takes_it_back(site, opened):
     page.wait_for_selector("#undo", state="hidden")
 
 
+def test_undo_selects_the_message_that_came_back_where_it_was(site, opened):
+    page = opened(site)
+    for _ in range(4):
+        page.keyboard.press("j")
+    row = page.locator(".row[aria-current]")
+    key = row.get_attribute("data-key")
+    page.keyboard.press("1")
+    left(page, 29)
+    page.keyboard.press("u")
+    left(page, 30)
+    page.wait_for_selector(f".row[aria-current][data-key='{key}']")
+    assert row.get_attribute("aria-posinset") == "5"
+
+
 def test_keys_pressed_in_haste_are_not_lost(site, opened):
     page = opened(site)
     page.keyboard.press("1")

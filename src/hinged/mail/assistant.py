@@ -132,10 +132,19 @@ class Assistant:
 
     def retract(self, message: Message, folder: str, place: Place | None = None) -> None:
         """Take back that a message belongs to a folder, as if it had never been learnt."""
-        self.kept.retract(message.id, folder)
-        if place is not None:
-            with self.kept.changing(), self.kept.journal.transaction():
-                self.memory.forget_place(place)
+        with self.kept.changing():
+            if not self.knows(message, folder):
+                raise ValueError(f"nothing was learnt of the message {message.id!r} for the folder {folder!r}.")
+            with self.kept.journal.transaction():
+                self.memory.forget_topic(message, folder)
+                if place is not None:
+                    self.memory.forget_place(place)
+            self.kept.retract(message.id, folder)
+
+    def forget_place(self, place: Place) -> None:
+        """Look at what lies there as if for the first time."""
+        with self.kept.changing(), self.kept.journal.transaction():
+            self.memory.forget_place(place)
 
     # ------------------------------------------------------------------ suggesting
     def suggest(self, message: Message, top: int = 3, why: bool = True) -> Suggestion:
@@ -202,7 +211,9 @@ class Assistant:
         """Forget what was learnt from a folder, as if its messages had never come; their text is erased."""
         with self.kept.changing():
             self._check_known(folder)
-            self.kept.forget(folder)
+            with self.kept.journal.transaction():
+                self.memory.forget_topics(folder)
+            self.kept.forget(folder)  # which also sees to it that nothing erased is left in the file
 
     def rename(self, old: str, new: str) -> None:
         """Follow a folder to its new name."""

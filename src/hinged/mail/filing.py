@@ -112,8 +112,10 @@ def undo(assistant: Assistant, source: Source) -> tuple[list[str], list[str]]:
         if place is not None:
             source.move(place, move.origin)
         (lost if place is None else back).append(move.subject)
+        if place is None and move.place is not None:
+            place = Place(move.target, move.place)
         with assistant.kept.changing(), assistant.kept.journal.transaction():
-            assistant.memory.drop_move(move.number, move.message, move.target)
+            assistant.memory.drop_move(move.number, move.message, move.target, place)
     return back, lost
 
 

@@ -16,11 +16,23 @@ __all__ = ["Memory", "Move"]
 TABLES = (
     "CREATE TABLE IF NOT EXISTS mail_places (folder TEXT, place TEXT, message TEXT, PRIMARY KEY (folder, place)) "
     "WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS mail_topics (topic TEXT PRIMARY KEY, message TEXT) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS mail_threads (topic TEXT, seq INTEGER, PRIMARY KEY (topic, seq)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS mail_moves (number INTEGER PRIMARY KEY AUTOINCREMENT, batch INTEGER, message TEXT, "
     "subject TEXT, origin TEXT, target TEXT, place TEXT, undone INTEGER NOT NULL DEFAULT 0)",
 )
 WENT = "SELECT label FROM events WHERE key = ? AND kind = 'learn' AND dropped = 0 ORDER BY seq DESC LIMIT 1"
+TOPIC = (
+    "SELECT label FROM mail_threads JOIN events USING (seq) WHERE topic = ? AND dropped = 0 ORDER BY seq DESC LIMIT 1"
+)
+#: Journals of older versions kept the last message of each topic alone.
+OLD_TOPIC = (
+    "SELECT label FROM mail_topics JOIN events ON key = message WHERE topic = ? AND kind = 'learn' AND dropped = 0 "
+    "ORDER BY seq DESC LIMIT 1"
+)
+TAKE_OVER = (
+    "INSERT OR IGNORE INTO mail_threads SELECT topic, max(seq) FROM mail_topics JOIN events ON key = message "
+    "WHERE kind = 'learn' AND dropped = 0 GROUP BY topic"
+)
 LAST = "SELECT label FROM events WHERE kind = 'learn' AND dropped = 0 ORDER BY seq DESC LIMIT 1"
 OWN = "moved"  # lines that say: the assistant put this message there, it is no feedback
 
@@ -46,18 +58,22 @@ class Memory:
         self.journal = journal
 
     def make_tables(self) -> None:
-        """Make the tables where there are none."""
+        """Make the tables where there are none, and take over those of older versions."""
         for table in TABLES:
             self.journal.run(table)
+        if self._is_old():
+            self.journal.run(TAKE_OVER)
+            self.journal.run("DROP TABLE mail_topics")
+
+    def _is_old(self) -> bool:
+        return bool(self.journal.ask("SELECT 1 FROM sqlite_master WHERE name = 'mail_topics'"))
 
     # ------------------------------------------------------------------ where messages went
     def of_thread(self, message: Message) -> list[int]:
         """Folders of earlier messages of the thread, the nearest first, then that of the last with its subject."""
         found = [self._number_where(WENT, (name,)) for name in reversed(message.references)]
-        for (other,) in self.journal.ask(
-            "SELECT message FROM mail_topics WHERE topic = ?", (topic_of(message.subject),)
-        ):
-            found.append(self._number_where(WENT, (other,)))
+        topic = OLD_TOPIC if self._is_old() else TOPIC
+        found.append(self._number_where(topic, (topic_of(message.subject),)))
         return list(dict.fromkeys(number for number in found if number is not None))
 
     def last(self) -> int | None:
@@ -76,11 +92,30 @@ class Memory:
         return None
 
     def note(self, message: Message, place: Place | None) -> None:
-        """Remember a message that is about to be learnt, and where it lies."""
+        """Remember a message that was just learnt, and where it lies."""
         if topic := topic_of(message.subject):
-            self.journal.run("INSERT OR REPLACE INTO mail_topics VALUES (?, ?)", (topic, message.id))
+            self.journal.run(
+                "INSERT OR IGNORE INTO mail_threads SELECT ?, seq FROM events WHERE key = ? AND kind = 'learn' "
+                "AND dropped = 0 ORDER BY seq DESC LIMIT 1",
+                (topic, message.id),
+            )
         if place is not None:
             self.note_place(place, message.id)
+
+    def forget_topic(self, message: Message, folder: str) -> None:
+        """Erase the topic of a message that was learnt for a folder."""
+        self.journal.run(
+            "DELETE FROM mail_threads WHERE topic = ? AND seq IN "
+            "(SELECT seq FROM events WHERE key = ? AND label = ? AND kind = 'learn')",
+            (topic_of(message.subject), message.id, label_to_text(folder)),
+        )
+
+    def forget_topics(self, folder: str) -> None:
+        """Erase the topics of all messages that were learnt for a folder."""
+        self.journal.run(
+            "DELETE FROM mail_threads WHERE seq IN (SELECT seq FROM events WHERE label = ? AND kind = 'learn')",
+            (label_to_text(folder),),
+        )
 
     # ------------------------------------------------------------------ places
     def note_place(self, place: Place, message: str) -> None:
@@ -120,14 +155,19 @@ class Memory:
         self.journal.run("UPDATE mail_moves SET place = ? WHERE number = ?", (place.key, number))
         self.note_place(place, message)
 
-    def drop_move(self, number: int, message: str, target: str) -> None:
-        """A move was not made, or was undone: what is found in its target from now on is the user's doing."""
+    def drop_move(self, number: int, message: str, target: str, place: Place | None = None) -> None:
+        """Note that a move was not made, or undone: what is found in its target from now on is the user's doing.
+
+        `place` is where the message lay after the move. Other copies of it, and earlier moves, stay as they are.
+        """
         self.journal.run("UPDATE mail_moves SET undone = 1 WHERE number = ?", (number,))
         self.journal.run(
-            "UPDATE events SET key = NULL WHERE kind = ? AND key = ? AND label = ?",
+            "UPDATE events SET key = NULL WHERE seq = "
+            "(SELECT max(seq) FROM events WHERE kind = ? AND key = ? AND label = ?)",
             (OWN, message, label_to_text(target)),
         )
-        self.journal.run("DELETE FROM mail_places WHERE folder = ? AND message = ?", (target, message))
+        if place is not None:
+            self.forget_place(place)
 
     def last_batch(self) -> int:
         """The number of the last batch of moves; 0 before the first."""

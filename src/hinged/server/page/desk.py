@@ -29,6 +29,8 @@ class Step(NamedTuple):
     place: Place
     origin: str
     folder: str
+    taught: bool  # False where it had been learnt before
+    hit: int  # its line in the table of hits
 
 
 class Desk:
@@ -70,10 +72,14 @@ class Desk:
         """Look at the source: learn what other programs filed, and list the inbox anew."""
         before = set(self._places)
         seen = look(self.assistant, self.source, show)
-        self._places = {place.key: place for place in reversed(self.source.places(self.folder))}
+        self._list()
         changed = before != set(self._places) or bool(seen.read or seen.renamed)
         self._skipped = {}
         return {"changed": changed, "learnt": seen.learnt, "inbox": len(self._places), "skipped": len(seen.skipped)}
+
+    def _list(self) -> None:
+        """List the inbox, the newest first."""
+        self._places = {place.key: place for place in reversed(self.source.places(self.folder))}
 
     def rows(self, start: int, count: int, key: str = "") -> dict[str, Any]:
         """Some messages of the inbox, the newest first, with the folders suggested for each.
@@ -162,14 +168,13 @@ class Desk:
             raise SourceError(self._gone(key))
         place = self._places[key]
         ranking = [one.folder for one in self.assistant.suggest(message, top=1_000_000, why=False).candidates]
-        rank = ranking.index(folder) + 1 if folder in ranking else 0
+        rank, best = ranking.index(folder) + 1 if folder in ranking else 0, ranking[0] if ranking else ""
         now = self.source.move(place, folder)
         del self._places[key]
         self._read.pop(key, None)
-        self.steps.append(Step(message, now, place.folder, folder))
-        self.assistant.learn([Filed(message, folder, now)])
-        if ranking:
-            self.hits.note(message.id, folder, rank, ranking[0])
+        taught = self.assistant.learn([Filed(message, folder, now)]) > 0
+        hit = self.hits.note(message.id, folder, rank, best)
+        self.steps.append(Step(message, now, place.folder, folder, taught, hit))
         return {"folder": folder, "rank": rank, "left": len(self._places), **self.state()}
 
     def make(self, folder: str) -> dict[str, Any]:
@@ -179,17 +184,23 @@ class Desk:
         return {"folder": name}
 
     def undo(self) -> dict[str, Any]:
-        """Put back the message that was filed last, and take back what was learnt from it."""
+        """Put back the message that was filed last, and take back what was learnt from it.
+
+        Returns its key and its position `at` in the inbox, beside the folder and the state.
+        """
         if not self.steps:
             raise ValueError("nothing was filed here that could be undone.")
         step = self.steps[-1]
         back = self.source.move(step.place, step.origin)
         self.steps.pop()
-        if self.assistant.knows(step.message, step.folder):
+        if step.taught and self.assistant.knows(step.message, step.folder):
             self.assistant.retract(step.message, step.folder, step.place)
-        self.hits.drop(step.message.id, step.folder)
-        self._places = {back.key: back, **self._places}
-        return {"folder": step.folder, "key": back.key, "left": len(self._places), **self.state()}
+        else:
+            self.assistant.forget_place(step.place)
+        self.hits.drop(step.hit)
+        self._list()
+        at = list(self._places).index(back.key) if back.key in self._places else 0
+        return {"folder": step.folder, "key": back.key, "at": at, "left": len(self._places), **self.state()}
 
     # ------------------------------------------------------------------ folders and settings
     def folders(self) -> dict[str, Any]:

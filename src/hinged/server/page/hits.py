@@ -26,18 +26,27 @@ class Hits:
         with kept.changing(), self.journal.transaction():
             self.journal.run(TABLE)
 
-    def note(self, message: str, folder: str, rank: int, best: str) -> None:
-        """A message went to a folder that stood at `rank`, from 1, 0 for a folder nobody could have known."""
+    def note(self, message: str, folder: str, rank: int, best: str) -> int:
+        """Note a message that was filed, and return the number of the note.
+
+        Parameters
+        ----------
+        message : its name
+        folder : where it was filed to
+        rank : where that folder stood among those suggested, from 1; 0 where it was not among them
+        best : the folder that stood first; "" where nothing was suggested
+        """
         with self.kept.changing(), self.journal.transaction():
             self.journal.run(
                 "INSERT INTO mail_hits (at, message, folder, rank, best) VALUES (?, ?, ?, ?, ?)",
                 (time.time(), message, folder, rank, best),
             )
+            return int(self.journal.ask("SELECT last_insert_rowid()")[0][0])
 
-    def drop(self, message: str, folder: str) -> None:
-        """It was undone."""
+    def drop(self, number: int) -> None:
+        """Take back a note, because the filing was undone."""
         with self.kept.changing(), self.journal.transaction():
-            self.journal.run("DELETE FROM mail_hits WHERE message = ? AND folder = ?", (message, folder))
+            self.journal.run("DELETE FROM mail_hits WHERE number = ?", (number,))
 
     def keep_replay(self, ranks: list[int]) -> None:
         """What the assistant would have achieved on the mail that was filed before."""

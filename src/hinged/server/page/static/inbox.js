@@ -252,7 +252,7 @@ export function undo() {
       const told = await ask("/api/undo", {});
       warn("");
       say(`Taken back from ${told.folder}.`);
-      if (then === moves) [key, at, wanted] = [told.key, 0, false];
+      if (then === moves) [key, at, wanted] = [told.key, told.at, false];
     } catch (problem) {
       warn(up ? problem.message : `Not undone. ${GONE}`);
     }

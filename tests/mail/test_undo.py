@@ -1,0 +1,121 @@
+"""File and undo: every table that says what is known, and every score, is as before; only the log grows."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hinged.mail import Assistant, Filed, file_mail, open_source, read_message, undo, write_demo
+from hinged.mail.suggestion import Thresholds
+from hinged.server.page.desk import Desk
+
+LOG = ("events", "mail_moves", "sqlite_sequence")  # what happened, and how many lines that took
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undo")
+    write_demo(folder / "mail", messages=110, folders=4)
+    learnt = sorted((folder / "mail" / ".Finance.Invoices" / "cur").iterdir())
+    for path in learnt[-2:]:  # what was learnt before lies in the inbox once more
+        (folder / "mail" / "cur" / f"2{path.name}").write_bytes(path.read_bytes())
+    (folder / "mail" / ".New" / "cur").mkdir(parents=True)
+    (folder / "mail" / ".New" / "new").mkdir()
+    with Assistant(folder / "state", fsync=False, thresholds=Thresholds(confidence=0.3)) as assistant:
+        desk = Desk(open_source(folder / "mail"), assistant)
+        desk.refresh()
+        yield desk
+
+
+def known(desk: Desk) -> dict[str, object]:
+    """All that is kept beside the log, what would be learnt again, and what is said of every message."""
+    journal = desk.assistant.kept.journal
+    names = [name for (name,) in journal.ask("SELECT name FROM sqlite_master WHERE type = 'table'") if name not in LOG]
+    tables = {name: sorted(journal.ask(f"SELECT * FROM {name}")) for name in names}
+    kept = [(one.key, one.label, one.x) for one in journal.examples()]
+    files = sorted(str(path) for path in Path(desk.source.root).rglob("*") if path.is_file())
+    own = journal.ask("SELECT key, label FROM events WHERE kind = 'moved' AND key IS NOT NULL")
+    return {**tables, "kept": kept, "rows": desk.rows(0, 1000), "files": files, "own": own}
+
+
+@settings(max_examples=max(10, settings.default.max_examples // 10))
+@given(filings=st.lists(st.tuples(st.integers(0, 31), st.integers(0, 4)), min_size=1, max_size=3))
+def test_filing_and_undoing_leaves_all_as_it_was(desk, filings):
+    before = known(desk)
+    folders = [one["name"] for one in desk.folders()["folders"]]
+    filed = []
+    for row, folder in filings:
+        keys = [one["key"] for one in desk.rows(0, 1000)["rows"]]
+        filed.append(keys[row % len(keys)])
+        desk.file(filed[-1], folders[folder])
+    for key in reversed(filed):
+        told = desk.undo()
+        assert told["key"] == key
+        assert desk.rows(told["at"], 1)["rows"][0]["key"] == key
+    assert known(desk) == before
+    assert not desk.refresh()["changed"]
+    assert known(desk) == before
+
+
+def test_what_the_command_line_moves_and_puts_back_leaves_no_trace(desk):
+    assistant, source = desk.assistant, desk.source
+    message = next(raw for place, raw in source.read(source.places("INBOX")[-1:]))
+    before = known(desk)
+    for times in (1, 2):
+        moved = file_mail(assistant, source, "INBOX", apply=True)
+        assert len(moved) > 5
+        for _ in range(times - 1):  # by hand, so that the same message is moved twice
+            source.move(source.places(moved[0].suggestion.best)[-1], "INBOX")
+        back, lost = undo(assistant, source)
+        assert (len(back), len(lost)) == (len(moved) - times + 1, times - 1)
+        desk.refresh()
+        assert known(desk) == before
+    assert not assistant.knows(read_message(message), "Travel")
+
+
+def test_an_earlier_filing_by_the_assistant_outlives_the_undo_of_a_later_one(desk):
+    assistant, source = desk.assistant, desk.source
+    first = file_mail(assistant, source, "INBOX", apply=True)[0]
+    source.move(next(p for p in source.places(first.suggestion.best) if p.key == first.place.key), "INBOX")
+    before = known(desk)
+    again = file_mail(assistant, source, "INBOX", apply=True, only=[first.suggestion.best])
+    assert first.message.id in [one.message.id for one in again]
+    undo(assistant, source)
+    after = known(desk)
+    assert all(after[name] == before[name] for name in ("own", "rows", "mail_threads"))
+    undo(assistant, source)
+
+
+def test_what_is_forgotten_leaves_no_subject_and_hides_no_earlier_thread(tmp_path):
+    letter = "From: {}@example.com\nSubject: Re: secret plan\nMessage-ID: <{}>\n\nhello\n".format
+    with Assistant(tmp_path, fsync=False) as assistant:
+        for i, folder in enumerate(("Work", "Home", "Travel")):
+            assistant.learn([Filed(read_message(letter(folder, i).encode()), folder)])
+        new = read_message(letter("ann", 9).encode())
+        assert assistant.memory.name_of(assistant.memory.of_thread(new)[0]) == "Travel"
+        assistant.forget("Travel")
+        assert assistant.memory.name_of(assistant.memory.of_thread(new)[0]) == "Home"
+        assistant.retract(read_message(letter("Home", 1).encode()), "Home")
+        assert assistant.memory.name_of(assistant.memory.of_thread(new)[0]) == "Work"
+        assistant.forget("Work")
+        assert assistant.memory.of_thread(new) == []
+    assert b"secret plan" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+
+def test_topics_of_an_older_journal_are_taken_over(tmp_path):
+    raw = b"From: ann@example.com\nSubject: plan\nMessage-ID: <1>\n\nhello\n"
+    with Assistant(tmp_path, fsync=False) as assistant:
+        assistant.learn([Filed(read_message(raw), "Work")])
+        journal = assistant.kept.journal
+        with journal.transaction():  # the tables as they were
+            journal.run("DROP TABLE mail_threads")
+            journal.run("CREATE TABLE mail_topics (topic TEXT PRIMARY KEY, message TEXT) WITHOUT ROWID")
+            journal.run("INSERT INTO mail_topics VALUES ('plan', '1')")
+    answer = read_message(b"Subject: Re: plan\n\n")
+    for read_only in (True, False, True):
+        with Assistant(tmp_path, read_only=read_only) as assistant:
+            assert len(assistant.memory.of_thread(answer)) == 1
+            tables = {name for (name,) in assistant.kept.journal.ask("SELECT name FROM sqlite_master")}
+    assert "mail_threads" in tables
+    assert "mail_topics" not in tables
