@@ -15,10 +15,12 @@ PROGRAM = [sys.executable, "-c", "from hinged.cli.main import main; main()"]
 class Server:
     """`hinged serve` on a folder; a token that may do everything is made for it."""
 
-    def __init__(self, folder, *options, port="0", ready=True):
+    def __init__(self, folder, *options, port="0", ready=True, files=None):
         self.folder = folder
         self.token = create_token(folder / "tokens.json", "*", "admin")
         command = [*PROGRAM, "serve", str(folder), "--port", port, *options]
+        if files is not None:  # that it may have open
+            command = ["sh", "-c", f'ulimit -n {files} && exec "$@"', "sh", *command]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.url = ""
         while ready and not self.url:

@@ -75,6 +75,15 @@ def serve(
             rich_help_panel=LIMITS,
         ),
     ] = 512,
+    connections: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            metavar="NUMBER",
+            help="Most connections at a time; the oldest idle ones are closed for new ones.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = 1000,
     as_json: AsJson = False,
 ) -> None:
     """Serve models over HTTP: create, learn, predict, rank, explain.
@@ -104,6 +113,7 @@ def serve(
         _bytes("--memory", memory),
         group,
         metrics=metrics,
+        connections=connections,
     )
     if create_token is not None:
         model, _, scope = create_token.rpartition(":")

@@ -6,6 +6,7 @@ import time
 
 from starlette.requests import Request
 
+from hinged.server.connections import KNOWN
 from hinged.server.errors import Refused
 from hinged.server.settings import Settings
 from hinged.server.tokens import Tokens
@@ -32,6 +33,7 @@ class Access:
     def check(self, request: Request, model: str, scope: str) -> None:
         """Refuse what the token of a request does not allow, or what comes too often; "known" allows any token."""
         who = self._check_token(request, model, scope)
+        request.scope[KNOWN] = True
         if self._rate:
             self._check_rate(who)
 

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMa
 from typing import Any
 from urllib.parse import parse_qs
 
+from hinged.server.connections import KNOWN
+
 __all__ = ["HEADERS", "Guard"]
 
 CODE_LASTS = 120.0  # seconds
@@ -76,6 +78,7 @@ class Guard:
         elif scope["method"] not in ("GET", "HEAD") and not self._from_here(headers):
             await _refuse(send, 403, "this request did not come from the page.")
         else:
+            scope[KNOWN] = True
             await self.app(scope, receive, _with_headers(send))
 
     def _opens(self, asked: dict[str, list[str]]) -> bool:

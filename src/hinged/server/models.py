@@ -17,6 +17,7 @@ from typing import Any
 from hinged.journal import DurableModel
 from hinged.journal.lock import FolderLock
 from hinged.journal.settings import plain_settings
+from hinged.server.connections import share_files
 from hinged.server.errors import Refused
 from hinged.server.settings import Settings
 from hinged.server.slot import Slot
@@ -25,8 +26,6 @@ __all__ = ["NAME", "Models", "unknown"]
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,63}$"
 THREADS = 8
-FILES_EACH = 5  # a journal, its two companions, a lock, and one to spare
-FILES_ASIDE = 256  # connections and whatever else
 
 
 class Models:
@@ -46,7 +45,7 @@ class Models:
         self.counts: Counter[str] = Counter()  # examples and commits, also of models that are gone
         self.evicted = 0
         self._threads = ThreadPoolExecutor(THREADS, "hinged")
-        self._most = (_files_allowed() - FILES_ASIDE) // FILES_EACH
+        self.shares = share_files(settings.connections)
         self._making_room: asyncio.Task[None] | None = None
         for left in self.folder.glob(".*"):  # by a process that was killed while it made or removed a model
             shutil.rmtree(left, ignore_errors=True)
@@ -177,7 +176,7 @@ class Models:
 
     def _too_many(self) -> bool:
         loaded = self.loaded()
-        return len(loaded) > max(1, self._most) or sum(slot.bytes for slot in loaded) > self.settings.memory
+        return len(loaded) > self.shares.models or sum(slot.bytes for slot in loaded) > self.settings.memory
 
     async def _make_room(self) -> None:
         """Close models that nobody uses, those first that were not asked for the longest."""
@@ -211,16 +210,3 @@ def _sync(folder: Any) -> None:
             os.fsync(file)
         finally:
             os.close(file)
-
-
-def _files_allowed() -> int:
-    """How many files this process may have open; as many as the system lets it ask for."""
-    try:
-        import resource
-    except ImportError:  # Windows, where the limit is far away
-        return 8192
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    return max(soft, wanted)

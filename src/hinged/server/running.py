@@ -13,13 +13,13 @@ from typing import Any
 import uvicorn
 
 from hinged.server.app import create_app
+from hinged.server.connections import BACKLOG, KEEP, Connections
 from hinged.server.settings import Settings
 from hinged.server.tokens import create_token
 
 __all__ = ["serve", "serving"]
 
 GRACE = 30  # seconds for requests under way
-KEEP = 75  # seconds that a connection may rest
 SWITCH = 0.0005  # seconds after which a thread that learns lets the one that answers have its turn
 
 
@@ -83,13 +83,18 @@ class _Server(uvicorn.Server):
 
 
 def _server(settings: Settings) -> _Server:
+    app = create_app(settings)
+    connections = Connections(app.state.models.shares.connections, settings.patience)
     return _Server(
         uvicorn.Config(
-            create_app(settings),
+            app,
+            http=connections.http,
+            ws="none",
+            backlog=BACKLOG,
             log_level="warning",
             access_log=False,
             timeout_graceful_shutdown=GRACE,
-            timeout_keep_alive=KEEP,
+            timeout_keep_alive=round(KEEP * settings.patience) + 1,  # ours come first
             server_header=False,
         )
     )

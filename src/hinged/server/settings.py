@@ -24,6 +24,8 @@ class Settings:
     fsync : whether `learn` waits for the disk
     snapshot_every : lines of a journal between two snapshots
     metrics : whether /metrics answers
+    connections : most that are open at a time; fewer where the process may not have as many files open
+    patience : seconds for the head of a request; a body or an answer may rest for six times that
     """
 
     folder: Path
@@ -36,6 +38,8 @@ class Settings:
     fsync: bool = True
     snapshot_every: int = 10_000
     metrics: bool = False
+    connections: int = 1000
+    patience: float = 10.0
 
     @property
     def tokens(self) -> Path:

@@ -10,12 +10,14 @@ import uvicorn
 
 from hinged.mail.assistant import Assistant
 from hinged.mail.sources.source import Source
+from hinged.server.connections import BACKLOG, Connections, share_files
 from hinged.server.guard import Guard
 from hinged.server.page.app import Page
 from hinged.server.page.desk import Desk
 
 __all__ = ["PageServer"]
 
+CONNECTIONS = 100
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -76,7 +78,10 @@ class PageServer:
         self._home = f"http://{'127.0.0.1' if host == '0.0.0.0' else shown}:{self.port}/"
         self.address = f"{self._home}?token={self.guard.token}"
         quiet: Any = {"log_level": "warning", "access_log": False, "server_header": False}
-        config = uvicorn.Config(self.guard, lifespan="on", ws="none", timeout_graceful_shutdown=2, **quiet)
+        http = Connections(share_files(CONNECTIONS).connections).http
+        config = uvicorn.Config(
+            self.guard, http=http, backlog=BACKLOG, lifespan="on", ws="none", timeout_graceful_shutdown=2, **quiet
+        )
         self.server = _Server(config)
         self.server.at_exit = self.page.end
 
