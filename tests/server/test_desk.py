@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from hinged.mail import Assistant, SourceError, open_source, write_demo
+from hinged.mail.replaying import replay_journal
+from hinged.mail.suggestion import ranked
 from hinged.server.page.desk import Desk
 
 
@@ -119,7 +121,9 @@ def test_an_assistant_that_knows_little_says_how_much_it_needs(tmp_path):
         assert told["needed"] == 12
         assert told["rows"][0]["silent"].startswith("too little is learnt yet")
         assert desk.file(told["rows"][0]["key"], "Projects/Aurora")["rank"] == 0
-        assert desk.hits.curve()["filed"] == 0  # nothing was suggested, so nothing is counted
+        counts = desk.hits.curve()
+        assert (counts["filed"], counts["first"], counts["silent"]) == (1, 0, 1)
+        assert desk.folders()["folders"][0]["silent"] == 1
 
 
 def test_a_message_can_be_filed_to_a_new_folder(desk, mail):
@@ -150,3 +154,52 @@ def test_a_folder_is_made_as_those_beside_it_are(tmp_path):
     assert source.create("Work/Tax v1.2") == "Work/Tax v1.2"
     assert (tmp_path / "Work" / "Tax v1.2" / "new").is_dir()
     assert [one.name for one in source.folders()] == ["Work", "Work/Tax v1.2"]
+
+
+def test_every_filing_is_counted_and_silence_by_itself(desk):
+    desk.change("confidence", 0.9)
+    said = []
+    for turn in range(12):
+        row = desk.rows(0, 1)["rows"][0]
+        said.append(row["folders"][0]["name"] if row["folders"] else "")
+        desk.file(row["key"], "Travel" if turn % 3 == 0 else said[-1] or "Travel")
+    first = sum(name != "" and (turn % 3 != 0 or name == "Travel") for turn, name in enumerate(said))
+    counts = desk.hits.curve()
+    assert 0 < said.count("") < 12
+    assert (counts["filed"], counts["first"], counts["silent"]) == (12, first, said.count(""))
+    told = desk.hits.by_folder()
+    assert sum(one["recent"] for one in told.values()) == 12
+    assert sum(one["silent"] for one in told.values()) == said.count("")
+    assert sum(n for one in told.values() for n in one["mistaken"].values()) == 12 - first - said.count("")
+    for _ in range(12):
+        desk.undo()
+    assert desk.hits.curve()["filed"] == 0
+
+
+def test_a_replay_of_what_was_learnt_fills_folders_and_confusions(desk):
+    journal, limits = desk.assistant.kept.journal, desk.assistant.thresholds
+    hits = list(replay_journal(journal, limits))
+    learnt = desk.hits.learnt()
+    assert len(hits) == sum(learnt.values()) - len(learnt)  # all but the first of each folder
+    assert not any(hit.best for hit in hits[: limits.messages - len(learnt) - 1])  # too little was learnt
+    told, x = hits[-1], list(journal.examples())[-1]
+    desk.assistant.kept.retract(x.key, x.label)  # the assistant as it was before the last message
+    assert told == (x.label, *_suggested(desk.assistant, x))
+    assert desk.hits.replay() is None
+    desk.hits.keep_replay(hits)
+    assert desk.hits.replay() == hits
+    desk.file(desk.rows(0, 1)["rows"][0]["key"], "Travel")
+    for folder in desk.folders()["folders"]:
+        here, mine = folder["name"] == "Travel", [hit for hit in hits if hit.folder == folder["name"]]
+        assert (folder["recent"], folder["replayed"]) == (min(20, len(mine) + here), min(20 - here, len(mine)))
+        old = mine[len(mine) - folder["replayed"] :]
+        assert folder["hits"] - sum(hit.rank == 1 for hit in old) in ((0, 1) if here else (0,))
+    counts = desk.hits.curve()
+    assert (counts["filed"], counts["replayed"]) == (1, len(hits))
+    assert counts["replay"]["first"] == sum(hit.rank == 1 for hit in hits)
+
+
+def _suggested(assistant, event):
+    found = ranked(assistant.model, event.x, lambda _: True, assistant.thresholds, 1000)
+    folders = [one.folder for one in found.candidates]
+    return (folders.index(event.label) + 1 if event.label in folders else 0), found.best or ""

@@ -137,7 +137,9 @@ def test_folders_and_wishes(site, opened):
     page.wait_for_selector("#folders tbody tr")
     page.wait_for_selector("svg.curve path.first")
     assert page.locator("#folders tbody tr").count() == 5
-    assert "1 of 1" in page.locator("#folders").inner_text()
+    page.wait_for_function("() => document.querySelector('#folders').innerText.includes('replayed')")
+    page.wait_for_function("() => document.querySelector('#curve-words').innerText.includes('Replayed, of ')")
+    assert "Of 1 filed here, the right folder was first for 1" in page.locator("#curve-words").inner_text()
     page.click("[data-view=settings]")
     page.fill("#pin-who", "@foodbank.example")
     page.select_option("#pin-folder", "Travel")

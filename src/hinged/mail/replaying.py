@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hinged.estimators.text import TextClassifier
 from hinged.evaluate.answers import confidences
 from hinged.evaluate.assessment import Assessment
+from hinged.journal import Journal
 from hinged.mail.assistant import LEARNT_FROM, Filed
 from hinged.mail.features import fields_of
 from hinged.mail.looking import check_folders, in_order_of_time
 from hinged.mail.past import PastInMemory
 from hinged.mail.reading import Skipped
 from hinged.mail.sources.source import UNREADABLE, Source, SourceError
-from hinged.mail.suggestion import within
+from hinged.mail.suggestion import Thresholds, ranked, within
 
-__all__ = ["FolderHits", "Replayed", "replay", "replay_messages"]
+__all__ = ["FolderHits", "Hit", "Replayed", "replay", "replay_journal", "replay_messages"]
+
+
+class Hit(NamedTuple):
+    """Where a message was filed to, and what was suggested for it.
+
+    Attributes
+    ----------
+    folder : where it was filed to
+    rank : where that folder stood among those suggested, from 1; 0 where it was not among them
+    best : the folder that stood first; "" where nothing was suggested
+    """
+
+    folder: str
+    rank: int
+    best: str
 
 
 @dataclass(frozen=True)
@@ -157,3 +173,27 @@ def replay_messages(filed: Sequence[Filed], show: Callable[[str, int, int], None
     result.unseen = int((flags < 0).sum())
     result.seconds = time.perf_counter() - began
     return Replayed(result, folders, flags, ranks, sure, result.seconds)
+
+
+def replay_journal(
+    journal: Journal, limits: Thresholds, leave_out: Collection[tuple[str | None, str]] = ()
+) -> Iterator[Hit]:
+    """Learn what an assistant learnt once more, and give what it would have suggested for each message before.
+
+    A folder's first message is learnt but not given: nobody could have known the folder.
+
+    Parameters
+    ----------
+    journal : what was learnt
+    limits : when the assistant says nothing
+    leave_out : messages that are only learnt, by key and folder
+    """
+    model, known = TextClassifier(), set[str]()
+    for event in journal.examples():
+        folder = str(event.label)
+        if folder in known and (event.key, folder) not in leave_out:
+            found = ranked(model, event.x, lambda _: True, limits, top=len(known))
+            folders = [one.folder for one in found.candidates]
+            yield Hit(folder, folders.index(folder) + 1 if folder in folders else 0, found.best or "")
+        model.learn_one(event.x, event.label)
+        known.add(folder)

@@ -7,7 +7,7 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from hinged.journal import JournalError
-from hinged.mail.replaying import replay
+from hinged.journal import Journal, JournalError
+from hinged.mail.replaying import replay_journal
 from hinged.mail.sources.source import Source, SourceError
 from hinged.server.page.desk import Desk
 
@@ -38,7 +38,7 @@ class Page:
     ----------
     desk : Desk
     another : function that opens the same source once more
-        For the threads that wait and replay, because a source serves one caller at a time.
+        For the thread that waits, because a source serves one caller at a time.
     """
 
     def __init__(self, desk: Desk, another: Callable[[], Source]) -> None:
@@ -178,18 +178,23 @@ class Page:
             source.close()
 
     def _replay(self, tell: Callable[[], None]) -> None:
-        """Begin the curve with what the assistant would have achieved so far."""
-        if self.desk.hits.replayed is not None:
-            return
-        source = self.another()
+        """Begin the curve with what the assistant would have suggested for the mail it learnt before."""
+        desk = self.desk
         try:
-            ranks = [int(rank) for rank in replay(source, self.desk.assistant.excluded).ranks if rank > 0]
-            self._worker.submit(self.desk.hits.keep_replay, ranks).result()
-            tell()
-        except (SourceError, RuntimeError):  # nothing is filed yet
+            if self._worker.submit(desk.hits.replay).result() is not None:
+                return
+            with closing(Journal(desk.assistant.kept.journal.path, read_only=True)) as journal:
+                here = set(journal.ask("SELECT message, folder FROM mail_hits"))
+                hits = []
+                for hit in replay_journal(journal, desk.assistant.thresholds, here):
+                    if self._ending.is_set():
+                        return
+                    hits.append(hit)
+            if hits:
+                self._worker.submit(desk.hits.keep_replay, hits).result()
+                tell()
+        except (JournalError, RuntimeError):  # the journal is gone, or the page is closing
             pass
-        finally:
-            source.close()
 
 
 def _number(request: Request, name: str, default: int) -> int:

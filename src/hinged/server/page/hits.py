@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from hinged.journal import DurableModel
 from hinged.journal.codec import label_from_text
+from hinged.mail.replaying import Hit
 
 __all__ = ["Hits"]
 
@@ -16,6 +17,7 @@ TABLE = (
     "folder TEXT, rank INTEGER, best TEXT)"
 )
 RECENT, WINDOW, POINTS, SOME = 20, 100, 160, 20
+REPLAY = "mail_replay"  # the journal's note of a replay
 
 
 class Hits:
@@ -48,28 +50,49 @@ class Hits:
         with self.kept.changing(), self.journal.transaction():
             self.journal.run("DELETE FROM mail_hits WHERE number = ?", (number,))
 
-    def keep_replay(self, ranks: list[int]) -> None:
-        """What the assistant would have achieved on the mail that was filed before."""
+    def keep_replay(self, hits: Iterable[Hit]) -> None:
+        """Keep what the assistant would have suggested for mail that was filed before the page was opened."""
+        numbers: dict[str, int] = {"": 0}  # names of folders stand in it once
+        rows = [
+            [numbers.setdefault(hit.folder, len(numbers)), hit.rank, numbers.setdefault(hit.best, len(numbers))]
+            for hit in hits
+        ]
         with self.kept.changing(), self.journal.transaction():
-            self.journal.put("replayed", json.dumps(ranks, separators=(",", ":")))
+            self.journal.put(REPLAY, {"folders": list(numbers), "hits": rows})
+            self.journal.run("DELETE FROM notes WHERE name = 'replayed'")  # of older versions: ranks alone
 
-    @property
-    def replayed(self) -> list[int] | None:
-        """The ranks of a replay; None where there was none yet."""
-        text = self.journal.get("replayed")
-        return None if text is None else json.loads(text)
+    def replay(self) -> list[Hit] | None:
+        """The hits of a replay, in order; None where there was none yet."""
+        kept = self.journal.get(REPLAY)
+        if kept is None:
+            return None
+        folders = kept["folders"]
+        return [Hit(folders[folder], rank, folders[best]) for folder, rank, best in kept["hits"]]
+
+    def filed(self) -> list[Hit]:
+        """Every message that was filed on the page, in order."""
+        return [Hit(*row) for row in self.journal.ask("SELECT folder, rank, best FROM mail_hits ORDER BY number")]
 
     def curve(self) -> dict[str, Any]:
-        """Shares of first and of top-three hits over the last hundred messages, at up to 160 moments."""
-        before = self.replayed or []
-        here = [rank for (rank,) in self.journal.ask("SELECT rank FROM mail_hits WHERE rank > 0 ORDER BY number")]
-        ranks = [*before, *here]
-        points, stride = [], max(1, len(ranks) // POINTS)
-        for end in range(len(ranks), min(SOME, max(1, len(ranks))) - 1, -stride):
-            some = ranks[max(0, end - WINDOW) : end]
-            points.append([end, sum(r == 1 for r in some) / len(some), sum(r <= 3 for r in some) / len(some)])
-        counts = {"filed": len(here), "first": sum(r == 1 for r in here), "top3": sum(r <= 3 for r in here)}
-        return {"points": points[::-1], "replayed": len(before), **counts}
+        """Shares of first and of top-three hits over the last hundred messages, at up to 160 moments.
+
+        A message for which nothing was suggested is no hit. `filed`, `first`, `top3` and `silent` count what was filed
+        on the page; `replayed` and `replay` count what was replayed.
+        """
+        before, here = self.replay() or [], self.filed()
+        hits = [*before, *here]
+        points, stride = [], max(1, len(hits) // POINTS)
+        for end in range(len(hits), min(SOME, max(1, len(hits))) - 1, -stride):
+            some = hits[max(0, end - WINDOW) : end]
+            counts = _counted(some)
+            points.append([end, counts["first"] / len(some), counts["top3"] / len(some)])
+        return {
+            "points": points[::-1],
+            "replayed": len(before),
+            "replay": _counted(before),
+            "filed": len(here),
+            **_counted(here),
+        }
 
     def learnt(self) -> dict[str, int]:
         """How many messages of each folder were learnt."""
@@ -79,13 +102,28 @@ class Hits:
         return {str(label_from_text(text)): n for text, n in rows}
 
     def by_folder(self) -> dict[str, dict[str, Any]]:
-        """How many of the last messages filed to a folder it stood first for, and what stood there instead."""
+        """What was suggested for the last messages of each folder: those filed here, then those replayed.
+
+        For each folder: `recent` messages, `replayed` ones among them, `hits` for which it stood first, `silent` ones
+        for which nothing was suggested, and which folders stood first instead (`mistaken`).
+        """
         found: dict[str, dict[str, Any]] = {}
-        for folder, rank, best in self.journal.ask("SELECT folder, rank, best FROM mail_hits ORDER BY number DESC"):
-            told = found.setdefault(folder, {"recent": 0, "hits": 0, "mistaken": {}})
+        here = self.filed()
+        for i, hit in enumerate(reversed([*(self.replay() or []), *here])):
+            told = found.setdefault(hit.folder, {"recent": 0, "replayed": 0, "hits": 0, "silent": 0, "mistaken": {}})
             if told["recent"] < RECENT:
                 told["recent"] += 1
-                told["hits"] += rank == 1
-                if rank != 1:
-                    told["mistaken"][best] = told["mistaken"].get(best, 0) + 1
+                told["replayed"] += i >= len(here)
+                told["hits"] += hit.rank == 1
+                told["silent"] += not hit.best
+                if hit.rank != 1 and hit.best:
+                    told["mistaken"][hit.best] = told["mistaken"].get(hit.best, 0) + 1
         return found
+
+
+def _counted(hits: list[Hit]) -> dict[str, int]:
+    return {
+        "first": sum(hit.rank == 1 for hit in hits),
+        "top3": sum(1 <= hit.rank <= 3 for hit in hits),
+        "silent": sum(not hit.best for hit in hits),
+    }

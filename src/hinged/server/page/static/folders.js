@@ -16,8 +16,9 @@ export async function curve() {
   const told = await ask("/api/curve");
   const n = told.points.length ? told.points[told.points.length - 1][0] : 0;
   const words = [];
-  if (told.replayed) words.push(`It begins with the ${told.replayed.toLocaleString()} messages filed before, as they would have come.`);
-  if (told.filed) words.push(`Of ${told.filed} filed here, the right folder was first for ${told.first} and among three for ${told.top3}.`);
+  const counted = (counts) => `the right folder was first for ${counts.first.toLocaleString()} and among three for ${counts.top3.toLocaleString()}; for ${counts.silent.toLocaleString()} nothing was suggested.`;
+  if (told.filed) words.push(`Of ${told.filed.toLocaleString()} filed here, ${counted(told)}`);
+  if (told.replayed) words.push(`Replayed, of ${told.replayed.toLocaleString()} messages filed before, ${counted(told.replay)}`);
   if (words.length) words.push("The curve shows the last hundred messages at each moment.");
   $("#curve-words").textContent = words.join(" ") || "File a few messages and a curve appears here.";
   $("#curve-legend").hidden = n < 2;
@@ -45,6 +46,8 @@ export async function curve() {
   $("#curve").replaceChildren(svg);
 }
 
+const notes = ({ recent, replayed, silent }) => [replayed === recent ? " · replayed" : replayed ? ` · ${replayed} replayed` : "", silent ? ` · ${silent} without a suggestion` : ""].join("");
+
 export async function folders() {
   const told = await ask("/api/folders");
   const head = make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Folder"), make("th", { scope: "col", class: "n" }, "Learnt"), make("th", { scope: "col" }, "First of the last 20"), make("th", { scope: "col" }, "Mistaken for")));
@@ -57,7 +60,7 @@ export async function folders() {
       {},
       make("td", {}, foreign("bdi", {}, folder.name), folder.excluded ? " · left out" : null),
       make("td", { class: "n" }, folder.learnt.toLocaleString()),
-      make("td", {}, ...(folder.recent ? [make("span", { class: "meter", "aria-hidden": "true" }, inner), `${folder.hits} of ${folder.recent}`] : [make("span", { class: "soft" }, "none filed here yet")])),
+      make("td", {}, ...(folder.recent ? [make("span", { class: "meter", "aria-hidden": "true" }, inner), `${folder.hits} of ${folder.recent}`, make("span", { class: "soft" }, notes(folder))] : [make("span", { class: "soft" }, "none filed here yet")])),
       foreign("td", {}, mistaken || "–"),
     );
   });
