@@ -121,7 +121,7 @@ def test_a_refused_call_changes_nothing():
     words, rounds = len(model.text_space_), model.n_rounds_
     for X, labels in [
         (["entirely new words"], ["work", "home"]),
-        (["more new words", None], ["work", "home"]),
+        (["more new words", 42], ["work", "home"]),
         (["and yet more"], [[]]),
         ([], []),
     ]:

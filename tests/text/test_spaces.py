@@ -231,11 +231,10 @@ def test_spaces_are_transformers(space):
         (lambda: Hasher(bits=40), ["a"], "bits must be a whole number from 1 to 30; got bits=40"),
         (lambda: Hasher(seed=-1), ["a"], "seed must be"),
         (Vocabulary, "a text", "documents come as a list; got one str"),
-        (Vocabulary, ["a", None], "document 1 is None"),
         (Vocabulary, ["a", 3.0], "document 1 is 3.0"),
         (Vocabulary, [{"subject": "a"}, "b"], "document 1 is a str"),
         (Vocabulary, [{1: "a"}], "fields of a document have names; got 1"),
-        (Vocabulary, [{"subject": "a", "body": None}], "in field 'body' is None"),
+        (Vocabulary, [{"subject": "a", "body": 1}], "in field 'body' is 1"),
         (Vocabulary, np.zeros((2, 2)), "an array of texts has one column"),
         (Vocabulary, 3, "documents come as a list"),
     ],
@@ -245,11 +244,37 @@ def test_what_cannot_be_read_is_refused_by_name(make, documents, sentence):
         make().fit(documents)
 
 
-def test_missing_texts_of_a_column_are_named():
+def test_missing_texts_are_empty_ones():
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
 
-    with pytest.raises(TypeError, match="document 1 is missing"):
-        Vocabulary().fit(pa.array(["a", None]))
+    texts = ["a text", None, "another one that is long", None]
+    expected = Vocabulary().fit_transform(["a text", "", "another one that is long", ""])
+    columns = [
+        texts,
+        ["a text", float("nan"), "another one that is long", pd.NA],
+        np.array(texts, object),
+        pd.Series(texts),
+        pd.Series(texts, dtype="string"),
+        pd.Series(texts, dtype="string[pyarrow]"),
+        pl.Series(texts),
+        pa.array(texts),
+        pa.array(["dropped", *texts], pa.large_string())[1:],
+        pa.array(texts, pa.string_view()),
+    ]
+    for column in columns:
+        assert (Vocabulary().fit_transform(column) != expected).nnz == 0
+    fields = [{"subject": text, "body": "same"} for text in texts]
+    tagged = Vocabulary().fit_transform([{name: text or "" for name, text in one.items()} for one in fields])
+    for documents in (fields, pd.DataFrame(fields), pl.DataFrame(fields), pa.Table.from_pylist(fields)):
+        assert (Vocabulary().fit_transform(documents) != tagged).nnz == 0
+    assert Vocabulary().fit_transform(pa.nulls(2)).nnz == 0
+
+
+def test_a_column_of_numbers_is_no_text():
+    import pyarrow as pa
+
     with pytest.raises(TypeError, match="holds int64"):
         Vocabulary().fit(pa.array([1, 2]))
 

@@ -2,59 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
-from hinged.estimators.classifier import Classifier
+from hinged.estimators.learning import Learns
 
 __all__ = ["to_river"]
 
 
-def to_river(model: Classifier) -> Any:
-    """A River classifier around a `Classifier`, for its pipelines and `river.evaluate.progressive_val_score`.
+def to_river(model: Learns) -> Any:
+    """A River estimator around a model, for its pipelines, metrics, grids of parameters and ensembles.
 
-    The model inside goes on learning; it is the wrapper's ``model``. River's dicts may hold names of any kind.
+    The model inside goes on learning; it is the wrapper's ``model``. A `Classifier`, `BinaryClassifier`,
+    `OrdinalClassifier` or `TextClassifier` becomes a classifier, a `Ranker` or `TextRanker` a classifier of several
+    labels, a `Regressor` a regressor, `Uniclass` an anomaly detector. ``learn_one`` takes a weight ``w``, and data
+    frames are learnt by ``learn_many``. ``clone`` makes a fresh model of the same settings, or of others.
 
     Parameters
     ----------
-    model : Classifier
+    model : any learner of rows
 
     Examples
     --------
     >>> import hinged
-    >>> from river import evaluate, metrics
+    >>> from river import evaluate, metrics, utils
     >>> stream = [({"a": 1.0}, "x"), ({"b": 1.0}, "y")] * 20
-    >>> metric = evaluate.progressive_val_score(stream, hinged.to_river(hinged.Classifier()), metrics.Accuracy())
-    >>> metric.get() > 0.9
+    >>> learner = hinged.to_river(hinged.Classifier())
+    >>> evaluate.progressive_val_score(stream, learner, metrics.Accuracy()).get() > 0.9
     True
+    >>> [one.model.C for one in utils.expand_param_grid(learner, {"C": [0.1, 1.0]})]
+    [0.1, 1.0]
     """
     try:
-        from river import base
+        from hinged.estimators.river_learners import wrapper_of
     except ImportError as problem:
         raise ImportError("to_river needs River: pip install hinged[river].") from problem
-
-    class RiverClassifier(base.Classifier):  # type: ignore[misc]
-        """`hinged.Classifier` as River sees it."""
-
-        def __init__(self, model: Classifier) -> None:
-            self.model = model
-
-        @property
-        def _multiclass(self) -> bool:
-            return True
-
-        def learn_one(self, x: dict, y: Hashable) -> None:
-            self.model.learn_one(x, y)
-
-        def predict_one(self, x: dict, **kwargs: Any) -> Any:
-            return self.model.predict_one(x)
-
-        def predict_proba_one(self, x: dict, **kwargs: Any) -> dict[Any, float]:
-            """The winner's confidence; the rest is shared evenly by the others."""
-            if self.model.predict_one(x) is None:
-                return {}
-            labels = self.model.rank_one(x)
-            sure = float(self.model.confidence([x])[0]) if len(labels) > 1 else 1.0
-            return {labels[0]: sure} | {label: (1.0 - sure) / (len(labels) - 1) for label in labels[1:]}
-
-    return RiverClassifier(model)
+    return wrapper_of(model)

@@ -11,6 +11,7 @@ from hinged.text.rows import Documents
 
 __all__ = ["as_documents", "tags_of"]
 
+PANDAS_NULLS = ("NAType", "NaTType")
 VIEW_INLINE = 12  # an Arrow view holds texts up to this long itself
 
 
@@ -20,6 +21,7 @@ def as_documents(X: Any) -> Documents:
     Parameters
     ----------
     X : list, array or column of str or bytes; list of dicts field → text; data frame with a column per field
+        A missing text (None, NaN, a null of pandas, polars or Arrow) is an empty one.
     """
     if isinstance(X, str | bytes | Mapping):
         raise TypeError(
@@ -107,8 +109,17 @@ def _bytes_of(text: Any, i: int, name: str) -> bytes:
         return text.encode("utf-8", "surrogatepass")
     if isinstance(text, bytes):
         return text
+    if _is_missing(text):
+        return b""
     field = f" in field {name!r}" if name else ""
-    raise TypeError(f"a text must be str or bytes; document {i}{field} is {text!r}. Use '' where there is none.")
+    raise TypeError(
+        f"a text must be str or bytes; document {i}{field} is {text!r}. Use '' where there is none."
+    )
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a cell holds nothing: None, NaN, or what pandas has for it."""
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in PANDAS_NULLS
 
 
 def _as_arrow(column: Any) -> list[Any] | None:
@@ -127,14 +138,14 @@ def _as_arrow(column: Any) -> list[Any] | None:
 
 def _of_arrow(array: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     field = f" of field {name!r}" if name else ""
-    if array.null_count:
-        missing = array.is_null().to_pylist().index(True)
-        raise TypeError(f"a text must be str or bytes; document {missing}{field} is missing. Fill in '' there.")
     kind, n, offset = str(array.type), len(array), array.offset
+    if kind == "null":
+        return np.zeros(n, np.int64), np.zeros(n, np.int64)
+    there = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else True
     buffers = array.buffers()
     if kind in ("string_view", "binary_view"):
         views = np.frombuffer(buffers[1], np.int32)[4 * offset : 4 * (offset + n)].reshape(n, 4)
-        lengths = views[:, 0].astype(np.int64)
+        lengths = views[:, 0].astype(np.int64) * there
         addresses = buffers[1].address + 16 * (offset + np.arange(n)) + 4
         far = lengths > VIEW_INLINE
         if far.any():
@@ -147,4 +158,4 @@ def _of_arrow(array: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     if n == 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     offsets = np.frombuffer(buffers[1], wide[kind])[offset : offset + n + 1].astype(np.int64)
-    return (buffers[2].address if buffers[2] is not None else 0) + offsets[:-1], np.diff(offsets)
+    return (buffers[2].address if buffers[2] is not None else 0) + offsets[:-1], np.diff(offsets) * there
