@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from importlib import import_module
 from typing import Any
 
-from river import anomaly, base
+from river import base
 
 from hinged.estimators.binary import BinaryClassifier
 from hinged.estimators.classifier import Classifier
@@ -17,7 +18,9 @@ from hinged.estimators.uniclass import Uniclass
 __all__ = ["RiverClassifier", "RiverDetector", "RiverRanker", "RiverRegressor", "wrapper_of"]
 
 #: Earlier versions of River have it elsewhere.
-AnomalyDetector = base.AnomalyDetector if hasattr(base, "AnomalyDetector") else anomaly.base.AnomalyDetector
+AnomalyDetector: Any = (
+    base.AnomalyDetector if hasattr(base, "AnomalyDetector") else import_module("river.anomaly.base").AnomalyDetector
+)
 
 
 class _Wrapper:
@@ -134,7 +137,7 @@ class RiverRanker(_Wrapper, base.MultiLabelClassifier):  # type: ignore[misc]
         return {label: label in right for label in self.model._known()}
 
 
-class RiverDetector(_Wrapper, AnomalyDetector):  # type: ignore[misc]
+class RiverDetector(_Wrapper, AnomalyDetector):  # type: ignore[misc, valid-type]
     """An anomaly detector for River around `Uniclass`."""
 
     default = Uniclass

@@ -112,9 +112,7 @@ def _bytes_of(text: Any, i: int, name: str) -> bytes:
     if _is_missing(text):
         return b""
     field = f" in field {name!r}" if name else ""
-    raise TypeError(
-        f"a text must be str or bytes; document {i}{field} is {text!r}. Use '' where there is none."
-    )
+    raise TypeError(f"a text must be str or bytes; document {i}{field} is {text!r}. Use '' where there is none.")
 
 
 def _is_missing(value: Any) -> bool:
