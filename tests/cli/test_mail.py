@@ -196,6 +196,52 @@ def test_commands_work_beside_an_open_assistant_and_reach_it(mail, small, tmp_pa
                 call()
 
 
+def test_folders_deleted_since_the_last_learning_are_not_suggested(mail, small, tmp_path):
+    make_maildir(small, {"Play": [letter("chess", "eve@example.net", name=f"p{i}") for i in range(5)]})
+    mail("learn", small)
+    (small / ".Work").rename(tmp_path / "away")
+    (one,) = json.loads(mail("suggest", small, "--json")[1])
+    assert [found["folder"] for found in one["folders"]] in ([], ["Home", "Play"], ["Play", "Home"])
+    assert json.loads(mail("explain", small, "--json")[1])["folder"] != "Work"
+    pipe = mail(
+        "suggest", "-", "--state", next((tmp_path / "data").glob("*/mail/*")), "--json", stdin=letter().decode()
+    )
+    assert "Work" in [found["folder"] for found in json.loads(pipe[1])[0]["folders"]], "a pipe tells nothing of folders"
+
+
+def test_a_pin_needs_a_folder_that_exists_or_is_to_be_made(mail, small):
+    mail("learn", small)
+    code, _, err = mail("pin", small, "ann@example.com", "Lists/Chess")
+    assert code == 1
+    assert err == f"hinged: there is no folder 'Lists/Chess' in {small}; --make makes it.\n"
+    assert json.loads(mail("status", small, "--json")[1])["pins"] == {}
+    assert mail("pin", small, "ann@example.com", "Lists/Chess", "--make")[0] == 0
+    assert (small / ".Lists.Chess" / "cur").is_dir()
+    (moved,) = json.loads(mail("file", small, "--apply", "--json")[1])
+    assert (moved["folders"][0]["folder"], moved["moved"], moved["failed"]) == ("Lists/Chess", True, "")
+
+
+def test_filing_goes_on_after_a_move_that_fails_and_names_it(mail, small):
+    mail("learn", small)
+    for i in range(3):
+        (small / "cur" / f"8{i}.more:2,").write_bytes(letter(f"tax form {i}", "ann@example.com", name=f"m{i}"))
+    (small / ".Work" / "cur" / "81.more:2,").write_bytes(letter("in the way", name="w"))
+    code, out, err = mail("file", small, "--apply", "--min-confidence", "0.3")
+    assert code == 1
+    assert "3 messages moved; hinged mail undo" in out
+    assert "tax form 0" in out
+    assert "tax form 1" not in out
+    assert "hinged: 'tax form 1' was not moved to Work: Work holds a message 81.more already" in err
+    (small / "cur" / "82.more:2,").write_bytes(letter("in the way back", name="b"))
+    code, out, err = mail("undo", small)
+    assert code == 1
+    assert "2 messages put back" in out
+    assert "hinged: 'tax form 2' was not put back: INBOX holds a message 82.more already" in err
+    (small / "cur" / "82.more:2,").unlink()
+    facts = json.loads(mail("undo", small, "--json")[1])
+    assert facts == {"put_back": ["tax form 2"], "not_found": [], "failed": []}
+
+
 def test_the_demo_mailbox_names_the_next_commands(mail, tmp_path):
     out = mail("demo", tmp_path / "box", "--messages", "60", "--folders", "3")[1]
     assert "60 messages" in out

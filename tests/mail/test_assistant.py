@@ -174,6 +174,48 @@ def test_a_folder_that_was_renamed_is_followed(tmp_path):
         assert one.model.n_rounds_ == 6
 
 
+@pytest.mark.parametrize("seen_halfway", [False, True])
+@pytest.mark.parametrize("others", ["Home", "Trash", "Office"])
+def test_a_folder_is_followed_after_half_of_its_messages_were_moved(tmp_path, others, seen_halfway):
+    """Half of them to a folder that exists, to the trash, or to the new folder by a program that renames so."""
+    raws = [letter(f"tax {i}", name=f"w{i}") for i in range(6)]
+    mail = make_maildir(tmp_path / "mail", {"Work": raws, "Home": [letter("cake", name="h")], "Trash": []})
+    source = open_source(mail)
+    with Assistant(tmp_path / "state") as one:
+        look(one, source)
+        if others == "Office":
+            source.create("Office")
+        for place in source.places("Work")[:3]:
+            source.move(place, others)
+        if seen_halfway:
+            look(one, source)
+        if others == "Office":
+            for place in source.places("Work"):
+                source.move(place, "Office")
+            for name in ("cur", "new", "tmp", "."):
+                (mail / ".Work" / name).rmdir()
+        else:
+            (mail / ".Work").rename(mail / ".Office")
+        seen = look(one, source)
+        assert seen.renamed == {"Work": "Office"}
+        assert sorted(one.kept.labels()) == ["Home", "Office"]
+        assert look(one, source)[:4] == (2, 0, 0, {})
+
+
+def test_a_folder_that_was_divided_or_emptied_is_not_taken_for_another(tmp_path):
+    raws = [letter(f"tax {i}", name=f"w{i}") for i in range(8)]
+    source = open_source(make_maildir(tmp_path / "mail", {"Work": raws, "Home": [letter("cake", name="h")]}))
+    with Assistant(tmp_path / "state") as one:
+        look(one, source)
+        for name in ("Here", "There"):
+            source.create(name)
+        for i, place in enumerate(source.places("Work")):
+            source.move(place, ("Here", "There")[i % 2])
+        (tmp_path / "mail" / ".Work").rename(tmp_path / "away")
+        assert look(one, source).renamed == {}
+        assert one.folders() == ["Here", "Home", "There"]
+
+
 @pytest.fixture
 def mailbox(tmp_path):
     filed = {"Work": [letter(**WORK, name=f"w{i}") for i in range(20)]}
@@ -196,9 +238,9 @@ def test_filing_is_a_dry_run_unless_applied_and_can_be_undone(mailbox, tmp_path)
         file_mail(one, mailbox, "INBOX", apply=True)
         assert names_in(mailbox, "INBOX") == ["odd"]
         assert look(one, mailbox).learnt == 0, "its own moves are never feedback"
-        assert undo(one, mailbox) == (["tax form"], [])
+        assert undo(one, mailbox) == (["tax form"], [], [])
         assert names_in(mailbox, "INBOX") == ["new", "odd"]
-        assert undo(one, mailbox) == ([], [])
+        assert undo(one, mailbox) == ([], [], [])
         (place,) = [p for p, raw in mailbox.read(mailbox.places("INBOX")) if read_message(raw).id == "new"]
         mailbox.move(place, "Work")
         assert look(one, mailbox).learnt == 1, "after the undo, it was the user who put it there"
@@ -211,7 +253,7 @@ def test_undo_leaves_alone_what_the_user_moved_on(mailbox, tmp_path):
         (place,) = [p for p, raw in mailbox.read(mailbox.places("Work")) if read_message(raw).id == "new"]
         mailbox.move(place, "Home")
         assert look(one, mailbox).learnt == 1, "which is new feedback"
-        assert undo(one, mailbox) == ([], ["tax form"])
+        assert undo(one, mailbox) == ([], ["tax form"], [])
         assert "new" in names_in(mailbox, "Home")
 
 
@@ -224,5 +266,83 @@ def test_a_move_cut_short_by_a_kill_is_no_feedback_and_can_be_undone(mailbox, tm
         mailbox.move(place, "Work")  # and here the process ends
     with Assistant(tmp_path / "state") as one:
         assert look(one, mailbox).learnt == 0
-        assert undo(one, mailbox) == (["tax form"], [])
+        assert undo(one, mailbox) == (["tax form"], [], [])
         assert names_in(mailbox, "INBOX") == ["new", "odd"]
+
+
+def place_of(source, folder, name):
+    (found,) = [place for place, raw in source.read(source.places(folder)) if read_message(raw).id == name]
+    return found
+
+
+def test_a_message_that_comes_back_to_a_folder_is_learnt_back(mailbox, tmp_path):
+    with Assistant(tmp_path / "state", thresholds=SOON) as one:
+        look(one, mailbox)
+        for target, origin in (("Home", "Work"), ("Work", "Home"), ("Home", "Work")):
+            mailbox.move(place_of(mailbox, origin, "w0"), target)
+            assert look(one, mailbox)[1:3] == (1, 1)
+            assert look(one, mailbox)[1:3] == (0, 0)
+            (*_, last) = one.kept.journal.examples()
+            assert (last.key, last.label) == ("w0", target)
+    with Assistant(tmp_path / "other", thresholds=SOON) as one:  # also where nobody says where it lies
+        learnt = [one.learn([Filed(message(name="x"), folder)]) for folder in ("A", "B", "A", "A", "B", "B")]
+        assert learnt == [1, 1, 1, 0, 1, 0]
+
+
+def test_copies_in_two_folders_are_learnt_once_each_even_if_numbers_begin_anew(mailbox, tmp_path):
+    root = tmp_path / "mail"
+    raw = letter("tax form", "ann@example.com", name="both")
+    for folder in (".Work", ".Home"):
+        (root / folder / "cur" / "77.both:2,S").write_bytes(raw)
+    with Assistant(tmp_path / "state") as one:
+        assert look(one, mailbox).learnt == 42
+        for path in [*root.glob(".*/cur/*"), *root.glob(".*/new/*")]:
+            path.rename(path.with_name(f"9{path.name}"))
+        assert look(one, mailbox)[1:3] == (42, 0)
+        assert look(one, mailbox)[1:3] == (0, 0)
+
+
+def test_what_the_user_put_back_is_never_moved_again(mailbox, tmp_path):
+    with Assistant(tmp_path / "state", thresholds=Thresholds(confidence=0.5, gap=0.5)) as one:
+        look(one, mailbox)
+        assert [p.moved for p in file_mail(one, mailbox, "INBOX", apply=True)] == [True]
+        mailbox.move(place_of(mailbox, "Work", "new"), "INBOX")
+        look(one, mailbox)
+        assert file_mail(one, mailbox, "INBOX") == file_mail(one, mailbox, "INBOX", apply=True) == []
+        mailbox.move(place_of(mailbox, "INBOX", "new"), "Work")
+        assert look(one, mailbox).learnt == 1, "now it is the user's own filing"
+        mailbox.move(place_of(mailbox, "Work", "new"), "INBOX")
+        assert undo(one, mailbox) == ([], ["tax form"], [])
+        assert file_mail(one, mailbox, "INBOX", apply=True) == [], "nor after an undo that found nothing to undo"
+
+
+def test_a_move_that_fails_stops_neither_filing_nor_undoing(mailbox, tmp_path):
+    root = tmp_path / "mail"
+    with Assistant(tmp_path / "state", thresholds=Thresholds(confidence=0.5, gap=0.5)) as one:
+        for i in range(3):
+            (root / "cur" / f"8{i}.more:2,").write_bytes(letter("tax form", "ann@example.com", name=f"m{i}"))
+        (root / ".Work" / "cur" / "81.more:2,").write_bytes(letter("something else", name="in the way"))
+        look(one, mailbox)
+        done = {p.message.id: p for p in file_mail(one, mailbox, "INBOX", apply=True)}
+        assert {name for name, p in done.items() if p.moved} == {"new", "m0", "m2"}
+        assert done["m1"].failed == "Work holds a message 81.more already; nothing was moved."
+        assert names_in(mailbox, "INBOX") == ["m1", "odd"]
+        (root / "cur" / "80.more:2,").write_bytes(letter("in the way back", name="b"))
+        back, lost, failed = undo(one, mailbox)
+        assert (back, lost) == (["tax form", "tax form"], [])
+        assert failed == [("tax form", "INBOX holds a message 80.more already; nothing was moved.")]
+        (root / "cur" / "80.more:2,").unlink()
+        assert undo(one, mailbox) == (["tax form"], [], []), "what failed is tried again"
+        assert names_in(mailbox, "INBOX") == ["m0", "m1", "m2", "new", "odd"]
+
+
+def test_a_pin_to_a_folder_that_is_gone_suggests_nothing(mailbox, tmp_path):
+    with Assistant(tmp_path / "state", thresholds=SOON) as one:
+        look(one, mailbox)
+        one.pin("ann@example.com", "Lists")
+        found = one.suggest(message(**WORK, name="newer"))
+        assert found.best is None
+        assert found.silent == "mail from ann@example.com is pinned to Lists, a folder that is gone"
+        mailbox.create("Lists")
+        look(one, mailbox)
+        assert one.suggest(message(**WORK, name="newer")).best == "Lists"

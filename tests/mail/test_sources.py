@@ -4,6 +4,7 @@ import io
 import mailbox
 import os
 import sys
+import threading
 import time
 
 import pytest
@@ -11,8 +12,10 @@ from tests.mail.letters import letter, make_maildir
 
 from hinged.mail import Assistant, Folder, Place, SourceError, look, open_source, read_message, replay
 from hinged.mail.message import ENOUGH
+from hinged.mail.reading import Skipped
 from hinged.mail.sources.maildir import MaildirSource
 from hinged.mail.sources.mbox import MboxSource
+from hinged.mail.watching import Learnt, Watcher
 
 
 def subjects(source, folder):
@@ -185,3 +188,70 @@ def test_marks_are_refused_by_name(tmp_path, mbox):
     for source in (MaildirSource(make_maildir(tmp_path / "m", {"INBOX": []})), MboxSource(mbox)):
         with pytest.raises(SourceError, match=r"keywords|not marked"):
             source.mark(Place("INBOX", "1"), ["hinged-Work"])
+
+
+def test_thunderbird_s_messages_that_are_away_and_folders_of_its_own_are_left_out(tmp_path):
+    def kept(status, name):
+        return (
+            b"From - Mon\nX-Mozilla-Status: " + status + b"\nX-Mozilla-Status2: 00000000\n" + letter(name=name) + b"\n"
+        )
+
+    away = kept(b"0009", "moved away") + kept(b"0001", "there") + kept(b"0008", "deleted") + kept(b"1000", "new")
+    body = kept(b"0001", "quoting") + b"X-Mozilla-Status: 0008\n\n"
+    (tmp_path / "Work").write_bytes(away + body)
+    for name in ("Inbox", "Templates", "Unsent Messages", "Drafts", "Vorlagen"):
+        (tmp_path / name).write_bytes(kept(b"0001", name))
+    source = open_source(tmp_path)
+    uses = {folder.name: folder.use for folder in source.folders()}
+    assert uses["Templates"] == "templates"
+    assert uses["Unsent Messages"] == "outbox"
+    assert [read_message(raw).id for _, raw in source.read(source.places("Work"))] == ["there", "new", "quoting"]
+    place = source.places("Work")[0]
+    path = tmp_path / "Work"
+    path.write_bytes(path.read_bytes().replace(b"Status: 0001\n", b"Status: 0009\n"))
+    assert place not in source.places("Work")
+    assert list(source.read([place])) == []
+
+
+@pytest.mark.parametrize("flat", [True, False])
+def test_a_folder_can_be_made(tmp_path, flat):
+    if flat:
+        make_maildir(tmp_path, {"INBOX": [letter(name="1")], "Work": []})
+    else:
+        make_maildir(tmp_path / "Inbox", {"INBOX": [letter(name="1")]})
+    source = open_source(tmp_path)
+    assert source.create("Büro/Steuern") == "Büro/Steuern"
+    assert "Büro/Steuern" in [folder.name for folder in source.folders()]
+    assert source.places("Büro/Steuern") == []
+    for bad in ("", "a//b", "../b", "a.b/.." if flat else "cur"):
+        with pytest.raises(SourceError, match="a folder cannot be called"):
+            source.create(bad)
+
+
+def test_a_maildir_that_vanishes_at_any_moment_stops_nobody(tmp_path):
+    """Folders come and go in a thread while others are listed, read and waited for."""
+    make_maildir(tmp_path / "mail", {"INBOX": [letter(name="1")], "Stays": [letter(name="2")]})
+    make_maildir(tmp_path / "spare", {"Goes": [letter(name="3")]})
+    here, away = tmp_path / "mail" / ".Goes", tmp_path / "spare" / ".Goes"
+    ending = threading.Event()
+
+    def come_and_go():
+        while not ending.is_set():
+            away.rename(here)
+            here.rename(away)
+
+    thread = threading.Thread(target=come_and_go)
+    thread.start()
+    try:
+        source = open_source(tmp_path / "mail")
+        with Assistant(tmp_path / "state", fsync=False) as assistant:
+            told = []
+            watcher = Watcher(assistant, source, "INBOX", told.append)
+            for _ in range(60):
+                watcher.turn()
+                source.wait(0.0)
+    finally:
+        ending.set()
+        thread.join()
+    assert not any(isinstance(event, Skipped) for event in told)
+    assert {event.message.id for event in told if isinstance(event, Learnt)} >= {"2"}

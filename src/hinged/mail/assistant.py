@@ -70,6 +70,7 @@ class Assistant:
         fsync: bool = True,
     ) -> None:
         self.state, self.thresholds = Path(state), thresholds or Thresholds()
+        self._here: dict[str, list[str]] = {}  # what was seen of folders by one that only reads
         self.kept = DurableModel(state, None if read_only else TextClassifier, read_only=read_only, fsync=fsync)
         self.memory = Memory(self.kept.journal)
         if not read_only:
@@ -124,11 +125,17 @@ class Assistant:
             if place is not None:
                 self.memory.note_place(place, message.id)
             return None
+        self.memory.release(message.id, folder)
         return Example(fields_of(message, self.memory), folder, message.id)
 
     def knows(self, message: Message, folder: str) -> bool:
-        """Whether this message in this folder is nothing new: learnt before, or put there by the assistant."""
-        return self.kept.journal.find(message.id, folder) is not None
+        """Whether this message in this folder is nothing new: learnt before, or put there by the assistant.
+
+        One that was elsewhere since, and came back, is new.
+        """
+        return self.kept.journal.find(message.id, folder) is not None and (
+            self.memory.went_last(message.id) == folder or self.memory.lies_in(message.id, folder)
+        )
 
     def retract(self, message: Message, folder: str, place: Place | None = None) -> None:
         """Take back that a message belongs to a folder, as if it had never been learnt."""
@@ -153,6 +160,9 @@ class Assistant:
             return Suggestion(silent="the assistant is switched off")
         pin = self.pinned(message)
         if pin is not None:
+            there = self._here.get("folders", self._get("folders"))
+            if there is not None and pin[1] not in there:
+                return Suggestion(silent=f"mail from {pin[0]} is pinned to {pin[1]}, a folder that is gone")
             return Suggestion(
                 (Candidate(pin[1], 0.0, (f"mail from {pin[0]} is pinned to {pin[1]}",)),), 1.0, pinned=True
             )
@@ -193,18 +203,23 @@ class Assistant:
         return sorted(map(str, self.kept.labels()))
 
     def _may_suggest(self) -> Callable[[str], bool]:
-        present, excluded = self._get("present"), set(self.excluded)
+        present, excluded = self._here.get("present", self._get("present")), set(self.excluded)
         there = None if present is None else set(present)
         return lambda folder: (there is None or folder in there) and not within(folder, excluded)
 
     def see_folders(self, folders: Sequence[Folder]) -> list[str]:
         """Take note of the folders that exist now; return the names of those to learn from.
 
-        One that is gone is not suggested again, unless it comes back.
+        One that is gone is not suggested again, unless it comes back. What is opened only to be read keeps it in mind.
         """
-        names = [folder.name for folder in folders if folder.use in LEARNT_FROM]
-        if sorted(names) != sorted(self._get("present", [])):
-            self._put("present", names)
+        names = sorted(folder.name for folder in folders if folder.use in LEARNT_FROM)
+        now = {"present": names, "folders": sorted(folder.name for folder in folders)}
+        if self.kept.read_only:
+            self._here = now
+        elif any(now[note] != sorted(self._get(note, [])) for note in now):
+            with self.kept.changing(), self.kept.journal.transaction():
+                for note, value in now.items():
+                    self.kept.journal.put(note, value)
         return list(filter(self._may_suggest(), names))
 
     def forget(self, folder: str) -> None:
@@ -238,7 +253,9 @@ class Assistant:
 
         with self.kept.changing(), self.kept.journal.transaction():
             self.memory.rename_places(old, new)
-            self.kept.journal.put("present", renamed(self._get("present", [])))
+            for note in ("present", "folders"):
+                if self._get(note) is not None:
+                    self.kept.journal.put(note, renamed(self._get(note)))
             self.kept.journal.put("excluded", renamed(self.excluded))
             pins = {who: new if folder == old else folder for who, folder in self.pins().items()}
             self.kept.journal.put("pins", pins)

@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from hinged.mail.assistant import Assistant
+from hinged.mail.memory import MOVED_ON, UNDONE
 from hinged.mail.message import Message
 from hinged.mail.reading import Skip, messages, one_message
-from hinged.mail.sources.source import Place, Source, SourceError
+from hinged.mail.sources.source import Place, Source, SourceError, UnreachableError
 from hinged.mail.suggestion import Suggestion, Thresholds
 
-__all__ = ["CERTAIN", "Proposal", "file_mail", "inbox_of", "undo"]
+__all__ = ["CERTAIN", "Proposal", "Undone", "file_mail", "filing", "inbox_of", "undo"]
 
 #: How sure the assistant must be before it moves a message by itself.
 CERTAIN = Thresholds(confidence=0.9, gap=0.1)
 
 
 class Proposal(NamedTuple):
-    """A message, where it lies, what is suggested, and whether it was moved there."""
+    """A message, where it lies, what is suggested, whether it was moved there, and why not where that failed."""
 
     message: Message
     place: Place
     suggestion: Suggestion
     moved: bool = False
+    failed: str = ""
+
+
+class Undone(NamedTuple):
+    """What `undo` did.
+
+    Attributes
+    ----------
+    back : subjects of the messages that were put back
+    lost : subjects of those that the user had moved on, which stay there
+    failed : subjects of those that could not be put back, and why; the next `undo` tries them again
+    """
+
+    back: list[str]
+    lost: list[str]
+    failed: list[tuple[str, str]]
 
 
 def inbox_of(source: Source, folder: str | None = None) -> str:
@@ -52,7 +69,8 @@ def file_mail(
 ) -> list[Proposal]:
     """Propose a move for every message of a folder of which the assistant is certain; make the moves where asked.
 
-    Each move is written down before it is made: it is never taken for the user's own, and `undo` knows it.
+    Each move is written down before it is made: it is never taken for the user's own, and `undo` knows it. One that
+    fails does not stop the others; `failed` says why. A message that the user put back is not moved again.
 
     Parameters
     ----------
@@ -66,9 +84,23 @@ def file_mail(
     skip : function of a `Skipped`, optional
         Told of each message that could not be read.
     """
+    return list(filing(assistant, source, folder, apply=apply, only=only, show=show, skip=skip))
+
+
+def filing(
+    assistant: Assistant,
+    source: Source,
+    folder: str,
+    *,
+    apply: bool,
+    only: Collection[str],
+    show: Callable[[str, int, int], None] | None,
+    skip: Skip,
+) -> Iterator[Proposal]:
+    """Do what `file_mail` does, one proposal after the other, so that what was moved before a failure can be told."""
     assistant.see_folders(source.folders())
-    places, proposals = source.places(folder), []
-    batch = assistant.memory.last_batch() + 1
+    places, batch = source.places(folder), 0
+    moved_before = assistant.memory.moved_out_of(folder)  # what lies here again was put back by the user
     for done, (place, message) in enumerate(messages(source, places, skip)):
         if show is not None:
             show("looking", done, len(places))
@@ -76,18 +108,26 @@ def file_mail(
         with one_message(place, skip):
             suggestion = assistant.suggest(message)
         target = suggestion.best
-        if target is None or target == folder or (only and target not in only):
+        if target is None or target == folder or (only and target not in only) or message.id in moved_before:
             continue
+        failed = ""
         if apply:
-            _move(assistant, source, batch, message, place, target)
-        proposals.append(Proposal(message, place, suggestion, apply))
-    return proposals
+            try:
+                batch = _move(assistant, source, batch, message, place, target)
+            except UnreachableError as problem:
+                yield Proposal(message, place, suggestion, False, str(problem))
+                return  # nothing else could be moved either
+            except SourceError as problem:
+                failed = str(problem)
+        yield Proposal(message, place, suggestion, apply and not failed, failed)
 
 
-def _move(assistant: Assistant, source: Source, batch: int, message: Message, place: Place, target: str) -> Place:
+def _move(assistant: Assistant, source: Source, batch: int, message: Message, place: Place, target: str) -> int:
+    """Move a message; return the number of the batch, which is a new one where 0 is given."""
     memory, journal = assistant.memory, assistant.kept.journal
     changing = assistant.kept.changing
     with changing(), journal.transaction():
+        batch = batch or memory.last_batch() + 1
         number = memory.begin_move(batch, message, place, target)
     try:
         now = source.move(place, target)
@@ -97,26 +137,32 @@ def _move(assistant: Assistant, source: Source, batch: int, message: Message, pl
         raise
     with changing(), journal.transaction():
         memory.end_move(number, now, message.id)
-    return now
+    return batch
 
 
-def undo(assistant: Assistant, source: Source) -> tuple[list[str], list[str]]:
-    """Put back what the last `file_mail` moved; return the subjects of messages put back, and of those not found.
+def undo(assistant: Assistant, source: Source) -> Undone:
+    """Put back what the last `file_mail` moved.
 
-    A message that the user moved elsewhere meanwhile stays there.
+    A message that the user moved elsewhere meanwhile stays there. One that cannot be put back does not stop the others.
     """
-    back: list[str] = []
-    lost: list[str] = []
+    done = Undone([], [], [])
     for move in assistant.memory.moves():
-        place = _where(source, move.target, move.place, move.message)
-        if place is not None:
-            source.move(place, move.origin)
-        (lost if place is None else back).append(move.subject)
+        try:
+            place = _where(source, move.target, move.place, move.message)
+            if place is not None:
+                source.move(place, move.origin)
+        except SourceError as problem:
+            done.failed.append((move.subject, str(problem)))
+            if isinstance(problem, UnreachableError):
+                break
+            continue
+        (done.lost if place is None else done.back).append(move.subject)
+        how = MOVED_ON if place is None else UNDONE
         if place is None and move.place is not None:
             place = Place(move.target, move.place)
         with assistant.kept.changing(), assistant.kept.journal.transaction():
-            assistant.memory.drop_move(move.number, move.message, move.target, place)
-    return back, lost
+            assistant.memory.drop_move(move.number, move.message, move.target, place, how)
+    return done
 
 
 def _where(source: Source, folder: str, key: str | None, message: str) -> Place | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hinged.mail.assistant import Assistant, Filed
@@ -12,7 +12,7 @@ from hinged.mail.sources.source import UNREADABLE, Place, Source, SourceError
 __all__ = ["Look", "check_folders", "in_order_of_time", "look"]
 
 MOST_FOLDERS = 2000  # the joint step solves a problem over all pairs of labels
-MOSTLY = 0.8  # of a folder's messages that must turn up in a new folder for it to be the old one renamed
+MOSTLY, HALF = 0.8, 0.5  # of a folder's messages that must turn up in a new folder for it to be the old one renamed
 
 Show = Callable[[str, int, int], None]
 
@@ -37,13 +37,17 @@ class Look(NamedTuple):
 
 
 def look(
-    assistant: Assistant, source: Source, show: Show | None = None, learnt: Callable[[Filed], None] | None = None
+    assistant: Assistant,
+    source: Source,
+    show: Show | None = None,
+    learnt: Callable[[Filed], None] | None = None,
+    unchanged: Callable[[str], bool] = lambda folder: False,
 ) -> Look:
     """Learn what is new in the folders of a source.
 
     Messages are known by their names and places, so a second look reads nothing and teaches nothing; a message that
-    lies in another folder than before is new feedback. One that cannot be read is skipped, and tried again by the next
-    look.
+    lies in another folder than before, or came back to one, is new feedback. One that cannot be read is skipped, and
+    tried again by the next look.
 
     Parameters
     ----------
@@ -53,14 +57,25 @@ def look(
         Told how far it has come.
     learnt : function of a filed message, optional
         Told each one that taught something, once it is on the disk.
+    unchanged : function of a folder's name, optional
+        Asked after the folder was listed; where it answers True, nothing in it came or went since the last look.
     """
     if assistant.is_off:
         return Look(0, 0, 0, {})
+    before = assistant.memory.places()  # read first: what other processes note from now on must not look gone
+    left: dict[Place, str] = {}
+
+    def new_in(folder: str, places: Iterable[Place]) -> list[Place]:
+        known, now = before.get(folder, {}), {place.key: place for place in places}
+        if not unchanged(folder):
+            left.update({Place(folder, key): message for key, message in known.items() if key not in now})
+        return [place for key, place in now.items() if key not in known]
+
     folders, skipped = source.folders(), list[Skipped]()
     names = assistant.see_folders(folders)
     broken = [folder.name for folder in folders if folder.use == UNREADABLE]
-    filed = in_order_of_time(source, [*names, *broken], skipped.append, assistant.memory.unknown, show)
-    renamed = _follow_renamed(assistant, names, filed)
+    filed = in_order_of_time(source, [*names, *broken], skipped.append, new_in, show)
+    renamed = _follow_renamed(assistant, names, filed, before)
     check_folders({*assistant.known(), *(one.folder for one in filed)})
     taught = 0
     for done in range(0, len(filed), 256):
@@ -72,6 +87,9 @@ def look(
         for one in new.values():
             if learnt is not None and assistant.knows(one.message, one.folder):
                 learnt(one)
+    if left and not assistant.is_off:  # a message that comes back will be new
+        with assistant.kept.changing(), assistant.kept.journal.transaction():
+            assistant.memory.forget_left(left)
     return Look(len(names), len(filed), taught, renamed, tuple(skipped))
 
 
@@ -91,6 +109,8 @@ def in_order_of_time(
         if show is not None:
             show(f"reading {folder}", done, len(folders))
         places = places_of(source, folder, skip)
+        if places is None:
+            continue
         last = 0.0
         for place, message in messages(source, places if choose is None else choose(folder, places), skip):
             last = message.date if message.date is not None else last
@@ -108,21 +128,45 @@ def check_folders(names: Collection[str]) -> None:
         )
 
 
-def _follow_renamed(assistant: Assistant, names: Sequence[str], filed: Sequence[Filed]) -> dict[str, str]:
-    """Find folders that are gone while nearly all their messages turned up in one that is new."""
+def _follow_renamed(
+    assistant: Assistant, names: Sequence[str], filed: Sequence[Filed], before: Mapping[str, Mapping[str, str]]
+) -> dict[str, str]:
+    """Find folders that are gone while their messages turned up in one that is new; `before` is what lay where."""
     known = set(assistant.known())
-    gone = sorted(known - set(names) - set(assistant.excluded))
-    new = [name for name in names if name not in known]
+    now: dict[str, set[str]] = {}
+    for message, folder, _ in filed:
+        now.setdefault(folder, set()).add(message.id)
     renamed: dict[str, str] = {}
-    if gone and new:
-        now: dict[str, set[str]] = {name: set() for name in new}
-        for message, folder, _ in filed:
-            if folder in now:
-                now[folder].add(message.id)
-        for old in gone:
-            before = assistant.memory.messages_in(old)
-            heir = max(new, key=lambda name: len(before & now[name]))
-            if before and len(before & now[heir]) >= MOSTLY * len(before) and heir not in renamed.values():
-                assistant.rename(old, heir)
-                renamed[old] = heir
+    for old in sorted(known - set(names) - set(assistant.excluded)):
+        were = set(before.get(old, {}).values())
+        came = {name: were & ids for name, ids in now.items() if name not in renamed.values() and were & ids}
+        new = [name for name in came if name not in known or _is_made_of(assistant, before.get(name, {}), old)]
+        if not new:
+            continue
+        heir = max(new, key=lambda name: len(came[name]))
+        elsewhere = {one for name, ids in came.items() if name not in new for one in ids}
+        if _is_heir(came[heir], were - elsewhere, now[heir], {one for name in new for one in came[name]}):
+            (assistant.merge if heir in known else assistant.rename)(old, heir)
+            renamed[old] = heir
     return renamed
+
+
+def _is_heir(came: set[str], left: set[str], holds: set[str], new: set[str]) -> bool:
+    """Whether a folder is an old one renamed, by the messages that came to it.
+
+    Parameters
+    ----------
+    came : those that were in the old folder
+    left : those of the old folder that did not turn up in folders that existed before
+    holds : all that turned up here
+    new : those of the old folder that turned up in new folders
+    """
+    nearly_all = len(came) >= MOSTLY * len(left)
+    half = len(came) >= HALF * len(left) and len(came) >= MOSTLY * max(len(holds), len(new))
+    return nearly_all or half
+
+
+def _is_made_of(assistant: Assistant, lay_there: Mapping[str, str], old: str) -> bool:
+    """Whether the messages of a folder came from another one: it was seen while the other was being renamed."""
+    from_old = sum(assistant.kept.journal.find(message, old) is not None for message in lay_there.values())
+    return bool(lay_there) and from_old >= MOSTLY * len(lay_there)

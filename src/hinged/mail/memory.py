@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hinged.journal import Journal
@@ -11,7 +11,7 @@ from hinged.mail.headers import topic_of
 from hinged.mail.message import Message
 from hinged.mail.sources.source import Place
 
-__all__ = ["Memory", "Move"]
+__all__ = ["MOVED_ON", "UNDONE", "Memory", "Move"]
 
 TABLES = (
     "CREATE TABLE IF NOT EXISTS mail_places (folder TEXT, place TEXT, message TEXT, PRIMARY KEY (folder, place)) "
@@ -20,6 +20,7 @@ TABLES = (
     "CREATE TABLE IF NOT EXISTS mail_moves (number INTEGER PRIMARY KEY AUTOINCREMENT, batch INTEGER, message TEXT, "
     "subject TEXT, origin TEXT, target TEXT, place TEXT, undone INTEGER NOT NULL DEFAULT 0)",
 )
+UNDONE, MOVED_ON = 1, 2  # what `undone` says of a move that was taken back, and of one that the user changed
 WENT = "SELECT label FROM events WHERE key = ? AND kind = 'learn' AND dropped = 0 ORDER BY seq DESC LIMIT 1"
 TOPIC = (
     "SELECT label FROM mail_threads JOIN events USING (seq) WHERE topic = ? AND dropped = 0 ORDER BY seq DESC LIMIT 1"
@@ -80,6 +81,17 @@ class Memory:
         """The folder of the last message that was learnt."""
         return self._number_where(LAST, ())
 
+    def went_last(self, message: str) -> str | None:
+        """The folder that a message was learnt for, or moved to by the assistant, the last time."""
+        rows = self.journal.ask(
+            "SELECT label FROM events WHERE key = ? AND kind IN ('learn', ?) ORDER BY seq DESC LIMIT 1", (message, OWN)
+        )
+        return str(label_from_text(rows[0][0])) if rows else None
+
+    def release(self, message: str, folder: str) -> None:
+        """Let a message be learnt for a folder once more; what was learnt before stays."""
+        self.journal.run("UPDATE events SET key = NULL WHERE key = ? AND label = ?", (message, label_to_text(folder)))
+
     def name_of(self, number: int) -> str:
         """What a folder's number stands for."""
         rows = self.journal.ask("SELECT label FROM events WHERE seq = ?", (number,))
@@ -126,10 +138,33 @@ class Memory:
         """What lies there has not been looked at."""
         self.journal.run("DELETE FROM mail_places WHERE folder = ? AND place = ?", (place.folder, place.key))
 
+    def forget_left(self, left: Mapping[Place, str]) -> None:
+        """Messages are no longer at these places: what comes back to their folders is the user's doing."""
+        for place in left:
+            self.forget_place(place)
+        for place, message in left.items():
+            if not self.lies_in(message, place.folder):
+                self.journal.run(
+                    "UPDATE events SET key = NULL WHERE kind = ? AND key = ? AND label = ?",
+                    (OWN, message, label_to_text(place.folder)),
+                )
+
     def unknown(self, folder: str, places: Iterable[Place]) -> list[Place]:
         """The places of a folder that have not been looked at."""
         known = {key for (key,) in self.journal.ask("SELECT place FROM mail_places WHERE folder = ?", (folder,))}
         return [place for place in places if place.key not in known]
+
+    def places(self) -> dict[str, dict[str, str]]:
+        """All places that have been looked at, by folder, with the message that lay there."""
+        found: dict[str, dict[str, str]] = {}
+        for folder, place, message in self.journal.ask("SELECT folder, place, message FROM mail_places"):
+            found.setdefault(folder, {})[place] = message
+        return found
+
+    def lies_in(self, message: str, folder: str) -> bool:
+        """Whether a message was found in a folder by the last look at it."""
+        found = self.journal.ask("SELECT 1 FROM mail_places WHERE folder = ? AND message = ?", (folder, message))
+        return bool(found)
 
     def messages_in(self, folder: str) -> set[str]:
         """The messages that were found in a folder."""
@@ -155,12 +190,12 @@ class Memory:
         self.journal.run("UPDATE mail_moves SET place = ? WHERE number = ?", (place.key, number))
         self.note_place(place, message)
 
-    def drop_move(self, number: int, message: str, target: str, place: Place | None = None) -> None:
+    def drop_move(self, number: int, message: str, target: str, place: Place | None = None, how: int = UNDONE) -> None:
         """Note that a move was not made, or undone: what is found in its target from now on is the user's doing.
 
         `place` is where the message lay after the move. Other copies of it, and earlier moves, stay as they are.
         """
-        self.journal.run("UPDATE mail_moves SET undone = 1 WHERE number = ?", (number,))
+        self.journal.run("UPDATE mail_moves SET undone = ? WHERE number = ?", (how, number))
         self.journal.run(
             "UPDATE events SET key = NULL WHERE seq = "
             "(SELECT max(seq) FROM events WHERE kind = ? AND key = ? AND label = ?)",
@@ -168,6 +203,13 @@ class Memory:
         )
         if place is not None:
             self.forget_place(place)
+
+    def moved_out_of(self, folder: str) -> set[str]:
+        """The messages that the assistant moved out of a folder, but for moves that were undone."""
+        rows = self.journal.ask(
+            "SELECT message FROM mail_moves WHERE origin = ? AND undone != ? AND place IS NOT NULL", (folder, UNDONE)
+        )
+        return {message for (message,) in rows}
 
     def last_batch(self) -> int:
         """The number of the last batch of moves; 0 before the first."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hinged.journal.errors import JournalError
 from hinged.mail.message import Message, read_message
-from hinged.mail.sources.source import FolderError, Place, Source, SourceError, Unreadable
+from hinged.mail.sources.source import FolderError, GoneError, Place, Source, SourceError, Unreadable
 
 __all__ = ["Skip", "Skipped", "messages", "one_message", "places_of"]
 
@@ -47,13 +47,15 @@ def messages(source: Source, places: Sequence[Place], skip: Skip) -> Iterator[tu
             yield place, message
 
 
-def places_of(source: Source, folder: str, skip: Skip) -> list[Place]:
-    """Where the messages of a folder lie; `skip` is told where the folder cannot be read."""
+def places_of(source: Source, folder: str, skip: Skip) -> list[Place] | None:
+    """Where the messages of a folder lie; None where it is gone or cannot be read, and the latter is told to `skip`."""
     try:
         return source.places(folder)
+    except GoneError:
+        return None
     except FolderError as problem:
         skip(Skipped(Place(folder, ""), str(problem).rstrip(".")))
-        return []
+        return None
 
 
 @contextmanager

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from hinged.journal import InUseError
 from hinged.mail.assistant import Assistant, Filed
 from hinged.mail.looking import look
 from hinged.mail.message import Message
@@ -111,6 +113,10 @@ class Watcher:
             except UnreachableError as problem:
                 self._lose(problem)
                 continue
+            except SourceError as problem:
+                self._refuse(problem)
+                time.sleep(SOON)
+                continue
             if news or not self._settled:
                 yield
 
@@ -130,15 +136,21 @@ class Watcher:
         except UnreachableError as problem:
             self._lose(problem)
         except SourceError as problem:
-            self._refusals += 1
-            if self._refusals == REFUSALS or isinstance(problem, RejectedError):
-                raise
+            self._refuse(problem)
+        except InUseError:  # another process has been busy for long; the next turn does it
+            pass
         else:
             self._view.settle()
             self._settled, self._refusals = True, 0
             if self._away:
                 self._away = False
                 self._tell(Back())
+
+    def _refuse(self, problem: SourceError) -> None:
+        self._settled = False
+        self._refusals += 1
+        if self._refusals == REFUSALS or isinstance(problem, RejectedError):
+            raise problem
 
     def _lose(self, problem: UnreachableError) -> None:
         self._settled = False
@@ -154,12 +166,12 @@ class Watcher:
             if filed.message.id in marked and filed.place is not None:
                 self._to_unmark.append(filed.place)
 
-        found = look(self.assistant, self._view, learnt=learnt)
+        found = look(self.assistant, self._view, learnt=learnt, unchanged=self._view.is_settled)
         for old, new in found.renamed.items():
             self._tell(Renamed(old, new))
         for one in found.skipped:
             self._skip(one)
-        while self._to_unmark:
+        while self._to_unmark and not self.assistant.is_off:
             self.source.mark(self._to_unmark[-1], [])
             self._to_unmark.pop()
 
@@ -228,9 +240,14 @@ class _View:
         """Those of a folder that changed."""
         now = self._source.places(folder)
         if now == self._settled.get(folder):
+            self._pending.pop(folder, None)  # of a turn that failed
             return []
         self._pending[folder] = now
         return now
+
+    def is_settled(self, folder: str) -> bool:
+        """Whether the folder is as the last turn left it."""
+        return folder in self._settled and folder not in self._pending
 
     def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes | Unreadable]]:
         """The messages, until somebody asks to stop."""

@@ -22,7 +22,7 @@ def test_moves_of_its_own_teach_nothing_and_can_be_undone(opened, other, tmp_pat
         assert numbers_in(other, "INBOX", "UNDELETED") == []
         assert numbers_in(other, "Work") == [1, 3, 5, 10, 11]
         assert look(assistant, source).learnt == 0
-        assert undo(assistant, source) == (["tax form", "tax form"], [])
+        assert undo(assistant, source) == (["tax form", "tax form"], [], [])
         assert sorted(numbers_in(other, "INBOX", "UNDELETED")) == [10, 11]
         assert numbers_in(other, "Work", "UNDELETED") == [1, 3, 5]
         assert look(assistant, source).learnt == 0

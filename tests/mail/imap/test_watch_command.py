@@ -5,67 +5,20 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import is_one_sentence
 from tests.mail.imap.dovecot import PASSWORD, Dovecot, free_ports
 from tests.mail.imap.letters import deliver, file_away
+from tests.mail.imap.program import Program
 from tests.mail.letters import letter, make_maildir
 
 from hinged.mail import Assistant, Thresholds, open_source
 from hinged.mail.watching import Learnt, Suggested, Watcher
 
-PROGRAM = [sys.executable, "-c", "from hinged.cli.main import main; main()", "mail", "watch"]
 ROOT = Path(__file__).resolve().parents[3]
 KILLS = 300 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 10
-
-
-class Program:
-    """The real program; what it tells can be waited for."""
-
-    def __init__(self, *arguments):
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen([*PROGRAM, *map(str, arguments)], stdout=pipe, stderr=pipe, text=True)
-        self.lines = {"out": [], "err": []}
-        self._threads = [
-            threading.Thread(target=self._hear, args=(name, stream), daemon=True)
-            for name, stream in (("out", self.process.stdout), ("err", self.process.stderr))
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *raised):
-        if self.process.poll() is None:
-            self.stop(signal.SIGKILL)
-
-    def _hear(self, name, stream):
-        for line in stream:
-            self.lines[name].append(line.rstrip("\n"))
-
-    def says(self, words, where="out", within=60):
-        """Wait for a line that holds these words, and give it."""
-        end = time.monotonic() + within
-        while time.monotonic() < end:
-            for line in self.lines[where]:
-                if words in line:
-                    return line
-            time.sleep(0.02)
-        raise AssertionError(f"{words!r} was not said; {self.lines}")
-
-    def stop(self, number):
-        self.process.send_signal(number)
-        code = self.process.wait(30)
-        for thread in self._threads:
-            thread.join()
-        self.process.stdout.close()
-        self.process.stderr.close()
-        return code
 
 
 def test_a_server_that_comes_back_is_watched_on_and_nothing_is_learnt_twice(tmp_path, monkeypatch):
@@ -133,14 +86,6 @@ def test_a_maildir_can_be_watched_too(tmp_path):
 
 
 # ------------------------------------------------------------------ what cannot be
-def test_a_second_process_is_refused(call, server, user, tmp_path):
-    with Assistant(tmp_path / "state"):
-        code, out, err = call("mail", "watch", server.url(user), "--state", tmp_path / "state")
-    assert (code, out) == (1, "")
-    assert is_one_sentence(err)
-    assert f"is in use by process {os.getpid()}" in err
-
-
 @pytest.mark.parametrize("wrong", ["password", "host", "port", "certificate", "folder", "address"])
 def test_what_is_wrong_is_said_in_one_sentence(call, server, user, tmp_path, wrong, monkeypatch):
     (port,) = free_ports(1)

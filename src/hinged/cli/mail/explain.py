@@ -51,6 +51,8 @@ def explain(
         tell_skipped(skipped)
         if one is None:
             raise SourceError(f"there is no message {f'{wanted} ' if wanted else ''}in {name}.")
+        if source != "-":
+            assistant.see_folders(mail.folders())
         best = assistant.suggest(one, why=False)
         about = target or best.best
         decided = best.pinned and target is None

@@ -31,7 +31,8 @@ def file(
     """Move the messages of which the assistant is certain.
 
     A dry run unless --apply is given. Every move is written down first, so that undo can take it back and none is ever
-    taken for your own filing.
+    taken for your own filing. A move that fails is named and does not stop the others; the exit code is 1 then. What
+    you put back is not moved again.
 
     Example: hinged mail file ~/Maildir --apply
     """
@@ -39,36 +40,56 @@ def file(
         from hinged.cli.mail.showing import as_dict, subject_of, tell_skipped
         from hinged.cli.progress import bar
         from hinged.cli.tables import count, percent, rows_of, say, shorten
-        from hinged.mail.filing import file_mail, inbox_of
+        from hinged.mail.filing import filing, inbox_of
         from hinged.mail.reading import Skipped
+        from hinged.mail.sources.source import SourceError
         from hinged.mail.suggestion import Thresholds
 
         assistant.thresholds = Thresholds(min_score, min_gap, min_confidence)
         skipped: list[Skipped] = []
         how: dict[str, Any] = {"apply": apply, "only": only or (), "skip": skipped.append}
+        done, stopped = [], None
         with bar() as show:
-            done = file_mail(assistant, mail, inbox_of(mail, folder), show=show, **how)
+            try:
+                for one in filing(assistant, mail, inbox_of(mail, folder), show=show, **how):
+                    done.append(one)
+            except (SourceError, OSError) as problem:  # what was moved before is listed all the same
+                stopped = problem
         tell_skipped(skipped)
+    failed = [one for one in done if one.failed]
     if as_json:
-        moves = [{**as_dict(one.message, one.suggestion, one.place.key), "moved": one.moved} for one in done]
+        moves = [
+            {**as_dict(one.message, one.suggestion, one.place.key), "moved": one.moved, "failed": one.failed}
+            for one in done
+        ]
         typer.echo(json.dumps(moves, indent=2, ensure_ascii=False))
-        return
-    rows = []
-    for one in done:
-        sure = percent(one.suggestion.confidence, 0)
-        rows.append((shorten(subject_of(one.message), 44), shorten(str(one.suggestion.best), 30), sure))
-    for line in rows_of(rows, left=2) if rows else ():
-        say(line)
-    if not apply:
-        say(f"{count(len(done), 'message')} would be moved; --apply moves them.")
     else:
-        say(f"{count(len(done), 'message')} moved; hinged mail undo {source} puts them back.")
+        rows = []
+        for one in done:
+            if not one.failed:
+                sure = percent(one.suggestion.confidence, 0)
+                rows.append((shorten(subject_of(one.message), 44), shorten(str(one.suggestion.best), 30), sure))
+        for line in rows_of(rows, left=2) if rows else ():
+            say(line)
+        if not apply:
+            say(f"{count(len(rows), 'message')} would be moved; --apply moves them.")
+        else:
+            undo_it = f"; hinged mail undo {source} puts them back" if rows else ""
+            say(f"{count(len(rows), 'message')} moved{undo_it}.")
+    for one in failed:
+        what = shorten(subject_of(one.message), 44)
+        typer.echo(f"hinged: {what!r} was not moved to {one.suggestion.best}: {one.failed}", err=True)
+    if stopped is not None:
+        raise stopped
+    if failed:
+        raise typer.Exit(1)
 
 
 def undo(source: Mail, *, state: State = None, as_json: AsJson = False) -> None:
     """Put back what the last file --apply moved.
 
-    Messages that you moved on meanwhile stay where you put them. Once more undoes the run before that.
+    Messages that you moved on meanwhile stay where you put them. One that cannot be put back is named, and tried again
+    by the next undo. Once more undoes the run before that.
 
     Example: hinged mail undo ~/Maildir
     """
@@ -76,11 +97,16 @@ def undo(source: Mail, *, state: State = None, as_json: AsJson = False) -> None:
         from hinged.cli.tables import count, dim, say, shorten
         from hinged.mail.filing import undo as put_back
 
-        back, lost = put_back(assistant, mail)
+        back, lost, failed = put_back(assistant, mail)
     if as_json:
-        typer.echo(json.dumps({"put_back": back, "not_found": lost}, indent=2, ensure_ascii=False))
-        return
-    for subject in back:
-        say(shorten(subject or "(no subject)", 78))
-    gone = f"; {count(len(lost), 'message')} had been moved on" if lost else ""
-    say(f"{count(len(back), 'message')} put back{dim(gone)}")
+        facts = {"put_back": back, "not_found": lost, "failed": [{"subject": s, "why": why} for s, why in failed]}
+        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        for subject in back:
+            say(shorten(subject or "(no subject)", 78))
+        gone = f"; {count(len(lost), 'message')} had been moved on" if lost else ""
+        say(f"{count(len(back), 'message')} put back{dim(gone)}")
+    for subject, why in failed:
+        typer.echo(f"hinged: {shorten(subject or '(no subject)', 44)!r} was not put back: {why}", err=True)
+    if failed:
+        raise typer.Exit(1)

@@ -41,6 +41,8 @@ def suggest(
 
         assistant.thresholds = Thresholds(min_score, min_gap, min_confidence)
         places = mail.places(inbox_of(mail, folder))
+        if source != "-":
+            assistant.see_folders(mail.folders())
         found, skipped = [], list[Skipped]()
         for place, message in messages(mail, places[-latest:] if latest else places, skipped.append):
             suggestion = None

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hinged.cli.mail.opening import assistant_of, known_account
+from hinged.cli.mail.opening import assistant_of, known_account, mail_at
 from hinged.cli.mail.options import Account, State
 from hinged.cli.mail.showing import tell
 from hinged.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from hinged.mail import Assistant
 
 __all__ = ["exclude", "include", "off", "on", "pin", "unpin"]
 
@@ -19,16 +22,40 @@ Who = Annotated[
 Target = Annotated[str, typer.Argument(metavar="FOLDER", help="A folder.")]
 
 
-def pin(source: Account, who: Who, folder: Target, *, state: State = None, as_json: AsJson = False) -> None:
+def pin(
+    source: Account,
+    who: Who,
+    folder: Target,
+    *,
+    make: Annotated[bool, typer.Option("--make", help="Make the folder where there is none.")] = False,
+    state: State = None,
+    as_json: AsJson = False,
+) -> None:
     """Let mail from someone always go to a folder.
 
-    A pin comes before anything that was learnt; the sender's address before the list, the list before the domain.
+    A pin comes before anything that was learnt; the sender's address before the list, the list before the domain. The
+    folder must exist, unless --make is given.
 
     Example: hinged mail pin ~/Maildir boss@example.com Work
     """
     with assistant_of(source, state) as assistant:
+        if source != "-":
+            folder = _existing(assistant, source, folder, make)
         assistant.pin(who, folder)
     tell(f"Mail from {who} goes to {folder}.", as_json, pinned=who, to=folder)
+
+
+def _existing(assistant: Assistant, source: str, folder: str, make: bool) -> str:
+    """The name of a folder that exists; one that does not is refused, or made."""
+    from hinged.mail.sources.source import SourceError
+
+    with mail_at(source) as mail:
+        if folder not in [one.name for one in mail.folders()]:
+            if not make:
+                raise SourceError(f"there is no folder {folder!r} in {source}; --make makes it.")
+            folder = mail.create(folder)
+        assistant.see_folders(mail.folders())
+    return folder
 
 
 def unpin(source: Account, who: Who, *, state: State = None, as_json: AsJson = False) -> None:

@@ -7,6 +7,7 @@ import re
 import stat
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from hinged.mail.headers import readable
@@ -14,7 +15,7 @@ from hinged.mail.message import ENOUGH
 from hinged.mail.sources.modified_utf7 import from_utf7, to_utf7
 from hinged.mail.sources.naming import escaped, told_apart
 from hinged.mail.sources.new_names import levels_of
-from hinged.mail.sources.source import UNREADABLE, Folder, FolderError, Place, SourceError, Unreadable
+from hinged.mail.sources.source import UNREADABLE, Folder, FolderError, GoneError, Place, SourceError, Unreadable
 from hinged.mail.sources.uses import guess_uses
 
 __all__ = ["MaildirSource", "is_maildir"]
@@ -72,10 +73,10 @@ class MaildirSource:
         files: dict[str, dict[str, Path]] = {}
         for place in places:
             if place.folder not in files:
-                files[place.folder] = self._files(place.folder)
+                files[place.folder] = self._files_if_there(place.folder)
             raw = _read(files[place.folder].get(place.key))
             if raw is None:  # it may have got other flags meanwhile
-                files[place.folder] = self._files(place.folder)
+                files[place.folder] = self._files_if_there(place.folder)
                 raw = _read(files[place.folder].get(place.key))
             if raw is not None:
                 yield place, raw
@@ -98,8 +99,10 @@ class MaildirSource:
 
     def create(self, folder: str) -> str:
         """Make a Maildir, named as those beside it are: `.Work.Tax` where the top is the inbox, else `Work/Tax`."""
-        flat = is_maildir(self.root)
-        levels = levels_of(folder, [one.name for one in self.folders()], "." if flat else "")
+        names = [one.name for one in self.folders()]
+        dotted = any(path.parent == self.root and path.name.startswith(".") for path in self._paths.values())
+        flat = dotted or is_maildir(self.root)
+        levels = levels_of(folder, names, "." if flat else "")
         path = self.root.joinpath("." + ".".join(map(to_utf7, levels))) if flat else self.root.joinpath(*levels)
         try:
             for part in ("tmp", "new", "cur"):
@@ -140,6 +143,8 @@ class MaildirSource:
         except OSError as problem:
             if not name:
                 raise SourceError(f"{folder} cannot be listed ({problem.strerror}).") from problem
+            if isinstance(problem, FileNotFoundError):  # removed or renamed right now
+                return
             self._broken[folder] = f"{folder} cannot be listed ({problem.strerror})."
             yield name, folder
             return
@@ -172,14 +177,27 @@ class MaildirSource:
                 for entry in os.scandir(path / name):
                     if not entry.name.startswith("."):
                         files[escaped(entry.name.partition(":")[0])] = Path(entry.path)
+            except FileNotFoundError:
+                raise GoneError(f"{path} is gone.") from None
             except OSError as problem:
                 raise FolderError(f"{path / name} cannot be listed ({problem.strerror}).") from problem
         return files
 
+    def _files_if_there(self, folder: str) -> dict[str, Path]:
+        """The same; none where the folder is gone."""
+        try:
+            return self._files(folder)
+        except GoneError:
+            return {}
+
     def _looks(self) -> tuple[tuple[str, int], ...]:
         """When each folder changed last."""
-        paths = [path / name for _, path in self._found(self.root, "") for name in ("new", "cur")]
-        return tuple((str(path), path.stat().st_mtime_ns) for path in paths if path.exists())
+        looks = []
+        for _, path in self._found(self.root, ""):
+            for name in ("new", "cur"):
+                with suppress(OSError):  # it is gone, or may not be looked at
+                    looks.append((str(path / name), (path / name).stat().st_mtime_ns))
+        return tuple(looks)
 
 
 def _arrival(key: str) -> tuple[int, str]:

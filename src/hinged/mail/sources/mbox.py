@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import BinaryIO
 from hinged.mail.headers import readable
 from hinged.mail.message import ENOUGH
 from hinged.mail.sources.naming import told_apart
-from hinged.mail.sources.source import UNREADABLE, Folder, FolderError, Place, SourceError
+from hinged.mail.sources.source import UNREADABLE, Folder, FolderError, GoneError, Place, SourceError
 from hinged.mail.sources.uses import guess_uses
 
 __all__ = ["MboxSource", "is_mbox"]
@@ -20,6 +21,8 @@ STEP = 0.5  # seconds between two looks while waiting
 BEGIN = b"From "
 TOLD = 512  # bytes of a message that its key is made of, beside its place
 LONGEST_LINE = 1 << 16
+AWAY = re.compile(rb"^X-Mozilla-Status: *([0-9a-fA-F]{1,8}) *$", re.MULTILINE | re.IGNORECASE)
+EXPUNGED = 0x0008
 BESIDE = (".msf", ".dat", ".html", ".json", ".sqlite", ".ini")  # what Thunderbird keeps beside its mail
 
 
@@ -35,7 +38,8 @@ def is_mbox(path: Path) -> bool:
 class MboxSource:
     """One mbox file, or all that lie in and below a folder, as Thunderbird and many archives keep them.
 
-    Folders are named after the files. A file that does not begin like an mbox, and is none of those that Thunderbird
+    Folders are named after the files. Messages that Thunderbird has moved away or deleted stay in the file until it is
+    compacted; they are passed over. A file that does not begin like an mbox, and is none of those that Thunderbird
     keeps beside its mail, is listed as unreadable. Messages are never moved or marked: that would rewrite the whole
     file under the eyes of the program it belongs to.
 
@@ -65,7 +69,7 @@ class MboxSource:
     def places(self, folder: str) -> list[Place]:
         """Where the messages of a file begin, in its order."""
         with self._open(folder) as file:
-            return [Place(folder, _key(begin, told)) for begin, _, told in _spans(file, folder)]
+            return [Place(folder, _key(begin, told)) for begin, _, told in _spans(file, folder) if not _is_away(told)]
 
     def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
         """The raw messages, long ones cut behind what counts; one that is gone or has moved is left out."""
@@ -74,7 +78,7 @@ class MboxSource:
             with self._open(folder) as file:
                 for begin, end, told in list(_spans(file, folder)):
                     place = wanted.get(_key(begin, told))
-                    if place is not None:
+                    if place is not None and not _is_away(told):
                         file.seek(begin)
                         yield place, _without_marks(file.read(min(end - begin, ENOUGH)))
 
@@ -120,6 +124,8 @@ class MboxSource:
         path = self._paths[folder]
         try:
             file = open(path, "rb")  # noqa: SIM115 (closed by the caller)
+        except FileNotFoundError:
+            raise GoneError(f"{path} is gone.") from None
         except OSError as problem:
             raise FolderError(f"{path} cannot be read ({problem.strerror}).") from problem
         start = file.read(len(BEGIN))
@@ -130,7 +136,10 @@ class MboxSource:
         return file
 
     def _looks(self) -> tuple[tuple[str, int, int], ...]:
-        looks = [(str(path), path.stat()) for _, path in self._found()]
+        try:
+            looks = [(str(path), path.stat()) for _, path in self._found()]
+        except FileNotFoundError:  # one was removed or renamed right now
+            return ()
         return tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in looks)
 
 
@@ -148,6 +157,13 @@ def _spans(file: BinaryIO, folder: str) -> Iterator[tuple[int, int, bytes]]:
         blank = line in (b"\n", b"\r\n")
     if begin >= 0:
         yield begin, at, told
+
+
+def _is_away(told: bytes) -> bool:
+    """Whether Thunderbird has moved the message away or deleted it (flag 0x0008 of its header X-Mozilla-Status)."""
+    head = told.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
+    found = AWAY.search(head)
+    return found is not None and bool(int(found[1], 16) & EXPUNGED)
 
 
 def _key(begin: int, told: bytes) -> str:

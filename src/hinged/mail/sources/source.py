@@ -10,6 +10,7 @@ __all__ = [
     "UNREADABLE",
     "Folder",
     "FolderError",
+    "GoneError",
     "Place",
     "RejectedError",
     "Source",
@@ -29,6 +30,10 @@ class FolderError(SourceError):
     """One folder cannot be read; the others can."""
 
 
+class GoneError(FolderError):
+    """A folder was removed or renamed since the folders were listed."""
+
+
 class RejectedError(SourceError):
     """Password or token were not accepted; trying again without a new one may lock the account."""
 
@@ -41,8 +46,8 @@ class UnreachableError(SourceError):
 class Folder:
     """A folder: its name with `/` between levels, and its special use.
 
-    `use` is "" for a folder of the user's own, else "inbox", "sent", "drafts", "trash", "junk", "archive", "all"
-    or "flagged"; "unreadable" (`UNREADABLE`) for one whose `places` raise `FolderError`.
+    `use` is "" for a folder of the user's own, else "inbox", "sent", "drafts", "templates", "outbox", "trash", "junk",
+    "archive", "all" or "flagged"; "unreadable" (`UNREADABLE`) for one whose `places` raise `FolderError`.
     """
 
     name: str

@@ -17,6 +17,15 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "drafts", "draft", "entwürfe", "brouillons", "borradores", "rascunhos", "bozze", "concepten", "utkast",
         "kladder", "robocze", "kopie robocze", "черновики",
     ),
+    "templates": (
+        "templates", "vorlagen", "modèles", "plantillas", "modelos", "modelli", "sjablonen", "mallar", "skabeloner",
+        "maler", "szablony", "шаблоны",
+    ),
+    "outbox": (
+        "outbox", "unsent messages", "unsent", "postausgang", "nicht gesendete nachrichten", "boîte d'envoi",
+        "messages non envoyés", "bandeja de salida", "caixa de saída", "posta in uscita", "postvak uit", "utkorgen",
+        "udbakke", "utboks", "skrzynka nadawcza", "исходящие",
+    ),
     "trash": (
         "trash", "deleted", "deleted items", "deleted messages", "bin", "papierkorb", "gelöscht", "gelöschte elemente",
         "corbeille", "éléments supprimés", "papelera", "elementos eliminados", "lixeira", "cestino", "prullenbak",
@@ -38,8 +47,8 @@ def guess_uses(uses: MutableMapping[str, str]) -> None:
     Parameters
     ----------
     uses : mapping of name to use
-        "" for folders whose use nobody told; changed in place. Only sent, drafts, trash and junk are guessed,
-        because these must not be learnt: a folder that somebody calls Archive may well be one of their own.
+        "" for folders whose use nobody told; changed in place. Only uses are guessed whose folders must not be
+        learnt: a folder that somebody calls Archive may well be one of their own.
 
     Examples
     --------

@@ -236,8 +236,10 @@ class Desk:
         elif what in ("exclude", "include", "unpin") and isinstance(value, str) and value:
             getattr(assistant, what)(value)
         elif what == "pin" and isinstance(value, list) and len(value) == 2 and all(isinstance(v, str) for v in value):
-            if not value[0].strip() or value[1] not in [one.name for one in self.source.folders()]:
+            folders = self.source.folders()
+            if not value[0].strip() or value[1] not in [one.name for one in folders]:
                 raise ValueError(f"a pin needs an address and a folder that exists; got {value!r}.")
+            assistant.see_folders(folders)
             assistant.pin(*value)
         else:
             raise ValueError(f"there is no setting {what!r} with a value like {value!r}.")
