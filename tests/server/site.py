@@ -30,8 +30,8 @@ class Site:
         write_demo(self.mail, messages=messages, folders=5)
         self.assistant = Assistant(folder / "state", fsync=False)
 
-    def serve(self) -> "Site":
-        self.server = PageServer(lambda: open_source(self.mail), self.assistant)
+    def serve(self, **asked: object) -> "Site":
+        self.server = PageServer(lambda: open_source(self.mail), self.assistant, **asked)
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
         return self

@@ -283,7 +283,7 @@ def ask(site, path, *, cookie=True, host=None, body=None, headers=None):
     request = urllib.request.Request(f"http://127.0.0.1:{site.server.port}{path}", data=body)
     guard = site.server.guard
     if cookie:
-        request.add_header("Cookie", f"{guard.cookie}={guard.token if cookie is True else cookie}")
+        request.add_header("Cookie", f"{guard.cookie}={guard.secret if cookie is True else cookie}")
     for name, value in {**({"Host": host} if host else {}), **(headers or {})}.items():
         request.add_header(name, value)
     try:
@@ -340,7 +340,7 @@ def test_what_makes_no_sense_gets_a_sentence(site, path, body, status, says):
 @pytest.mark.parametrize("others", ['a={"x":1}', "k@y=1", "=", "x", 'a="b;c', "hinged-0=1; a=é"])
 def test_cookies_of_other_programs_do_no_harm(site, others):
     guard = site.server.guard
-    for text in (f"{others}; {guard.cookie}={guard.token}", f"{guard.cookie}={guard.token}; {others}"):
+    for text in (f"{others}; {guard.cookie}={guard.secret}", f"{guard.cookie}={guard.secret}; {others}"):
         request = urllib.request.Request(f"http://127.0.0.1:{site.server.port}/api/settings")
         request.add_header("Cookie", text.encode("latin-1"))
         with urllib.request.urlopen(request, timeout=20) as answer:

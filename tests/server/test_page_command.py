@@ -51,3 +51,16 @@ def test_sigterm_before_the_page_is_ready_cleans_up_too(tmp_path):
         program.send_signal(signal.SIGTERM)
         assert program.wait(60) == 128 + signal.SIGTERM
     assert not list(tmp_path.glob("hinged-demo-*"))
+
+
+def test_beyond_this_machine_it_warns_and_shows_a_code_to_scan(tmp_path):
+    settings = os.environ | {"TMPDIR": str(tmp_path)}
+    command = [*PROGRAM, "mail", "serve", "--demo", "--no-browser", "--host", "0.0.0.0", "--allow-host", "desk.example"]
+    with subprocess.Popen(command, env=settings, stdout=-1, stderr=-1, text=True) as program:
+        said = program.stdout.readline()
+        program.send_signal(signal.SIGTERM)
+        told = program.communicate(timeout=60)[1]
+    assert "/?token=" in said
+    assert "127.0.0.1" not in said
+    assert "is not encrypted" in told
+    assert told.count("█") > 200

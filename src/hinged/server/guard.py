@@ -44,12 +44,22 @@ class Guard:
     app : ASGI application
     hosts : names under which the server may be addressed, with their ports
     token : str, optional
-        Made up where there is none.
+        What the address holds; made up where there is none.
+    cookie, secret : str, optional
+        Name and value of the cookie; made up where there are none. The name is a server's own, because servers on
+        other ports share a browser's cookies.
     """
 
-    def __init__(self, app: Any, hosts: Collection[str], token: str | None = None) -> None:
+    def __init__(
+        self,
+        app: Any,
+        hosts: Collection[str],
+        token: str | None = None,
+        cookie: str | None = None,
+        secret: str | None = None,
+    ) -> None:
         self.app, self.hosts, self.token = app, set(hosts), token or secrets.token_urlsafe(24)
-        self.cookie = f"hinged-{secrets.token_hex(4)}"  # servers on other ports share a browser's cookies
+        self.cookie, self.secret = cookie or f"hinged-{secrets.token_hex(4)}", secret or secrets.token_urlsafe(24)
         self._codes: dict[str, float] = {}  # and when each expires
 
     def one_time_code(self) -> str:
@@ -68,12 +78,14 @@ class Guard:
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         asked = parse_qs(scope["query_string"].decode("latin-1"))
-        if headers.get("host") not in self.hosts:
-            await _refuse(send, 421, "this server is not addressed by that name.")
+        host = headers.get("host", "")
+        if host.lower() not in self.hosts:
+            shown = "".join(c for c in host[:80] if c.isascii() and c.isprintable())
+            await _refuse(send, 421, f"Host header '{shown}' is not allowed; add it with --allow-host.")
         elif scope["path"] == "/" and scope["method"] == "GET" and self._opens(asked):
-            cookie = f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
+            cookie = f"{self.cookie}={self.secret}; Path=/; HttpOnly; SameSite=Strict"
             await _answer(send, 303, "", {"location": "/", "set-cookie": cookie, **HEADERS})
-        elif not any(map(self._is, self._kept(scope["headers"]))):
+        elif not any(_same(value, self.secret) for value in self._kept(scope["headers"])):
             await _refuse(send, 403, "open the address that was printed when the server started; it holds the token.")
         elif scope["method"] not in ("GET", "HEAD") and not self._from_here(headers):
             await _refuse(send, 403, "this request did not come from the page.")
@@ -84,7 +96,7 @@ class Guard:
     def _opens(self, asked: dict[str, list[str]]) -> bool:
         """Return True if an address holds the token, or a code that was not used yet."""
         expires = max((self._codes.pop(code, 0.0) for code in asked.get("code", ())), default=0.0)
-        return time.monotonic() < expires or any(map(self._is, asked.get("token", ())))
+        return time.monotonic() < expires or any(_same(token, self.token) for token in asked.get("token", ()))
 
     def _kept(self, headers: Iterable[tuple[bytes, bytes]]) -> list[str]:
         """The values of our cookie. Other programs on this host set cookies too, which need not be well formed."""
@@ -92,16 +104,17 @@ class Guard:
         pairs = (pair.strip().partition("=") for pair in text.split(";"))
         return [value for name, _, value in pairs if name == self.cookie]
 
-    def _is(self, given: str) -> bool:
-        return secrets.compare_digest(given.encode(), self.token.encode())
-
     def _from_here(self, headers: dict[str, str]) -> bool:
         origin = headers.get("origin")
         return (
             headers.get("x-hinged") == "1"
             and headers.get("sec-fetch-site", "same-origin") == "same-origin"
-            and (origin is None or origin.partition("://")[2] in self.hosts)
+            and (origin is None or origin.partition("://")[2].lower() in self.hosts)
         )
+
+
+def _same(given: str, secret: str) -> bool:
+    return secrets.compare_digest(given.encode(), secret.encode())
 
 
 def _with_headers(send: Send) -> Send:

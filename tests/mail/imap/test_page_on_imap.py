@@ -59,7 +59,7 @@ def test_the_page_sees_what_another_program_files(mailbox, other, tmp_path):
         thread = threading.Thread(target=server.run)
         thread.start()
         try:
-            cookie = {"Cookie": f"{server.guard.cookie}={server.guard.token}"}
+            cookie = {"Cookie": f"{server.guard.cookie}={server.guard.secret}"}
             asked = urllib.request.Request(f"http://127.0.0.1:{server.port}/api/inbox", headers=cookie)
 
             def total():

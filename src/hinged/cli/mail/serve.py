@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +14,11 @@ from hinged.cli.mail.options import InFolder, State
 from hinged.cli.options import AsJson
 
 __all__ = ["serve"]
+
+OPEN = (
+    "hinged: warning: the page can be reached from the network and is not encrypted: whoever can listen in reads your "
+    "mail. Use it in a network that you trust, or behind a proxy with TLS, named by --allow-host."
+)
 
 
 def serve(
@@ -27,7 +32,17 @@ def serve(
     host: Annotated[
         str, typer.Option(metavar="NAME", help="Where to listen; others than 127.0.0.1 are open to the network.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0 takes a free port.")] = 0,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, metavar="N", help="0 takes a free port. Default: the same as last time."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Another name that the page may be addressed by; may be given repeatedly."),
+    ] = None,
+    sign_out: Annotated[
+        bool, typer.Option("--sign-out", help="Let in no browser that knows the page from an earlier start.")
+    ] = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page at once.")] = True,
     state: State = None,
     as_json: AsJson = False,
@@ -35,15 +50,16 @@ def serve(
     """File mail in the browser: three folders beside each message, one key each.
 
     Every filing is learnt at once, and u takes it back. The address that is printed holds a token; whoever has it can
-    use the page. Stop with Ctrl-C.
+    use the page. Stop with Ctrl-C. To file on a phone in the same network, say --host 0.0.0.0 and scan the code.
 
     Example: hinged mail serve --demo
     """
     if demo == (source is not None):
         raise typer.BadParameter("name a source, or say --demo for a made-up one")
+    asked = {"folder": folder, "host": host, "port": port, "allow_hosts": allow_host or (), "sign_out": sign_out}
     with Ending() as ending:
         if not demo:
-            _serve(str(source), folder, host, port, browser, state, as_json, ending)
+            _serve(str(source), state, asked, browser, as_json, ending)
             return
         import tempfile
 
@@ -52,30 +68,28 @@ def serve(
         with tempfile.TemporaryDirectory(prefix="hinged-demo-") as temporary:
             write_demo(Path(temporary) / "mail")
             kept = state or Path(temporary) / "state"
-            _serve(f"{temporary}/mail", folder, host, port, browser, kept, as_json, ending)
+            _serve(f"{temporary}/mail", kept, asked, browser, as_json, ending)
 
 
-def _serve(
-    spec: str,
-    folder: str | None,
-    host: str,
-    port: int,
-    browser: bool,
-    state: Path | None,
-    as_json: bool,
-    ending: Ending,
-) -> None:
+def _serve(spec: str, state: Path | None, asked: dict[str, Any], browser: bool, as_json: bool, ending: Ending) -> None:
     from hinged.mail.sources.opening import open_source
 
     try:
+        from hinged.server.page.addresses import is_local
+        from hinged.server.page.qr import qr_text
         from hinged.server.page.serving import PageServer
     except ImportError as missing:
         raise ValueError(
             f"the page needs the package {missing.name}; install it with: pip install 'hinged[server]'."
         ) from None
     with assistant_of(spec, state) as assistant:
-        server = PageServer(lambda: open_source(spec), assistant, folder=folder, host=host, port=port)
+        server = PageServer(lambda: open_source(spec), assistant, **asked)
         typer.echo(json.dumps({"address": server.address}) if as_json else f"hinged: the page is at {server.address}")
+        if not is_local(asked["host"]):
+            typer.echo(OPEN, err=True)
+            code = None if as_json else qr_text(server.address)
+            if code:
+                typer.echo(f"\n{code}\n", err=True)
         if browser:
             import webbrowser
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import uvicorn
@@ -12,13 +13,14 @@ from hinged.mail.assistant import Assistant
 from hinged.mail.sources.source import Source
 from hinged.server.connections import BACKLOG, Connections, share_files
 from hinged.server.guard import Guard
+from hinged.server.page.addresses import allowed_hosts, name_to_print
 from hinged.server.page.app import Page
 from hinged.server.page.desk import Desk
+from hinged.server.page.kept import keep, kept_in
 
 __all__ = ["PageServer"]
 
 CONNECTIONS = 100
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class _Server(uvicorn.Server):
@@ -40,9 +42,17 @@ class PageServer:
     assistant : Assistant
     folder : str, optional
         The folder to file from; the inbox unless named.
-    host, port : str, int
-        Loopback unless told otherwise; port 0 takes a free one.
+    host : str
+        Loopback unless told otherwise.
+    port : int, optional
+        0 takes a free one. Where none is named it is that of the last start, if that is free, so that tabs that are
+        open find the page again.
+    allow_hosts : names
+        More names that the page may be addressed by, such as that of a proxy.
+    sign_out : bool, default False
+        Let in no browser that knows the page from an earlier start.
     token : str, optional
+        Made up at each start where there is none; what browsers keep outlives a restart (see docs/page.md).
     """
 
     def __init__(
@@ -52,7 +62,9 @@ class PageServer:
         *,
         folder: str | None = None,
         host: str = "127.0.0.1",
-        port: int = 0,
+        port: int | None = None,
+        allow_hosts: Iterable[str] = (),
+        sign_out: bool = False,
         token: str | None = None,
         show: Callable[[str, int, int], None] | None = None,
     ) -> None:
@@ -60,22 +72,13 @@ class PageServer:
         self.desk = Desk(self.source, assistant, folder)
         self.desk.refresh(show)
         self.page = Page(self.desk, another)
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self.socket = socket.socket(family, socket.SOCK_STREAM)
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            self.socket.bind((host, port))
-            self.socket.listen(128)  # whoever comes before `run` waits
-        except OSError as problem:
-            self.socket.close()
-            raise OSError(f"the page cannot listen on {host} port {port} ({problem.strerror}).") from problem
+        kept = kept_in(assistant.state, anew=sign_out)
+        self.socket = _listening(host, port, kept.port)
         self.port = int(self.socket.getsockname()[1])
-        shown = f"[{host}]" if ":" in host else host
-        names = {shown, *(LOOPBACK if host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "::") else ())}
-        if host in ("0.0.0.0", "::"):
-            names |= {socket.gethostname(), socket.getfqdn()}
-        self.guard = Guard(self.page.app, {f"{name}:{self.port}" for name in names}, token)
-        self._home = f"http://{'127.0.0.1' if host == '0.0.0.0' else shown}:{self.port}/"
+        keep(assistant.state, replace(kept, port=self.port))
+        hosts = allowed_hosts(host, self.port, allow_hosts)
+        self.guard = Guard(self.page.app, hosts, token, kept.cookie, kept.secret)
+        self._home = f"http://{name_to_print(host)}:{self.port}/"
         self.address = f"{self._home}?token={self.guard.token}"
         quiet: Any = {"log_level": "warning", "access_log": False, "server_header": False}
         http = Connections(share_files(CONNECTIONS).connections).http
@@ -101,3 +104,21 @@ class PageServer:
         """Let `run` return."""
         self.page.end()
         self.server.should_exit = True
+
+
+def _listening(host: str, port: int | None, last: int) -> socket.socket:
+    """A socket that listens: on the port named, else on that of the last start, else on a free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for one in (port,) if port is not None else (last, 0):
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, one))
+            listener.listen(128)  # whoever comes before `run` waits
+            return listener
+        except OSError as problem:
+            listener.close()
+            if port is not None or one == 0:
+                why = problem.strerror
+                raise OSError(f"the page cannot listen on {host} port {one} ({why}).") from problem
+    raise AssertionError
