@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -88,7 +89,7 @@ def _serve(spec: str, state: Path | None, asked: dict[str, Any], browser: bool, 
         if not is_local(asked["host"]):
             typer.echo(OPEN, err=True)
             code = None if as_json else qr_text(server.address)
-            if code:
+            if code and sys.stderr.encoding.lower().startswith("utf"):
                 typer.echo(f"\n{code}\n", err=True)
         if browser:
             import webbrowser
