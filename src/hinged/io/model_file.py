@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Hashable
+import zlib
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,10 @@ def write(
 
     for name, values in names.items():
         tensors[f"{name}.bytes"], tensors[f"{name}.offsets"] = pack(values, name)
-    content = to_bytes(
-        {name: np.ascontiguousarray(array) for name, array in tensors.items()},
-        # one key, because safetensors writes several in any order, and equal models make equal files
-        metadata={FORMAT: json.dumps({"version": VERSION, "about": about}, sort_keys=True)},
-    )
+    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    stated = {"version": VERSION, "about": about, "checksum": _checksum(about, arrays)}
+    # one key, because safetensors writes several in any order, and equal models make equal files
+    content = to_bytes(arrays, metadata={FORMAT: json.dumps(stated, sort_keys=True)})
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to save {path.name} in; make it first.")
@@ -70,7 +70,7 @@ def _private(name: str, flags: int) -> int:
 def read(
     path: str | os.PathLike[str],
 ) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, list[Hashable]]]:
-    """What `write` was given; a file that is cut short, foreign or newer gets one sentence."""
+    """What `write` was given; a file that is cut short, damaged, foreign or newer gets one sentence."""
     from safetensors import SafetensorError, safe_open
 
     path = Path(path)
@@ -78,12 +78,14 @@ def read(
         raise FileNotFoundError(f"there is no model at {path}.")
     try:
         with safe_open(path, framework="numpy") as file:
-            about = _about(path, file.metadata() or {})
+            about, checksum = _about(path, file.metadata() or {})
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as problem:
         raise ValueError(
             f"{path} is not a whole hinged model file ({problem}); it may have been cut short."
         ) from problem
+    if checksum is not None and checksum != _checksum(about, tensors):  # files had none before
+        raise ValueError(f"{path} is damaged: its content does not match its checksum; put back a copy of it.")
     try:
         names = {
             name.removesuffix(".bytes"): unpack(tensors[name], tensors[name.removesuffix("bytes") + "offsets"])
@@ -95,8 +97,19 @@ def read(
     return about, tensors, names
 
 
-def _about(path: Path, metadata: dict[str, str]) -> Any:
-    """The facts in the metadata, if they are ours and of a version that is understood."""
+def _checksum(about: Any, tensors: Mapping[str, np.ndarray]) -> int:
+    """CRC-32 of the facts and of each array with its name, type and shape."""
+    plain = json.loads(json.dumps(about))  # as it is read: keys are texts, which are in another order than numbers
+    total = zlib.crc32(json.dumps(plain, sort_keys=True).encode())
+    for name in sorted(tensors):
+        array = np.ascontiguousarray(tensors[name])
+        total = zlib.crc32(f"{name} {array.dtype.str} {array.shape}".encode(), total)
+        total = zlib.crc32(array.reshape(-1).view(np.uint8).data, total)
+    return total
+
+
+def _about(path: Path, metadata: dict[str, str]) -> tuple[Any, Any]:
+    """The facts in the metadata, if they are ours and of a version that is understood, and the checksum."""
     if FORMAT not in metadata and metadata.get("format") != FORMAT:
         raise ValueError(f"{path} is not a hinged model; it was written by another program.")
     try:
@@ -104,7 +117,7 @@ def _about(path: Path, metadata: dict[str, str]) -> Any:
             stated = json.loads(metadata[FORMAT])
         else:  # version 1, which had a key for each
             stated = {"version": int(metadata["version"]), "about": json.loads(metadata.get("about", "null"))}
-        version, about = stated["version"], stated.get("about")
+        version, about, checksum = stated["version"], stated.get("about"), stated.get("checksum")
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as problem:
         raise ValueError(f"{path} is not a sound hinged model: {problem!r}.") from problem
     if type(version) is not int or version < 1:
@@ -114,4 +127,4 @@ def _about(path: Path, metadata: dict[str, str]) -> Any:
             f"{path} was written by a newer hinged (file version {version}, this one reads up to {VERSION}); "
             "upgrade hinged to read it."
         )
-    return about
+    return about, checksum
