@@ -2,6 +2,8 @@
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 from tests.cli.conftest import is_one_sentence
@@ -141,6 +143,26 @@ def test_what_is_wrong_gets_one_sentence(mail, small, tmp_path, arguments, said)
     assert out == ""
     assert is_one_sentence(err), err
     assert said in err
+
+
+def test_a_damaged_journal_is_named_exported_and_reset(mail, small, tmp_path):
+    state = tmp_path / "state"
+    mail("learn", small, "--state", state)
+    (state / "snapshot.hinged").unlink(missing_ok=True)
+    with closing(sqlite3.connect(state / "journal.sqlite", isolation_level=None)) as database:
+        database.execute("UPDATE events SET x = zeroblob(length(x)) WHERE seq = 3")
+    said = f"hinged: line 3 of {state / 'journal.sqlite'} is damaged and was left out: its checksum does not match.\n"
+    for command in ("learn", "status", "suggest", "explain", "file"):
+        code, _, err = mail(command, small, "--state", state)
+        assert (code, err) == (0, said), command
+    code, out, err = mail("export", small, tmp_path / "out.jsonl", "--state", state, "--json")
+    assert (code, err, json.loads(out)["examples"]) == (0, said, 29)
+    assert len((tmp_path / "out.jsonl").read_text("utf-8").splitlines()) == 29
+    (state / "journal.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 20)
+    code, _, err = mail("status", small, "--state", state)
+    assert is_one_sentence(err)
+    assert mail("reset", small, "--yes", "--state", state)[0] == 0
+    assert mail("learn", small, "--state", state)[0] == 0
 
 
 def test_what_cannot_be_read_is_named_by_every_command(mail, small):

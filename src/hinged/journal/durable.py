@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from hinged.estimators.files import load
+from hinged.journal.erasing import JOURNAL, SNAPSHOT, remove_files
 from hinged.journal.errors import JournalError, told
 from hinged.journal.journal import Journal
 from hinged.journal.learning import Example, Receipt, learn_in_order
@@ -18,8 +19,6 @@ from hinged.journal.replaying import learn_again, rename_is_exact
 from hinged.journal.settings import estimator_of, functions_of, keep_settings
 
 __all__ = ["DurableModel"]
-
-JOURNAL, SNAPSHOT = "journal.sqlite", "snapshot.hinged"
 
 
 class DurableModel:
@@ -243,11 +242,7 @@ class DurableModel:
         with self.changing():
             self.journal.close()
             self.read_only = True
-            try:
-                for path in (self.folder / SNAPSHOT, *sorted(self.folder.glob(f"{JOURNAL}*"))):
-                    path.unlink(missing_ok=True)
-            except OSError as problem:
-                raise told(problem, self.folder) from problem
+            remove_files(self.folder)
 
     def close(self) -> None:
         """Write a snapshot where the last one is far behind, and let go of the folder."""

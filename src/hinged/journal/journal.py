@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hinged.journal.codec import decode, encode, label_from_text, label_to_text
-from hinged.journal.errors import told
+from hinged.journal.errors import JournalError, told
 from hinged.journal.schema import connect
+from hinged.journal.sums import COLUMNS, SUM, is_sound, line_sum, note_sum
 
 __all__ = ["Event", "Journal"]
 
-COLUMNS = "seq, at, kind, key, label, weight, x"
+GIVEN = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'"  # the last number given to a line
 
 Line = tuple[str | None, str, float | None, bytes | None]
 
@@ -46,6 +47,11 @@ class Journal:
     read_only : whether nothing will be written; other processes may write meanwhile
     fsync : whether a commit waits for the disk; without, power loss may take the last ones
 
+    Attributes
+    ----------
+    damaged : dict of int to str
+        Lines that were asked for and could not be given, and why; every line has a checksum.
+
     Examples
     --------
     >>> import tempfile
@@ -66,10 +72,13 @@ class Journal:
 
     def __init__(self, path: Path, *, read_only: bool = False, fsync: bool = True) -> None:
         self.path = path
+        self.damaged: dict[int, str] = {}
         try:
             self._database = connect(path, read_only, fsync)
+            names = [row[1] for row in self._database.execute("PRAGMA table_info(notes)")]
         except (sqlite3.Error, PermissionError) as problem:
             raise told(problem, path) from problem
+        self._sum = "sum" if "sum" in names else "NULL"  # tables of version 1, opened to be read, have none
 
     # ------------------------------------------------------------------ writing
     @contextmanager
@@ -102,16 +111,25 @@ class Journal:
 
         Their numbers follow each other, since nobody else writes during a transaction.
         """
-        now = time.time()
-        self._database.executemany(
-            "INSERT INTO events (at, kind, key, given, label, weight, x) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(now, kind, key, text, text, weight, data) for key, text, weight, data in lines],
-        )
-        return int(self._database.execute("SELECT last_insert_rowid()").fetchone()[0])
+        run = self._database.execute
+        now, (seq,) = time.time(), run(f"SELECT max(({GIVEN}), (SELECT coalesce(max(seq), 0) FROM events))").fetchone()
+        rows = []
+        for key, text, weight, data in lines:
+            seq += 1
+            line = (seq, now, kind, key, text, text, 0, weight, data)
+            rows.append((*line, line_sum(*line)))
+        self._database.executemany(f"INSERT INTO events ({COLUMNS}, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        return int(seq)
+
+    def _update(self, change: str, which: str, values: tuple[Any, ...]) -> None:
+        """Change lines that are sound, and their checksums."""
+        run = self._database.execute
+        run(f"UPDATE events SET {change}, sum = NULL WHERE ({which}) AND (sum IS NULL OR sum = {SUM})", values)
+        run(f"UPDATE events SET sum = first_sum({COLUMNS}) WHERE sum IS NULL")
 
     def rename(self, old: Hashable, new: Hashable, kind: str = "rename") -> None:
         """Let every line so far that says `old` say `new`, inside a transaction."""
-        self._database.execute("UPDATE events SET label = ? WHERE label = ?", [label_to_text(new), label_to_text(old)])
+        self._update("label = ?", "label = ?", (label_to_text(new), label_to_text(old)))
         self._map_lists(old, [new])
         self.append(kind, [], [old, new])
 
@@ -120,28 +138,37 @@ class Journal:
 
         Their keys stay, so that an example which was forgotten is not learnt again when it is sent again.
         """
-        self._database.execute(
-            "UPDATE events SET dropped = 1, x = NULL WHERE label = ? AND kind = 'learn'", [label_to_text(label)]
-        )
+        gone, which, values = "dropped = 1, x = NULL", "label = ? AND kind = 'learn'", (label_to_text(label),)
+        self._update(gone, which, values)
+        self._database.execute(f"UPDATE events SET {gone} WHERE {which}", values)  # damaged ones too
         self._map_lists(label, [])
         self.append("forget", [], [label])
 
     def retract(self, seq: int) -> None:
         """Erase one example, inside a transaction; if it is sent again, it is new."""
-        self._database.execute("UPDATE events SET dropped = 1, x = NULL, key = NULL WHERE seq = ?", [seq])
+        gone = "dropped = 1, x = NULL, key = NULL"
+        self._update(gone, "seq = ?", (seq,))
+        self._database.execute(f"UPDATE events SET {gone} WHERE seq = ?", [seq])  # a damaged one too
         self.append("retract", [], [seq])
+
+    def release(self, kind: str, key: str, label: Hashable) -> None:
+        """Let the last line of a program's own for a key and a label count for it no more, inside a transaction."""
+        last = "SELECT max(seq) FROM events WHERE kind = ? AND key = ? AND label = ?"
+        self._update("key = NULL", f"seq = ({last})", (kind, key, label_to_text(label)))
 
     def _map_lists(self, old: Hashable, by: list[Hashable]) -> None:
         """The same for lines with several labels."""
         run = self._database.execute
         several = "SELECT seq, label FROM events WHERE kind IN ('learn', 'declare') AND label LIKE '{\"list\"%'"
         for seq, text in run(several).fetchall():
-            labels = label_from_text(text)
+            try:
+                labels = label_from_text(text)
+            except ValueError:  # a damaged line
+                continue
             if old in labels:
                 left = list(dict.fromkeys(one for label in labels for one in (by if label == old else [label])))
-                run("UPDATE events SET label = ? WHERE seq = ?", [label_to_text(left), seq])
-                if not left:
-                    run("UPDATE events SET dropped = 1, x = NULL WHERE seq = ?", [seq])
+                gone = "" if left else ", dropped = 1, x = NULL"
+                self._update(f"label = ?{gone}", "seq = ?", (label_to_text(left), seq))
 
     def run(self, statement: str, values: tuple[Any, ...] = ()) -> None:
         """Write to tables of one's own, inside a transaction."""
@@ -149,13 +176,24 @@ class Journal:
 
     def put(self, name: str, value: Any) -> None:
         """Keep a fact by name, as JSON, inside a transaction."""
-        self._database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", [name, json.dumps(value)])
+        text = json.dumps(value)
+        self._database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", [name, text, note_sum(name, text)])
 
     # ------------------------------------------------------------------ reading
     def get(self, name: str, default: Any = None) -> Any:
         """A fact that was put."""
-        row = self._one("SELECT value FROM notes WHERE name = ?", [name])
-        return default if row is None else json.loads(row[0])
+        row = self._one(f"SELECT value, {self._sum} FROM notes WHERE name = ?", [name])
+        if row is None:
+            return default
+        try:
+            if row[1] in (None, note_sum(name, row[0])):
+                return json.loads(row[0])
+        except (TypeError, ValueError):
+            pass
+        raise JournalError(
+            f"the note {name!r} in {self.path} is damaged; put back a copy of the journal, or start anew. Its examples "
+            "can still be exported."
+        )
 
     def find(self, key: str, label: Any) -> int | None:
         """The number of the line with that key and, by now, that label; None where there is none."""
@@ -191,16 +229,51 @@ class Journal:
         return self.events(after, "dropped = 0 AND kind IN ('learn', 'declare')")
 
     def events(self, after: int = 0, which: str = "1", values: tuple[Any, ...] = ()) -> Iterator[Event]:
-        """The lines beyond a line; `which` is a condition in SQL on the columns of the table."""
+        """The lines beyond a line; `which` is a condition in SQL on the columns of the table.
+
+        A line that is damaged is left out, and named in `damaged`.
+        """
+        lines = f"SELECT {COLUMNS}, {self._sum} FROM events WHERE ({which}) AND"
         try:
-            rows = self._database.execute(
-                f"SELECT {COLUMNS} FROM events WHERE seq > ? AND ({which}) ORDER BY seq", (after, *values)
-            )
-            for seq, at, kind, key, label, weight, x in rows:
-                content = None if x is None else decode(x)
-                yield Event(seq, at, kind, key, label_from_text(label), weight, content)
+            for line in self._database.execute(f"{lines} seq > ? ORDER BY seq", (*values, after)):
+                after = line[0]
+                event = self._event(line)
+                if event is not None:
+                    yield event
         except sqlite3.Error as problem:
-            raise told(problem, self.path) from problem
+            if "malformed" not in str(problem):
+                raise told(problem, self.path) from problem
+            yield from self._saved(f"{lines} seq = ?", values, after)
+
+    def _saved(self, query: str, values: tuple[Any, ...], after: int) -> Iterator[Event]:
+        """What can still be read of a damaged file beyond a line: each line by itself."""
+        try:
+            ((end,),) = self.ask(GIVEN)
+        except JournalError:
+            end = None
+        most = after + os.path.getsize(self.path) // 16  # no line is shorter
+        for seq in range(after + 1, min(end or most, most) + 1):
+            try:
+                line = self._database.execute(query, (*values, seq)).fetchone()
+            except sqlite3.Error as problem:
+                self.damaged[seq] = str(problem)
+                continue
+            event = None if line is None else self._event(line)
+            if event is not None:
+                yield event
+
+    def _event(self, line: Any) -> Event | None:
+        """A line of the table as it was written; None where it is damaged."""
+        *content, total = line
+        seq, at, kind, key, _, label, _, weight, x = content
+        if is_sound(tuple(content), total):
+            try:
+                return Event(seq, at, kind, key, label_from_text(label), weight, None if x is None else decode(x))
+            except Exception as problem:  # a line from before there were checksums
+                self.damaged[seq] = str(problem)
+        else:
+            self.damaged[seq] = "its checksum does not match"
+        return None
 
     def ask(self, query: str, values: tuple[Any, ...] = ()) -> list[Any]:
         """The rows of a query, for those who know the tables."""

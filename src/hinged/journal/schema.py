@@ -8,10 +8,11 @@ import sqlite3
 from pathlib import Path
 
 from hinged.journal.errors import JournalError
+from hinged.journal.sums import COLUMNS, add_functions
 
 __all__ = ["VERSION", "connect"]
 
-VERSION = 1
+VERSION = 2  # 1 had no checksums
 OURS = 0x68696E67  # "hing", in the header of the file
 TABLES = """
 CREATE TABLE events (
@@ -23,11 +24,12 @@ CREATE TABLE events (
     label TEXT,                 -- the label after all renaming and merging since
     dropped INTEGER NOT NULL DEFAULT 0,  -- 1 once the label was forgotten
     weight REAL,
-    x BLOB
+    x BLOB,
+    sum INTEGER                 -- checksum of all the above
 );
 CREATE INDEX events_by_key ON events (key, label) WHERE key IS NOT NULL;
 CREATE INDEX events_by_label ON events (label, seq) WHERE label IS NOT NULL;
-CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER) WITHOUT ROWID;
 """
 
 
@@ -48,6 +50,8 @@ def connect(path: Path, read_only: bool = False, fsync: bool = True) -> sqlite3.
         database.execute("PRAGMA secure_delete=ON")  # what is forgotten does not linger in free pages
         if version == 0:
             _make(database)
+        elif version == 1:
+            _add_checksums(database)
     except BaseException:
         database.close()
         raise
@@ -72,7 +76,10 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
 
 def _plainly(where: str, uri: bool = False) -> sqlite3.Connection:
     """A connection whose transactions begin and end where the program says so."""
-    return sqlite3.connect(where, isolation_level=None, check_same_thread=False, uri=uri)
+    database = sqlite3.connect(where, isolation_level=None, check_same_thread=False, uri=uri)
+    database.text_factory = lambda data: data.decode("utf-8", "surrogateescape")  # damage is found by the checksums
+    add_functions(database)
+    return database
 
 
 def _version(database: sqlite3.Connection, path: Path) -> int:
@@ -97,7 +104,30 @@ def _make(database: sqlite3.Connection) -> None:
     for statement in TABLES.split(";\n"):
         if statement.strip():
             database.execute(statement)
-    database.execute("INSERT INTO notes VALUES ('id', ?)", [f'"{secrets.token_hex(8)}"'])
+    database.execute("INSERT INTO notes VALUES ('id', ?1, note_sum('id', ?1))", [f'"{secrets.token_hex(8)}"'])
     database.execute(f"PRAGMA application_id={OURS}")
     database.execute(f"PRAGMA user_version={VERSION}")
     database.execute("COMMIT")
+
+
+def _add_checksums(database: sqlite3.Connection) -> None:
+    """Bring tables of version 1 up to date. Lines that cannot be read any more get a checksum that never fits."""
+    steps = [
+        "ALTER TABLE events ADD COLUMN sum INTEGER",
+        "ALTER TABLE notes ADD COLUMN sum INTEGER",
+        "PRAGMA user_version=2",
+        f"UPDATE events SET sum = first_sum({COLUMNS})",
+        "UPDATE notes SET sum = note_sum(name, value)",
+    ]
+    for some in (steps, steps[:3]):  # lines of a file that is damaged itself go without
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            for step in some:
+                database.execute(step)
+            database.execute("COMMIT")
+            return
+        except sqlite3.Error as problem:
+            if database.in_transaction:
+                database.execute("ROLLBACK")
+            if "malformed" not in str(problem) or some is not steps:
+                raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from hinged.journal import Journal
@@ -35,6 +36,7 @@ TAKE_OVER = (
     "WHERE kind = 'learn' AND dropped = 0 GROUP BY topic"
 )
 LAST = "SELECT label FROM events WHERE kind = 'learn' AND dropped = 0 ORDER BY seq DESC LIMIT 1"
+GONE = "a folder that is gone"
 OWN = "moved"  # lines that say: the assistant put this message there, it is no feedback
 
 
@@ -95,10 +97,14 @@ class Memory:
     def name_of(self, number: int) -> str:
         """What a folder's number stands for."""
         rows = self.journal.ask("SELECT label FROM events WHERE seq = ?", (number,))
-        return str(label_from_text(rows[0][0])) if rows else "a folder that is gone"
+        with suppress(TypeError, ValueError):  # a damaged line
+            return str(label_from_text(rows[0][0])) if rows else GONE
+        return GONE
 
     def _number_where(self, query: str, values: tuple[Any, ...]) -> int | None:
         for (label,) in self.journal.ask(query, values):
+            if not (isinstance(label, str) and label.isascii()):  # a damaged line: labels are kept in ASCII
+                break
             ((number,),) = self.journal.ask("SELECT min(seq) FROM events WHERE label = ? AND kind = 'learn'", (label,))
             return int(number)
         return None
@@ -196,11 +202,7 @@ class Memory:
         `place` is where the message lay after the move. Other copies of it, and earlier moves, stay as they are.
         """
         self.journal.run("UPDATE mail_moves SET undone = ? WHERE number = ?", (how, number))
-        self.journal.run(
-            "UPDATE events SET key = NULL WHERE seq = "
-            "(SELECT max(seq) FROM events WHERE kind = ? AND key = ? AND label = ?)",
-            (OWN, message, label_to_text(target)),
-        )
+        self.journal.release(OWN, message, target)
         if place is not None:
             self.forget_place(place)
 

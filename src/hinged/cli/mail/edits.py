@@ -81,13 +81,21 @@ def reset(
 
     Example: hinged mail reset ~/Maildir --yes
     """
-    with known_account(source, state) as assistant:
-        known = len(assistant.known())
-        if yes:
-            assistant.reset()
+    from hinged.journal.erasing import erase
+    from hinged.journal.errors import InUseError, JournalError
+
+    known = None
+    try:
+        with known_account(source, state) as assistant:
+            known = len(assistant.known())
+    except JournalError as problem:
+        if not yes or isinstance(problem, InUseError):
+            raise
+    if yes:  # also where it is too damaged to be opened
+        erase(state_of(source, state))
     sentence = (
         f"Everything is forgotten; {state_of(source, state)} is empty."
         if yes
-        else f"{count(known, 'folder')} would be forgotten, and all pins and moves; --yes does it."
+        else f"{count(known or 0, 'folder')} would be forgotten, and all pins and moves; --yes does it."
     )
     tell(sentence, as_json, reset=yes, folders=known)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hinged.cli.mail.opening import assistant_of
+from hinged.cli.mail.opening import assistant_of, nothing_learnt, state_of, tell_damaged
 from hinged.cli.mail.options import Account, State
 from hinged.cli.mail.showing import tell
 from hinged.cli.options import AsJson
+from hinged.cli.tables import count
 
 __all__ = ["export"]
 
@@ -28,7 +30,8 @@ def export(
     """Write what was learnt to a file.
 
     As examples (JSON lines with a folder and the fields of each message, which hinged learn reads) or as a model (which
-    hinged.load and hinged predict read). Either holds words of your mail: only you may read the file.
+    hinged.load and hinged predict read). Either holds words of your mail: only you may read the file. Of a journal that
+    is damaged, the examples that can be read are written, and the others are named.
 
     Example: hinged mail export ~/Maildir mail.jsonl
     """
@@ -38,15 +41,39 @@ def export(
         raise FileNotFoundError(f"there is no folder {out.parent} to write {out.name} in; make it first.")
     if out.exists():
         raise FileExistsError(f"{out} exists already; remove it first, or name another file.")
+    if out.suffix == ".jsonl":
+        written = _write_examples(source, state, out)
+        tell(f"{count(written, 'example')} written to {out}.", as_json, written=str(out), examples=written)
+        return
     with assistant_of(source, state, read_only=True) as assistant:
         if not assistant.kept.labels():
-            raise ValueError(f"nothing was learnt from {source} yet; begin with: hinged mail learn {source}.")
+            raise nothing_learnt(source)
         out.touch(mode=0o600)
-        if out.suffix == ".hinged":
-            assistant.model._notes = {"fields": list(assistant.fields)}
-            assistant.model.save(out)
-        else:
-            with open(out, "w", encoding="utf-8") as file:
-                for event in assistant.kept.journal.examples():
-                    file.write(json.dumps({"label": event.label, **event.x}, ensure_ascii=False) + "\n")
+        assistant.model._notes = {"fields": list(assistant.fields)}
+        assistant.model.save(out)
     tell(f"{out} written.", as_json, written=str(out))
+
+
+def _write_examples(source: str, state: Path | None, out: Path) -> int:
+    """Write the examples of a journal, without the model that was made of them, which may be damaged too."""
+    from hinged.journal import Journal
+    from hinged.journal.erasing import JOURNAL
+
+    path = state_of(source, state) / JOURNAL
+    if not path.exists():
+        raise nothing_learnt(source)
+    journal, written = Journal(path, read_only=True), 0
+    try:
+        examples = journal.events(which="dropped = 0 AND kind = 'learn'")
+        first = next(examples, None)
+        if first is None:
+            raise nothing_learnt(source)
+        out.touch(mode=0o600)
+        with open(out, "w", encoding="utf-8") as file:
+            for event in chain([first], examples):
+                file.write(json.dumps({"label": event.label, **event.x}, ensure_ascii=False) + "\n")
+                written += 1
+    finally:
+        tell_damaged(journal)
+        journal.close()
+    return written

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from hinged.journal import DurableModel
@@ -99,7 +100,11 @@ class Hits:
         rows = self.journal.ask(
             "SELECT label, count(*) FROM events WHERE kind = 'learn' AND dropped = 0 GROUP BY label"
         )
-        return {str(label_from_text(text)): n for text, n in rows}
+        found: dict[str, int] = {}
+        for text, n in rows:
+            with suppress(TypeError, ValueError):  # a damaged line
+                found[str(label_from_text(text))] = n
+        return found
 
     def by_folder(self) -> dict[str, dict[str, Any]]:
         """What was suggested for the last messages of each folder: those filed here, then those replayed.

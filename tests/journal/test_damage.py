@@ -1,0 +1,144 @@
+"""Damage is noticed, named and survived: lines of the journal, notes, snapshots, pages of the file."""
+
+import random
+import sqlite3
+from contextlib import closing
+
+import pytest
+from tests.journal.models import learner, learnt_by, same, texts
+
+from hinged.journal import DurableModel, Journal, JournalError
+
+EXAMPLES = [(f"{x} {'and more ' * 40}", y) for x, y in texts(60)]  # long enough to be packed
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with DurableModel(tmp_path, learner("texts"), snapshot_every=40, fsync=False) as kept:
+        for i, (x, y) in enumerate(EXAMPLES):
+            kept.learn(x, y, key=f"k{i}")
+    return tmp_path
+
+
+def change(folder, statement, *values):
+    with closing(sqlite3.connect(folder / "journal.sqlite", isolation_level=None)) as database:
+        database.execute(statement, values)
+
+
+def without(*seqs):
+    return learnt_by("texts", [one for seq, one in enumerate(EXAMPLES, 1) if seq not in seqs])
+
+
+DAMAGE = {
+    "content": "UPDATE events SET x = zeroblob(length(x)) WHERE seq = 7",
+    "one byte": "UPDATE events SET x = CAST(substr(x, 1, 20) || x'00' || substr(x, 22) AS BLOB) WHERE seq = 7",
+    "content of another type": "UPDATE events SET x = 5 WHERE seq = 7",
+    "no content": "UPDATE events SET x = NULL WHERE seq = 7",
+    "label": "UPDATE events SET label = '\"folder 9\"' WHERE seq = 7",
+    "label that is no JSON": "UPDATE events SET label = 'folder' WHERE seq = 7",
+    "label that is no text": "UPDATE events SET label = CAST(x'ff' AS TEXT) WHERE seq = 7",
+    "weight": "UPDATE events SET weight = 3 WHERE seq = 7",
+    "key": "UPDATE events SET key = 'k1' WHERE seq = 7",
+    "time": "UPDATE events SET at = 'noon' WHERE seq = 7",
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_a_damaged_line_is_left_out_and_named(what, folder):
+    change(folder, DAMAGE[what])
+    (folder / "snapshot.hinged").unlink(missing_ok=True)
+    with DurableModel(folder) as kept:
+        assert list(kept.journal.damaged) == [7]
+        assert same(kept.model, without(7))
+        kept.rename("folder 0", "zero")
+        kept.rename("zero", "folder 0")
+        kept.merge("folder 1", "folder 2")
+        assert kept.learn("something new", "folder 0").seq == 64
+    (folder / "snapshot.hinged").unlink(missing_ok=True)
+    with DurableModel(folder) as kept:
+        assert list(kept.journal.damaged) == [7], "edits do not make it look sound"
+        assert len(list(kept.journal.examples())) == 60
+
+
+def test_edits_keep_checksums_right(folder):
+    with DurableModel(folder) as kept:
+        kept.rename("folder 0", "zero")
+        kept.merge("zero", "folder 1")
+        kept.forget("folder 2")
+        one = next(kept.journal.examples())
+        kept.retract(one.key, one.label)
+        kept.declare(["a", "b"])
+        assert len(list(kept.journal.events())) == 60 + 5
+        assert kept.journal.damaged == {}
+
+
+def test_a_damaged_note_is_named(folder):
+    with DurableModel(folder) as kept, kept.journal.transaction():
+        kept.journal.put("wish", "tea")
+    change(folder, "UPDATE notes SET value = '\"pea\"' WHERE name = 'wish'")
+    with DurableModel(folder) as kept, pytest.raises(JournalError, match=r"the note 'wish' in .* is damaged"):
+        kept.journal.get("wish")
+    change(folder, "UPDATE notes SET value = '{' WHERE name = 'model'")
+    with pytest.raises(JournalError, match="the note 'model'"):
+        DurableModel(folder)
+
+
+def test_a_damaged_snapshot_is_made_anew(folder):
+    path, rng, whole = folder / "snapshot.hinged", random.Random(0), without()
+    with DurableModel(folder) as kept:
+        kept.snapshot()
+    data = path.read_bytes()
+    for i in range(30):
+        broken, at = bytearray(data), rng.randrange(len(data))
+        if i % 2:
+            broken[at] ^= 1 << rng.randrange(8)
+        else:
+            broken[at : at + 4096] = bytes(len(broken[at : at + 4096]))
+        path.write_bytes(broken)
+        with DurableModel(folder, read_only=True) as kept:
+            assert same(kept.model, whole)
+
+
+def test_what_a_damaged_file_still_holds_is_read(folder):
+    """Pages of the file are overwritten; whatever can be reached is given, as it was, or the journal is refused."""
+    path = folder / "journal.sqlite"
+    data, size = path.read_bytes(), 4096
+    saved = []
+    for page in range(1, len(data) // size):
+        path.write_bytes(data[: page * size] + bytes(size) + data[(page + 1) * size :])
+        try:
+            journal = Journal(path, read_only=True)
+        except JournalError:
+            continue
+        found = [(event.x, event.label) for event in journal.examples()]
+        assert set(found) <= set(EXAMPLES)
+        assert len(found) == 60 or journal.damaged
+        saved.append(len(found))
+        journal.close()
+    assert max(saved) == 60
+    assert any(30 < n < 60 for n in saved), "one page of lines costs those lines"
+
+
+def as_version_one(folder):
+    """Make the tables what they were before there were checksums."""
+    for table in ("events", "notes"):
+        change(folder, f"ALTER TABLE {table} DROP COLUMN sum")
+    change(folder, "PRAGMA user_version=1")
+
+
+def test_journals_from_before_there_were_checksums(folder):
+    as_version_one(folder)
+    with DurableModel(folder, read_only=True) as kept:
+        assert same(kept.model, without())
+    change(folder, DAMAGE["content"])
+    (folder / "snapshot.hinged").unlink(missing_ok=True)
+    with DurableModel(folder, read_only=True) as kept:
+        assert list(kept.journal.damaged) == [7]
+    with DurableModel(folder) as kept:
+        assert same(kept.model, without(7))
+        assert kept.learn("new", "folder 0").seq == 61
+    change(folder, "UPDATE events SET x = x'6a2261' WHERE seq = 8")
+    (folder / "snapshot.hinged").unlink(missing_ok=True)
+    with DurableModel(folder) as kept:
+        assert list(kept.journal.damaged) == [7, 8]
+        assert kept.model.n_rounds_ == 59
