@@ -43,5 +43,6 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path):
     assert acknowledged > 10
     assert (status, bulk) == (507, 507)
     assert "no room left" in sentence
+    assert str(tmp_path) not in sentence
     assert rounds == known == acknowledged
     assert set(answers) == set(range(5)), "questions are answered, and what was refused was never learnt"

@@ -7,7 +7,8 @@ import threading
 import pytest
 
 from hinged.client import Client, ServiceError
-from hinged.server import Settings, serving
+from hinged.journal.lock import FolderLock
+from hinged.server import Settings, create_app, serving
 from hinged.server.tokens import create_token, read_tokens, revoke_token
 
 LEARN = "/v1/models/refuses/learn"
@@ -134,6 +135,13 @@ def test_settings_that_make_no_sense_make_no_model(case, ask, client):
     assert "never" not in client.models()
 
 
+@pytest.mark.parametrize("name", ["-x", ".x", "%00", "a%20b", "x" * 65, "%E4", "a%2Fb", "..%2Fetc", "a/b/c"])
+def test_a_name_that_no_model_can_have_is_refused(name, ask):
+    status, _, said = ask("PUT", f"/v1/models/{name}", '{"estimator": "Classifier"}')
+    assert (status, "a model's name has" in said["error"]) == (422, True)
+    assert ask("GET", f"/v1/models/{name}")[0] == 404
+
+
 def test_a_model_that_has_learnt_nothing_says_so(client, ask):
     model = client.create("empty", "TextClassifier")
     assert (model.predict("tax"), model.rank("tax"), model.status().rounds) == (None, [], 0)
@@ -159,6 +167,44 @@ def test_tokens_allow_their_model_and_scope_and_nothing_else(server, ask, client
     assert ask("POST", predict, '{"x": "tax"}', token=reads)[0] == 401
     assert reads not in path.read_text()
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+BROKEN = [b"[", b"{}x", b"\xff", b"[1]", b'{"a": 1}', b'[{"id": "1"}]', b"[" * 100_000]
+BROKEN += [
+    b'[{"id": "1", "model": "*", "scope": "all", "sha256": ""}]',
+    b'[{"id": 1, "model": [], "scope": "read", "sha256": {}}]',
+]
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_broken_file_of_tokens_is_the_server_s_trouble(content, tmp_path, caplog):
+    with serving(Settings(tmp_path)) as (url, token), Client(url, token, tries=1) as client:
+        assert client.models() == []
+        sound = (tmp_path / "tokens.json").read_bytes()
+        (tmp_path / "tokens.json").write_bytes(content)
+        for _ in range(2):
+            with pytest.raises(ServiceError, match="cannot read its tokens; its log says more") as refused:
+                client.models()
+            assert (refused.value.status, str(tmp_path) in str(refused.value)) == (503, False)
+        assert [record.getMessage().count("tokens.json") for record in caplog.records] == [1], "logged once"
+        (tmp_path / "tokens.json").write_bytes(sound + b"\n")
+        assert client.models() == []
+    (tmp_path / "tokens.json").write_bytes(content)
+    with pytest.raises(ValueError, match=r"tokens.json is no file of tokens .*; put back a copy, or remove it"):
+        create_app(Settings(tmp_path))
+    FolderLock(tmp_path).release()  # nobody holds the folder
+
+
+def test_clients_are_told_nothing_of_the_server_s_folders(tmp_path, caplog):
+    with serving(Settings(tmp_path)) as (url, token), Client(url, token, tries=1) as client:
+        (tmp_path / "models" / "empty").mkdir()
+        (tmp_path / "models" / "foreign").mkdir()
+        (tmp_path / "models" / "foreign" / "journal.sqlite").write_bytes(b"no database" * 200)
+        for name in ("empty", "foreign"):
+            with pytest.raises(ServiceError, match="cannot read or write this model's files") as refused:
+                client.model(name).predict("tax")
+            assert (refused.value.status, str(tmp_path) in str(refused.value)) == (503, False)
+            assert str(tmp_path / "models" / name) in caplog.text
 
 
 def test_one_name_made_by_many_at_once_is_made_once(server, ask):

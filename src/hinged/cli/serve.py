@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -44,6 +44,12 @@ def serve(
             rich_help_panel=TOKENS,
         ),
     ] = None,
+    list_tokens: Annotated[
+        bool,
+        typer.Option(
+            "--list-tokens", help="Print id, model and scope of every token and stop.", rich_help_panel=TOKENS
+        ),
+    ] = False,
     revoke_token: Annotated[
         str | None,
         typer.Option(metavar="ID", help="Make a token worthless and stop.", rich_help_panel=TOKENS),
@@ -117,8 +123,14 @@ def serve(
     )
     if create_token is not None:
         model, _, scope = create_token.rpartition(":")
-        token = made(settings.tokens, model or "*", scope)
-        typer.echo(json.dumps({"token": token}) if as_json else token)
+        secret = made(settings.tokens, model or "*", scope)
+        *_, new = _named(read_tokens(settings.tokens))
+        typer.echo(json.dumps({"token": secret, **new}) if as_json else secret)
+        if not as_json:
+            typer.echo(f"id {new['id']} ({new['model']}:{new['scope']}); the token is shown once", err=True)
+    elif list_tokens:
+        known = _named(read_tokens(settings.tokens))
+        typer.echo(json.dumps(known) if as_json else "\n".join("{id}  {model}:{scope}".format(**one) for one in known))
     elif revoke_token is not None:
         revoked(settings.tokens, revoke_token)
     else:
@@ -134,6 +146,11 @@ def serve(
                 typer.echo(f"serving {folder} at {url}; stop with Ctrl-C", err=True)
 
         run(settings, host, port, tell)
+
+
+def _named(tokens: list[Any]) -> list[dict[str, str]]:
+    """What may be shown of tokens."""
+    return [{"id": token.id, "model": token.model, "scope": token.scope} for token in tokens]
 
 
 def _bytes(name: str, size: str) -> int:

@@ -38,7 +38,7 @@ def create_app(settings: Settings) -> Starlette:
     >>> type(create_app(Settings(Path(tempfile.mkdtemp())))).__name__
     'Starlette'
     """
-    counts, models = Metrics(), Models(settings)
+    access, counts, models = Access(settings), Metrics(), Models(settings)
     described = describe(ENDPOINTS)
 
     @asynccontextmanager
@@ -60,6 +60,6 @@ def create_app(settings: Settings) -> Starlette:
         middleware=[Middleware(Headers, metrics=counts)],
         lifespan=life,
     )
-    app.state.settings, app.state.access, app.state.metrics = settings, Access(settings), counts
+    app.state.settings, app.state.access, app.state.metrics = settings, access, counts
     app.state.models = models
     return app

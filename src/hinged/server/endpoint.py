@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from hinged.server.errors import Refused, answer_to
+from hinged.server.errors import Refused, answer_to, bad_name
 from hinged.server.models import NAME, Models, unknown
 
 __all__ = ["Call", "Endpoint", "endpoint", "route_of"]
@@ -86,7 +86,7 @@ def route_of(said: Endpoint) -> Route:
             if said.scope is not None:
                 state.access.check(request, name, said.scope)
             if named and not re.fullmatch(NAME, name):
-                raise unknown(name)
+                raise bad_name(name) if said.method == "PUT" else unknown(name)
             data = await _body_of(request, state.settings.max_body) if takes is not None else b""
             body = takes.model_validate(_json_of(data)) if takes is not None else None
             return await said.answer(Call(request, state.models, name, body, len(data)))

@@ -13,10 +13,12 @@ from starlette.responses import Response
 
 from hinged.journal import InUseError, JournalError
 from hinged.server.answers import as_json
+from hinged.server.tokens import TokenFileError
 
-__all__ = ["HANDLERS", "Refused", "answer_to", "refusal_of"]
+__all__ = ["HANDLERS", "Refused", "answer_to", "bad_name", "refusal_of"]
 
 log = logging.getLogger("hinged.server")
+MODELS = "/v1/models/"
 UNKNOWN_PATH = {
     404: "there is nothing at this path; /openapi.json lists what there is.",
     405: "this path has other methods.",
@@ -29,6 +31,15 @@ class Refused(Exception):  # noqa: N818 — an answer, not a fault
     def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(sentence)
         self.status, self.sentence, self.headers = status, sentence, headers
+
+
+def bad_name(name: str) -> Refused:
+    """The answer where a name cannot be given to a model."""
+    return Refused(
+        422,
+        "a model's name has 1 to 64 letters, digits, dots, hyphens and underscores, the first a letter or a digit; "
+        f"got {name[:100]!r}.",
+    )
 
 
 def refusal_of(problem: Exception) -> Refused:
@@ -47,11 +58,8 @@ def refusal_of(problem: Exception) -> Refused:
         return _malformed(problem)
     if isinstance(problem, NotFittedError):
         return Refused(409, "this model has learnt nothing yet; teach it first.")
-    if isinstance(problem, JournalError):
-        full = "no room left" in str(problem)
-        return Refused(
-            507 if full else 503, str(problem), {"Retry-After": "1"} if isinstance(problem, InUseError) else None
-        )
+    if isinstance(problem, JournalError | TokenFileError):
+        return _of_the_server(problem)
     if isinstance(problem, TypeError | ValueError | KeyError | IndexError | OverflowError):
         return Refused(422, str(problem.args[0]) if problem.args else "this cannot be read.")
     if isinstance(problem, RecursionError):
@@ -60,6 +68,18 @@ def refusal_of(problem: Exception) -> Refused:
         return Refused(507, "there is not enough memory for this; nothing that was acknowledged is lost.")
     log.error("a request failed", exc_info=problem)
     return Refused(500, "the server failed at this; its log says more. Nothing that was acknowledged is lost.")
+
+
+def _of_the_server(problem: Exception) -> Refused:
+    """Trouble with the server's own files: paths are for its log, not for clients."""
+    if isinstance(problem, TokenFileError):  # logged when it was found
+        return Refused(503, "the server cannot read its tokens; its log says more.")
+    log.error("%s", problem)
+    if isinstance(problem, InUseError):
+        return Refused(503, "this model is in use by another process; try again later.", {"Retry-After": "1"})
+    if "no room left" in str(problem):
+        return Refused(507, "there is no room left on the server's disk; nothing that was acknowledged is lost.")
+    return Refused(503, "the server cannot read or write this model's files; its log says more.")
 
 
 def answer_to(problem: Exception) -> Response:
@@ -71,6 +91,9 @@ def answer_to(problem: Exception) -> Response:
 async def _handle(request: Request, problem: Exception) -> Response:
     """What no endpoint answered: an unknown path, another method, a fault outside of them."""
     if isinstance(problem, HTTPException):
+        path = request.url.path
+        if problem.status_code == 404 and request.method == "PUT" and path.startswith(MODELS):
+            return answer_to(bad_name(path.removeprefix(MODELS)))  # it has slashes
         sentence = UNKNOWN_PATH.get(problem.status_code, str(problem.detail))
         return answer_to(Refused(problem.status_code, sentence, dict(problem.headers or {})))
     return answer_to(problem)

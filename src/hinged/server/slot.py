@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hinged.journal import DurableModel, Example, Receipt
+from hinged.journal import DurableModel, Example, JournalError, Receipt
 from hinged.server.sizes import bytes_of
 from hinged.server.together import Together
 
@@ -75,7 +75,10 @@ class Slot:
         """Have the model in memory; whoever asks meanwhile waits for the same opening."""
         async with self.gate:
             if self.kept is None and not self.gone and self.folder.is_dir():
-                self.kept = await self._in_thread(DurableModel, self.folder, **how)
+                try:
+                    self.kept = await self._in_thread(DurableModel, self.folder, **how)
+                except (TypeError, ValueError, KeyError) as problem:  # which no request is to blame for
+                    raise JournalError(f"{self.folder} cannot be opened ({problem}).") from problem
                 self.weigh()
 
     async def close(self) -> bool:

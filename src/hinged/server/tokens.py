@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import secrets
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-__all__ = ["SCOPES", "Token", "Tokens", "create_token", "revoke_token"]
+__all__ = ["SCOPES", "Token", "TokenFileError", "Tokens", "create_token", "read_tokens", "revoke_token"]
+
+log = logging.getLogger("hinged.server")
 
 SCOPES = ("read", "write", "admin")  # each may do what those before it may
+
+
+class TokenFileError(ValueError):
+    """A file of tokens cannot be read; the sentence names it, and is for who runs the server."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"{path} is no file of tokens ({why}); put back a copy, or remove it.")
 
 
 @dataclass(frozen=True)
@@ -61,31 +71,49 @@ class Tokens:
         self._path = path
         self._read: tuple[int, int] | None = None
         self._by_hash: dict[str, Token] = {}
+        self._problem: TokenFileError | None = None
+        self._keep_up()
+        if self._problem is not None:
+            raise self._problem
 
     def find(self, secret: str) -> Token | None:
-        """The token, where there is such a one."""
-        self._keep_up()
+        """The token, where there is such a one; nobody is let in while the file cannot be read."""
+        changed = self._keep_up()
+        if self._problem is not None:
+            if changed:
+                log.error("%s", self._problem)
+            raise self._problem
         return self._by_hash.get(_hash(secret))
 
-    def _keep_up(self) -> None:
+    def _keep_up(self) -> bool:
+        """Read the file again if it is another one; return whether it was."""
         try:
             now = os.stat(self._path)
+            state = (now.st_mtime_ns, now.st_ino)
         except FileNotFoundError:
-            self._read, self._by_hash = None, {}
-            return
-        if self._read != (now.st_mtime_ns, now.st_ino):
+            state = None
+        if self._read == state:
+            return False
+        self._read, self._by_hash, self._problem = state, {}, None
+        try:
             self._by_hash = {token.sha256: token for token in read_tokens(self._path)}
-            self._read = (now.st_mtime_ns, now.st_ino)
+        except TokenFileError as problem:
+            self._problem = problem
+        return True
 
 
 def read_tokens(path: Path) -> list[Token]:
     """The tokens of a file; none where there is no file."""
     try:
-        return [Token(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
+        tokens = [Token(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
     except FileNotFoundError:
         return []
-    except (TypeError, ValueError) as problem:
-        raise ValueError(f"{path} is no file of tokens ({problem}); put back a copy, or remove it.") from None
+    except (OSError, TypeError, ValueError, RecursionError) as problem:
+        raise TokenFileError(path, str(problem)) from None
+    for token in tokens:
+        if not all(type(value) is str for value in asdict(token).values()) or token.scope not in SCOPES:
+            raise TokenFileError(path, "a token has four texts: id, model, scope, sha256")
+    return tokens
 
 
 def create_token(path: Path, model: str, scope: str) -> str:
