@@ -1,12 +1,15 @@
 """Damage is noticed, named and survived: lines of the journal, notes, snapshots, pages of the file."""
 
 import random
+import re
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from tests.journal.models import learner, learnt_by, same, texts
 
+import hinged
 from hinged.journal import DurableModel, Journal, JournalError
 
 EXAMPLES = [(f"{x} {'and more ' * 40}", y) for x, y in texts(60)]  # long enough to be packed
@@ -68,6 +71,9 @@ def test_edits_keep_checksums_right(folder):
         one = next(kept.journal.examples())
         kept.retract(one.key, one.label)
         kept.declare(["a", "b"])
+        with kept.journal.transaction():
+            kept.journal.release("k9", kept.journal.ask("SELECT label FROM events WHERE key = 'k9'")[0][0].strip('"'))
+            assert kept.journal.ask("SELECT count(*) FROM events WHERE key = 'k9'") == [(0,)]
         assert len(list(kept.journal.events())) == 60 + 5
         assert kept.journal.damaged == {}
 
@@ -142,3 +148,11 @@ def test_journals_from_before_there_were_checksums(folder):
     with DurableModel(folder) as kept:
         assert list(kept.journal.damaged) == [7, 8]
         assert kept.model.n_rounds_ == 59
+
+
+def test_only_the_journal_changes_its_lines():
+    """Whoever changes a line by SQL of their own leaves it with a wrong checksum."""
+    source = Path(hinged.__file__).parent
+    changes = re.compile(r"(?:UPDATE|INSERT (?:OR \w+ )?INTO) (?:events|notes)\b")
+    found = {str(path.relative_to(source)) for path in source.rglob("*.py") if changes.search(path.read_text("utf-8"))}
+    assert found == {"journal/journal.py", "journal/schema.py"}

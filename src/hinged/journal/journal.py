@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -121,15 +121,19 @@ class Journal:
         self._database.executemany(f"INSERT INTO events ({COLUMNS}, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         return int(seq)
 
-    def _update(self, change: str, which: str, values: tuple[Any, ...]) -> None:
+    def _update(self, changes: Mapping[str, Any], which: str, values: tuple[Any, ...]) -> None:
         """Change lines that are sound, and their checksums."""
-        run = self._database.execute
-        run(f"UPDATE events SET {change}, sum = NULL WHERE ({which}) AND (sum IS NULL OR sum = {SUM})", values)
-        run(f"UPDATE events SET sum = first_sum({COLUMNS}) WHERE sum IS NULL")
+        names = COLUMNS.split(", ")
+        changed = ", ".join("?" if name in changes else name for name in names)
+        self._database.execute(
+            f"UPDATE events SET {' = ?, '.join(changes)} = ?, sum = line_sum({changed}) "
+            f"WHERE ({which}) AND (sum IS NULL OR sum = {SUM})",
+            (*changes.values(), *(changes[name] for name in names if name in changes), *values),
+        )
 
     def rename(self, old: Hashable, new: Hashable, kind: str = "rename") -> None:
         """Let every line so far that says `old` say `new`, inside a transaction."""
-        self._update("label = ?", "label = ?", (label_to_text(new), label_to_text(old)))
+        self._update({"label": label_to_text(new)}, "label = ?", (label_to_text(old),))
         self._map_lists(old, [new])
         self.append(kind, [], [old, new])
 
@@ -138,23 +142,22 @@ class Journal:
 
         Their keys stay, so that an example which was forgotten is not learnt again when it is sent again.
         """
-        gone, which, values = "dropped = 1, x = NULL", "label = ? AND kind = 'learn'", (label_to_text(label),)
-        self._update(gone, which, values)
-        self._database.execute(f"UPDATE events SET {gone} WHERE {which}", values)  # damaged ones too
+        which, values = "label = ? AND kind = 'learn'", (label_to_text(label),)
+        self._update({"dropped": 1, "x": None}, which, values)
+        self._database.execute(f"UPDATE events SET dropped = 1, x = NULL WHERE {which}", values)  # damaged ones too
         self._map_lists(label, [])
         self.append("forget", [], [label])
 
     def retract(self, seq: int) -> None:
         """Erase one example, inside a transaction; if it is sent again, it is new."""
-        gone = "dropped = 1, x = NULL, key = NULL"
-        self._update(gone, "seq = ?", (seq,))
-        self._database.execute(f"UPDATE events SET {gone} WHERE seq = ?", [seq])  # a damaged one too
+        self._update({"dropped": 1, "x": None, "key": None}, "seq = ?", (seq,))
+        self._database.execute("UPDATE events SET dropped = 1, x = NULL, key = NULL WHERE seq = ?", [seq])  # if damaged
         self.append("retract", [], [seq])
 
-    def release(self, kind: str, key: str, label: Hashable) -> None:
-        """Let the last line of a program's own for a key and a label count for it no more, inside a transaction."""
-        last = "SELECT max(seq) FROM events WHERE kind = ? AND key = ? AND label = ?"
-        self._update("key = NULL", f"seq = ({last})", (kind, key, label_to_text(label)))
+    def release(self, key: str, label: Hashable, kind: str | None = None, last: bool = False) -> None:
+        """Let lines count for a key and a label no more, inside a transaction: all, those of a kind, or the last."""
+        which, values = "key = ? AND label = ? AND kind = coalesce(?, kind)", (key, label_to_text(label), kind)
+        self._update({"key": None}, f"seq = (SELECT max(seq) FROM events WHERE {which})" if last else which, values)
 
     def _map_lists(self, old: Hashable, by: list[Hashable]) -> None:
         """The same for lines with several labels."""
@@ -167,8 +170,8 @@ class Journal:
                 continue
             if old in labels:
                 left = list(dict.fromkeys(one for label in labels for one in (by if label == old else [label])))
-                gone = "" if left else ", dropped = 1, x = NULL"
-                self._update(f"label = ?{gone}", "seq = ?", (label_to_text(left), seq))
+                gone: dict[str, Any] = {} if left else {"dropped": 1, "x": None}
+                self._update({"label": label_to_text(left), **gone}, "seq = ?", (seq,))
 
     def run(self, statement: str, values: tuple[Any, ...] = ()) -> None:
         """Write to tables of one's own, inside a transaction."""

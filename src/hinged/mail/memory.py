@@ -88,11 +88,13 @@ class Memory:
         rows = self.journal.ask(
             "SELECT label FROM events WHERE key = ? AND kind IN ('learn', ?) ORDER BY seq DESC LIMIT 1", (message, OWN)
         )
-        return str(label_from_text(rows[0][0])) if rows else None
+        with suppress(TypeError, ValueError):  # a damaged line
+            return str(label_from_text(rows[0][0])) if rows else None
+        return None
 
     def release(self, message: str, folder: str) -> None:
         """Let a message be learnt for a folder once more; what was learnt before stays."""
-        self.journal.run("UPDATE events SET key = NULL WHERE key = ? AND label = ?", (message, label_to_text(folder)))
+        self.journal.release(message, folder)
 
     def name_of(self, number: int) -> str:
         """What a folder's number stands for."""
@@ -150,10 +152,7 @@ class Memory:
             self.forget_place(place)
         for place, message in left.items():
             if not self.lies_in(message, place.folder):
-                self.journal.run(
-                    "UPDATE events SET key = NULL WHERE kind = ? AND key = ? AND label = ?",
-                    (OWN, message, label_to_text(place.folder)),
-                )
+                self.journal.release(message, place.folder, OWN)
 
     def unknown(self, folder: str, places: Iterable[Place]) -> list[Place]:
         """The places of a folder that have not been looked at."""
@@ -202,7 +201,7 @@ class Memory:
         `place` is where the message lay after the move. Other copies of it, and earlier moves, stay as they are.
         """
         self.journal.run("UPDATE mail_moves SET undone = ? WHERE number = ?", (how, number))
-        self.journal.release(OWN, message, target)
+        self.journal.release(message, target, OWN, last=True)
         if place is not None:
             self.forget_place(place)
 
