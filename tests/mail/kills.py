@@ -1,7 +1,8 @@
 """Looks at a Maildir in forked children that are killed at random; in the end every message was learnt once.
 
 Run as a program: folder, number of kills, seed. Each child learns one message at a time and tells each that was
-acknowledged; whenever all are learnt, the next child begins with an assistant that knows nothing.
+acknowledged; whenever all are learnt, the next child begins with an assistant that knows nothing. Every third child has
+another one beside it that learns the same mail and is not killed: what they learn together is in the same order.
 """
 
 import json
@@ -10,10 +11,11 @@ import random
 import shutil
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 from tests.journal.models import same
-from tests.killing import killed
+from tests.killing import beside, killed
 
 from hinged.mail import Assistant, look, open_source, write_demo
 
@@ -22,10 +24,10 @@ def learn(mail, state, tell):
     with Assistant(state) as assistant:
         plain = assistant.learn
 
-        def told(filed):
+        def told(filed, skip):
             learnt = 0
             for one in filed:
-                learnt += plain([one])
+                learnt += plain([one], skip)
                 os.write(tell, f"{one.message.id}\n".encode())
             return learnt
 
@@ -43,8 +45,9 @@ if __name__ == "__main__":
         took = max(0.3, 2 * (time.perf_counter() - began))
         acknowledged: set[str] = set()
         lost, rounds = [], 0
-        for _ in range(kills):
-            acknowledged.update(killed(lambda tell: learn(mail, state, tell), rng.random() * took))
+        for kill in range(kills):
+            with beside(lambda tell: learn(mail, state, tell)) if kill % 3 == 2 else nullcontext():
+                acknowledged.update(killed(lambda tell: learn(mail, state, tell), rng.random() * took))
             with Assistant(state) as assistant:
                 keys = [event.key for event in assistant.kept.journal.examples()]
                 assert len(keys) == len(set(keys)), "nothing is learnt twice"

@@ -213,6 +213,21 @@ def test_thunderbird_s_messages_that_are_away_and_folders_of_its_own_are_left_ou
     assert list(source.read([place])) == []
 
 
+def test_thunderbird_s_accounts_have_special_folders_each(tmp_path):
+    names = ("Local Folders/Templates", "Local Folders/Work", "Local Folders/Work.sbd/Sent", "pop.example.org/Inbox",
+             "pop.example.org/Unsent Messages", "pop.example.org/Trash", "Old/Sent")  # fmt: skip
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"From -\n" + letter())
+        if not name.startswith("Old"):
+            (tmp_path / f"{name}.msf").write_bytes(b"// index")
+    uses = {folder.name: folder.use for folder in open_source(tmp_path).folders()}
+    assert uses == {
+        "Local Folders/Templates": "templates", "Local Folders/Work": "", "Local Folders/Work/Sent": "", "Old/Sent": "",
+        "pop.example.org/Inbox": "inbox", "pop.example.org/Trash": "trash", "pop.example.org/Unsent Messages": "outbox",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("flat", [True, False])
 def test_a_folder_can_be_made(tmp_path, flat):
     if flat:

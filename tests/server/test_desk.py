@@ -1,5 +1,8 @@
 """The desk behind the page: filing teaches, undoing takes it back to the last bit, other programs' filing is seen."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ from hinged.mail import Assistant, SourceError, open_source, write_demo
 from hinged.mail.replaying import replay_journal
 from hinged.mail.suggestion import ranked
 from hinged.server.page.desk import Desk
+from hinged.server.page.serving import PageServer
 
 
 @pytest.fixture
@@ -203,3 +207,26 @@ def _suggested(assistant, event):
     found = ranked(assistant.model, event.x, lambda _: True, assistant.thresholds, 1000)
     folders = [one.folder for one in found.candidates]
     return (folders.index(event.label) + 1 if event.label in folders else 0), found.best or ""
+
+
+def test_the_page_goes_on_watching_after_its_mail_was_away(tmp_path):
+    mail, away = tmp_path / "mail", tmp_path / "away"
+    write_demo(mail, 100, 3)
+    with Assistant(tmp_path / "state", fsync=False) as assistant:
+        server = PageServer(lambda: open_source(mail), assistant)
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        try:
+            before = len(server.desk._places)
+            mail.rename(away)
+            time.sleep(1.2)  # the page looks twice a second
+            first = next(away.glob("cur/*"), None) or next(away.glob("new/*"))
+            first.rename(next(away.glob(".*/cur")) / first.name)
+            away.rename(mail)
+            end = time.monotonic() + 60
+            while len(server.desk._places) == before and time.monotonic() < end:
+                time.sleep(0.1)
+            assert len(server.desk._places) == before - 1
+        finally:
+            server.stop()
+            thread.join(20)

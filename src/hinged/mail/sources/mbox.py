@@ -62,8 +62,10 @@ class MboxSource:
     def folders(self) -> list[Folder]:
         """A folder for each file; special uses are guessed by name."""
         self._paths = told_apart(self._found(), self.root)
-        uses = {name: "inbox" if name.casefold() == "inbox" else "" for name in self._paths}
-        guess_uses(uses)
+        accounts = self._accounts()
+        inboxes = {"inbox", *(f"{account}/inbox".casefold() for account in accounts)}
+        uses = {name: "inbox" if name.casefold() in inboxes else "" for name in self._paths}
+        guess_uses(uses, accounts)
         return [Folder(name, use if is_mbox(self._paths[name]) else UNREADABLE) for name, use in uses.items()]
 
     def places(self, folder: str) -> list[Place]:
@@ -117,6 +119,11 @@ class MboxSource:
                 *above, own = map(readable, path.relative_to(self.root).parts)
                 above = [part.removesuffix(".sbd") for part in above]
                 yield "/".join([*above, own.removesuffix(".mbox").removesuffix(".mbx")]), path
+
+    def _accounts(self) -> set[str]:
+        """Folders below which Thunderbird keeps accounts: they hold indices of mail, and belong to no mail folder."""
+        found = {path.parent.relative_to(self.root).parts for path in self.root.rglob("*.msf")}
+        return {"/".join(map(readable, parts)) for parts in found if not any(part.endswith(".sbd") for part in parts)}
 
     def _open(self, folder: str) -> BinaryIO:
         if folder not in self._paths:

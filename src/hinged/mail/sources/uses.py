@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Collection, Mapping, MutableMapping
 
 __all__ = ["guess_uses"]
 
@@ -41,7 +41,7 @@ USE = {name: use for use, names in NAMES.items() for name in names}
 ABOVE = ("INBOX", "[Gmail]", "[Google Mail]")
 
 
-def guess_uses(uses: MutableMapping[str, str]) -> None:
+def guess_uses(uses: MutableMapping[str, str], accounts: Collection[str] = ()) -> None:
     """Fill in uses that no folder has yet, from the names of top folders and of those right below the inbox.
 
     Parameters
@@ -49,6 +49,8 @@ def guess_uses(uses: MutableMapping[str, str]) -> None:
     uses : mapping of name to use
         "" for folders whose use nobody told; changed in place. Only uses are guessed whose folders must not be
         learnt: a folder that somebody calls Archive may well be one of their own.
+    accounts : names of folders that hold accounts
+        Folders right below these are guessed as well.
 
     Examples
     --------
@@ -61,5 +63,5 @@ def guess_uses(uses: MutableMapping[str, str]) -> None:
     for name, use in uses.items():
         above, _, last = name.rpartition("/")
         guess = USE.get(last.casefold(), "")
-        if not use and guess and guess not in told and above in ("", *ABOVE):
+        if not use and guess and guess not in told and above in ("", *ABOVE, *accounts):
             uses[name] = guess

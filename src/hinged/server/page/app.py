@@ -17,7 +17,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from hinged.journal import Journal, JournalError
+from hinged.journal import InUseError, Journal, JournalError
 from hinged.mail.replaying import replay_journal
 from hinged.mail.sources.source import Source, SourceError
 from hinged.server.page.desk import Desk
@@ -109,7 +109,7 @@ class Page:
         except ValueError as problem:
             return _problem(400, str(problem))
         except JournalError as problem:
-            return _problem(507, str(problem))
+            return _problem(503 if isinstance(problem, InUseError) else 507, str(problem))
         return _Json(found)
 
     async def _events(self, request: Request) -> Response:
@@ -166,16 +166,25 @@ class Page:
 
     def _watch(self, tell: Callable[[], None]) -> None:
         """Look again whenever another program may have filed something."""
-        source = self.another()
+        source: Source | None = None
+        due = False
         try:
             while not self._ending.is_set():
-                if source.wait(WAIT) and not self._ending.is_set():
-                    if self._worker.submit(self.desk.refresh).result()["changed"]:
-                        tell()
-        except (SourceError, RuntimeError):  # the mail is gone, or the page is closing
+                try:
+                    source = source or self.another()
+                    due = source.wait(WAIT) or due
+                    if due and not self._ending.is_set():
+                        if self._worker.submit(self.desk.refresh).result()["changed"]:
+                            tell()
+                        due = False
+                except (SourceError, JournalError):  # not to be reached just now; those who ask are told why
+                    due = True
+                    self._ending.wait(WAIT)
+        except RuntimeError:  # the page is closing
             pass
         finally:
-            source.close()
+            if source is not None:
+                source.close()
 
     def _replay(self, tell: Callable[[], None]) -> None:
         """Begin the curve with what the assistant would have suggested for the mail it learnt before."""
