@@ -39,6 +39,52 @@ def test_costs_agree_with_the_plain_twin(rule, constraint):
     assert model.dual_ == pytest.approx(twin.dual, abs=1e-9)
 
 
+@pytest.mark.parametrize("constraint", ["max-loss", "prediction"])
+@pytest.mark.parametrize("rule", RULES)
+def test_costs_agree_with_the_plain_twin_on_ties_zero_rows_and_free_mistakes(rule, constraint):
+    compared = 0
+    for seed in range(8):  # small integers tie often; every fourth row is zero; half of the mistakes cost nothing
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(-1, 2, size=(30, N)).astype(float), rng.integers(0, K, size=30)
+        X[::4] = 0.0
+        rho = rng.choice([0.0, 0.0, 1.0, 4.0], size=(K, K)) * (1.0 - np.eye(K))
+        twin = CostTwin(N, K, rule, 0.75, rho, constraint)
+        for x, label in zip(X, y, strict=True):
+            twin.learn(x, label)
+        if twin.nearest < 1e-12:  # a tie that rounding broke: "optimal" is no finite sum
+            continue
+        compared += 1
+        model = hinged.Classifier(rule, 0.75, cost=rho, constraint=constraint)
+        told = progressive(model, X, y, classes=range(K))
+        assert (told.flags.tolist(), told.cost, model.n_updates_) == (twin.flags, twin.cost, twin.updates)
+        assert model.coef_ == pytest.approx(twin.W, abs=1e-10)
+        assert model.dual_ == pytest.approx(twin.dual, abs=1e-9)
+    assert compared >= 2
+
+
+@pytest.mark.parametrize("rule", ["simproj", "optimal"])
+def test_the_simultaneous_rules_take_every_pair_whatever_the_prediction(rule):
+    rho = np.array([[0.0, 4.0, 0.0], [0.0, 0.0, 4.0], [4.0, 0.0, 0.0]])
+    for constraint in ("max-loss", "prediction"):
+        model = hinged.Classifier(rule, cost=rho, constraint=constraint).declare(range(3))
+        model.partial_fit([[0.0]], [0])  # a zero row: √4 for the pair that has a loss, and no weight moves
+        assert (model.dual_, model.n_updates_) == (2.0, 1)
+        model = hinged.Classifier(rule, cost=rho, constraint=constraint).declare(range(3))
+        model.partial_fit([[1.0]], [1])  # the prediction ties and costs nothing, another pair misses its margin
+        assert (model.n_updates_, model.coef_.tolist()) == (1, [[0.0], [1.0], [-1.0]])
+
+
+@pytest.mark.parametrize("constraint", ["max-loss", "prediction"])
+def test_a_tie_that_costs_nothing_is_no_loss_whatever_the_scores(constraint):
+    for root in np.linspace(0.1, 1.9, 30):  # labels 0 and 1 go down together, then 0 is right and 1 costs nothing
+        rho = np.zeros((3, 3))
+        rho[2, :2] = root**2
+        model = hinged.Classifier("simproj", cost=rho, constraint=constraint).declare(range(3))
+        model.partial_fit([[1.0], [1.0]], [2, 0])
+        assert model.coef_[1, 0] == pytest.approx(-root / 4.0, abs=1e-15)  # only 2 was in the way of 0
+        assert model.coef_[0, 0] == pytest.approx(model.coef_[2, 0], abs=1e-15)
+
+
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("sharing", ["multi", "hybrid"])
 def test_mistakes_that_all_cost_one_change_nothing(rule, sharing):

@@ -11,11 +11,14 @@ class CostTwin:
         self.rule, self.C, self.rho, self.constraint = rule, C, rho, constraint
         self.W = np.zeros((k, n))
         self.flags, self.cost, self.gain, self.updates = [], 0.0, 0.0, 0
+        self.nearest = np.inf  # the smallest gap between two scores so far that is not 0
 
     def learn(self, x, y):
         k, n = self.W.shape
         scores = self.W @ x
         predicted = int(np.argmax(scores))
+        gaps = np.abs(scores - scores[:, np.newaxis])
+        self.nearest = min(self.nearest, np.min(gaps[gaps > 0], initial=np.inf))
         self.cost += self.rho[y, predicted]
         others = [r for r in range(k) if r != y]
         self.flags.append(int(any(scores[y] <= scores[r] for r in others)))

@@ -62,9 +62,10 @@ def shared_by(trial, chosen, steps):
 
 
 def projections(trial, C):
-    """The best step for each constraint alone, min(C, loss / |z|^2); C where the direction is 0 (SP eq. 3)."""
+    """The best step for each constraint alone, min(C, loss / |z|^2); C for a loss whose direction is 0 (SP eq. 3)."""
     squared, loss = trial.squared_norm, trial.loss
-    return np.array([min(C, loss[j] / squared[j]) if squared[j] > 0 else C for j in range(len(loss))])
+    flat = np.where(loss > 0, C, 0.0)
+    return np.array([min(C, loss[j] / squared[j]) if squared[j] > 0 else flat[j] for j in range(len(loss))])
 
 
 def perceptron(trial, C):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hinged.rules.codes import CONPROJ, PERCEPTRON
+from hinged.rules.codes import CONPROJ, PERCEPTRON, SIMPERC
 from hinged.rules.passive_aggressive import pa1
 
 __all__ = ["NO_COSTS", "Costs", "constrained_rival", "counted_cost", "mean_of_mistakes", "own_margins"]
@@ -36,15 +36,22 @@ def counted_cost(costs: Any, s: Any, y: int) -> float:
 
 @njit(cache=True)
 def own_margins(costs: Any, s: Any, y: int, margin: float, shifted: Any) -> None:
-    """Scores for which one margin means what √ρ means for `s`: every other label gains what its own exceeds it by."""
+    """Scores for which one margin means what √ρ means for `s`: every other label gains what its own exceeds it by.
+
+    They are measured from the right label's score, so that a label that ties with it and costs nothing has no loss.
+    """
     for r in range(s.shape[0]):
-        shifted[r] = s[r] if r == y else s[r] + (math.sqrt(costs.rho[y, r]) - margin)
+        shifted[r] = 0.0 if r == y else (s[r] - s[y]) + (math.sqrt(costs.rho[y, r]) - margin)
 
 
 @njit(cache=True)
 def constrained_rival(code: int, costs: Any, s: Any, shifted: Any, y: int) -> int:
-    """The label whose pair a rule on one pair moves; `y` itself where it moves none."""
-    if costs.predicted and code != PERCEPTRON:
+    """The label whose pair a rule on one pair moves, `y` itself where it moves none; else that of the largest loss.
+
+    Only pa, pa1 and pa2 look at the predicted label: the Perceptron takes the smallest margin, the other rules act on
+    all pairs at once, and for them the largest loss says whether there is anything to do.
+    """
+    if costs.predicted and PERCEPTRON < code < SIMPERC:
         best = 0
         for r in range(1, s.shape[0]):
             if s[r] > s[best]:
