@@ -12,6 +12,7 @@ __all__ = [
     "PER_LABEL",
     "PER_SET",
     "Columns",
+    "column_coefficients",
     "common_columns",
     "label_scores",
     "n_columns",
@@ -19,6 +20,7 @@ __all__ = [
 ]
 
 NO_ROW_VECTORS, PER_LABEL, PER_SET = 0, 1, 2
+ROUNDING = 2.0**-48  # sums of net coefficients below this share of their terms are rounding
 
 
 class Columns(NamedTuple):
@@ -63,6 +65,44 @@ def common_columns(columns: Any, r: int, s: int) -> int:
             for b in range(columns.indptr[s], columns.indptr[s + 1]):
                 common += columns.indices[a] == columns.indices[b]
     return common
+
+
+@njit(cache=True)
+def _holds(columns: Any, c: int) -> bool:
+    """Return True if column `c` is one of these few."""
+    found = False
+    for other in columns:
+        found = found or other == c
+    return found
+
+
+@njit(cache=True)
+def column_coefficients(columns: Any, g: Any, pivot: int, several: bool, out: Any, sizes: Any) -> None:
+    """Fill `out` with each set's coefficient, Σ g_r over its labels; a pair within a set leaves it exactly 0.
+
+    Net coefficients sum to 0, so labels may be measured from a pivot, the right one: what both are in cancels before
+    anything is rounded. All other coefficients then have one sign. Where `several` labels are right they have both,
+    and what is left of a sum after it has cancelled is rounding.
+    """
+    out[:] = 0.0
+    sizes[:] = 0.0
+    own = columns.indices[columns.indptr[pivot] : columns.indptr[pivot + 1]]
+    for r in range(g.shape[0]):
+        if g[r] == 0.0 or r == pivot:
+            continue
+        sets = columns.indices[columns.indptr[r] : columns.indptr[r + 1]]
+        for c in sets:
+            if not _holds(own, c):
+                out[c] += g[r]
+                sizes[c] += abs(g[r])
+        for c in own:
+            if not _holds(sets, c):
+                out[c] -= g[r]
+                sizes[c] += abs(g[r])
+    if several:
+        for c in range(columns.n):
+            if abs(out[c]) <= ROUNDING * sizes[c]:
+                out[c] = 0.0
 
 
 @njit(cache=True)

@@ -13,7 +13,14 @@ import numpy as np
 from numba import njit
 
 from hinged.geometry.euclidean import moved_sq_norm
-from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, label_scores, n_columns
+from hinged.loops.columns import (
+    NO_ROW_VECTORS,
+    PER_LABEL,
+    PER_SET,
+    column_coefficients,
+    label_scores,
+    n_columns,
+)
 from hinged.loops.costs import counted_cost
 from hinged.loops.ledger import (
     COST,
@@ -103,6 +110,7 @@ def learn(
     n_wide = -(-max(1, n_columns(columns, n_labels_after)) // SEGMENT) * SEGMENT
     wide, wide_g = np.zeros(n_wide, weights.like.dtype), np.zeros(n_wide, weights.like.dtype)
     touched = np.empty(n_wide, np.int64)
+    set_g, set_sizes = np.zeros(columns.n), np.zeros(columns.n)
     all_scores, all_g, work = np.zeros(n_labels_after), np.zeros(n_labels_after), np.zeros(n_labels_after)
     shifted = np.zeros(n_labels_after)
     has_costs = costs.rho.shape[0] > 0
@@ -278,12 +286,10 @@ def learn(
                                 touched[n_touched] = r
                                 n_touched += 1
                     elif columns.kind == PER_SET:
-                        for r in range(k):
-                            if g[r] != 0.0:
-                                for c in range(columns.indptr[r], columns.indptr[r + 1]):
-                                    wide_g[columns.indices[c]] += g[r]
+                        column_coefficients(columns, g, relevant[0], relevant.shape[0] > 1, set_g, set_sizes)
                         for c in range(columns.n):
-                            if wide_g[c] != 0:
+                            if set_g[c] != 0.0:
+                                wide_g[c] = set_g[c]
                                 touched[n_touched] = c
                                 n_touched += 1
                     for a in range(n_touched):
@@ -292,7 +298,7 @@ def learn(
                     for a in range(n_touched):
                         wide_g[touched[a]] = 0
                     if parts is not None:
-                        sq_move += move_shared(parts, fs, m, phi, g, age)
+                        sq_move += move_shared(parts, fs, m, phi, g, relevant.shape[0] > 1, age)
                     sums[GAIN] += gain
                     sums[PENALTY] += penalty
                     sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, sq_move)

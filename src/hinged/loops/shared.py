@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from hinged.loops.columns import ROUNDING
 from hinged.loops.pages import Store, gather, put
 from hinged.sharing.features import DISTANCE, EXPLICIT, FIRST, FREQUENCY, TFIDF, frequency, tfidf
 
@@ -151,15 +152,21 @@ def shared_inner(phi: Any, m: int, r: int, s: int) -> float:
 
 
 @njit(cache=True)
-def move_shared(parts: Any, fs: Any, m: int, phi: Any, g: Any, age: float) -> float:
-    """w += Σ_r g_r φ(x, r); return the squared length of the move."""
+def move_shared(parts: Any, fs: Any, m: int, phi: Any, g: Any, several: bool, age: float) -> float:
+    """w += Σ_r g_r φ(x, r); return the squared length of the move.
+
+    With `several` right labels, what is left of a sum after it has cancelled is rounding (see `column_coefficients`).
+    """
     total = 0.0
     for j in range(m):
         for p in range(phi.shape[0]):
-            step = 0.0
+            step, size = 0.0, 0.0
             for r in range(g.shape[0]):
                 step += g[r] * phi[p, j, r]
-            if step != 0.0:
+            if several:
+                for r in range(g.shape[0]):
+                    size += abs(g[r] * phi[p, j, r])
+            if abs(step) > ROUNDING * size:
                 put(parts.vectors, fs[j], p, 0, step)
                 if parts.vectors.depth == 2:
                     put(parts.vectors, fs[j], p, 1, age * step)

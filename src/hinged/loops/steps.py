@@ -12,9 +12,10 @@ from hinged.loops.columns import common_columns, sq_distance
 from hinged.loops.costs import constrained_rival, mean_of_mistakes, own_margins
 from hinged.loops.ledger import GAP, ITERATIONS
 from hinged.loops.shared import shared_inner, shared_sq_distance
+from hinged.rules.active_set import maximise
 from hinged.rules.codes import CONPROJ, INTERIOR, MIRA, OPTIMAL, PA2, SIMPERC
 from hinged.rules.interior_point import MOST_ITERATIONS, interior_point
-from hinged.rules.optimal import by_sorting, on_gram
+from hinged.rules.optimal import by_sorting
 from hinged.rules.passive_aggressive import pa1
 from hinged.rules.response import LINEAR, Responses
 from hinged.rules.simultaneous import simultaneous
@@ -137,6 +138,7 @@ def _by_rule(
     """Fill `g` where every pair has the same margin; return Σλ, and Σλ²/4C where the dual subtracts it."""
     margin = setting.margin
     k = s.shape[0]
+    several = relevant.shape[0] > 1  # then shares along directions of norm 0 would cancel only up to rounding
     r = relevant[low]
     gap = s[r] - s[rival]
     if gap >= margin:
@@ -153,9 +155,8 @@ def _by_rule(
         return total, 0.0
     if setting.code == OPTIMAL or setting.code == MIRA or setting.code == INTERIOR:
         if phi is not None or not columns.separate:
-            return on_gram(
-                s, is_relevant, _gram(columns, q, phi, k, setting.least_norm), margin, C, setting.code == MIRA, g
-            ), 0.0
+            gram = _gram(columns, q, phi, k, setting.least_norm)
+            return maximise(s, is_relevant, gram, margin, C, setting.code == MIRA, g, several)[0], 0.0
         if q > 0.0:
             return by_sorting(s, is_relevant, q, margin, C, work, g), 0.0
         total = 0.0 if setting.code == MIRA else pa1(margin - gap, 0.0, C)
@@ -163,7 +164,7 @@ def _by_rule(
         g[rival] = -total
         return total, 0.0
     norms = _pair_norms(setting, s, relevant, is_relevant, columns, q, phi)
-    return simultaneous(setting.code, s, relevant, is_relevant, norms, margin, C, g), 0.0
+    return simultaneous(setting.code, s, relevant, is_relevant, norms, margin, C, g, several), 0.0
 
 
 @njit(cache=True)

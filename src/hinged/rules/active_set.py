@@ -23,6 +23,7 @@ from hinged.rules.pairs import (
     FLAT,
     Active,
     Problem,
+    doubt,
     inner,
     is_news,
     lead,
@@ -63,9 +64,11 @@ def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip
 
 @njit(cache=True)
 def maximise(
-    scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip_flat: bool, g: Any
+    scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip_flat: bool, g: Any, moving_only: bool = False
 ) -> tuple[float, int]:
     """Fill `g` as `on_gram` says; return its total, and how many passes it took, each O(k n) with n active variables.
+
+    With `moving_only`, what pairs of norm 0 took is in the total alone.
 
     A pass lets the most violated pair join, once the active ones are settled, or moves these towards the point
     where all of them gain alike: as far as the objective rises, or until an amount runs out and leaves.
@@ -137,11 +140,17 @@ def maximise(
         if far == until:
             n = _leave(problem, active, n, first)
             tries = 0
-    total = 0.0
+    total, all_of_it = 0.0, np.sum(amount[:n])
     for i in range(n):
+        r, s = active.up[i], active.down[i]
+        square = inner(K, r, s, r, s)
+        if amount[i] <= 16.0 * EPS * all_of_it and amount[i] * square <= doubt(problem, active, reach, r, s):
+            amount[i] = 0.0  # what rounding leaves of a pair whose share another one took, and it moves nothing
         amount[i] *= SHORT
-        if active.up[i] != active.down[i]:
+        if r != s:
             total += amount[i]
+            if moving_only and square <= 0.0:
+                amount[i] = 0.0
     net(active, amount, n, g)
     return total, passes
 

@@ -16,6 +16,7 @@ __all__ = [
     "FLAT",
     "Active",
     "Problem",
+    "doubt",
     "inner",
     "is_news",
     "lead",
@@ -82,7 +83,7 @@ def _blur(problem: Any, reach: float, r: int, s: int) -> float:
 
 
 @njit(cache=True)
-def _doubt(problem: Any, active: Any, reach: float, r: int, s: int) -> float:
+def doubt(problem: Any, active: Any, reach: float, r: int, s: int) -> float:
     """How large a lead may be rounding, that of the scores included."""
     a, b = active.up[0], active.down[0]
     given = 2.0 * problem.margin
@@ -165,7 +166,7 @@ def most_violated(
                     continue
                 square = inner(K, a, b, a, b)
                 if square > max(FLAT * (K[a, a] + K[b, b]), least) and more**2 / square > furthest:
-                    if more > _doubt(problem, active, reach, a, b):
+                    if more > doubt(problem, active, reach, a, b):
                         r, s, furthest = a, b, more**2 / square
     if r < 0 or s < 0 or problem.margin - (scores[r] - scores[s]) < rise[r] - rise[s]:
         return 0, 0
@@ -178,7 +179,7 @@ def is_news(problem: Any, active: Any, n: int, rise: Any, reach: float, r: int, 
     for i in range(n):
         if (active.up[i] == r and active.down[i] == s) or (r == s and active.up[i] == active.down[i]):
             return False
-    return lead(problem, active, rise, r, s) > _doubt(problem, active, reach, r, s)
+    return lead(problem, active, rise, r, s) > doubt(problem, active, reach, r, s)
 
 
 @njit(cache=True)

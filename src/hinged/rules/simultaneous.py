@@ -6,7 +6,7 @@ from typing import Any
 
 from numba import njit
 
-from hinged.rules.codes import SIMPERC, SIMPROJ
+from hinged.rules.codes import CONPROJ, SIMPERC, SIMPROJ
 from hinged.rules.passive_aggressive import pa1
 
 __all__ = ["simultaneous"]
@@ -14,7 +14,15 @@ __all__ = ["simultaneous"]
 
 @njit(cache=True)
 def simultaneous(
-    code: int, scores: Any, relevant: Any, is_relevant: Any, norms: Any, margin: float, C: float, g: Any
+    code: int,
+    scores: Any,
+    relevant: Any,
+    is_relevant: Any,
+    norms: Any,
+    margin: float,
+    C: float,
+    g: Any,
+    moving_only: bool = False,
 ) -> float:
     r"""Net coefficients of SimPerc, SimProj and ConProj; return their total :math:`\sum_j \lambda_j`.
 
@@ -37,7 +45,11 @@ def simultaneous(
         The margin asked for, and the cap on the total.
     g : float64 array (labels,)
         Zeros on entry; the net coefficient of every label on return.
+    moving_only : bool, default False
+        Leave the steps of pairs with norm 0 out of `g`; the total has them.
     """
+    if code not in (SIMPERC, SIMPROJ, CONPROJ):
+        raise ValueError("this rule has no step here: simultaneous has simperc, simproj and conproj.")
     n_labels = scores.shape[0]
     bar = margin if code == SIMPROJ else 0.0
     chosen = 0
@@ -57,7 +69,8 @@ def simultaneous(
             if not is_relevant[s] and (gap < bar or (gap == 0.0 and code != SIMPROJ)):
                 step = C if code == SIMPERC else pa1(margin - gap, norms[a, s], C)
                 step /= chosen
-                g[r] += step
-                g[s] -= step
                 total += step
+                if norms[a, s] > 0.0 or not moving_only:
+                    g[r] += step
+                    g[s] -= step
     return total
