@@ -130,3 +130,16 @@ def test_one_word_is_not_a_list_of_labels():
     ):
         with pytest.raises(TypeError, match=r"labels to be declared come in a list; got 'spam'\. Use \['spam'\]"):
             call()
+
+
+@pytest.mark.parametrize("merges", [("ac", "bc"), ("bc", "ac"), ("ab", "bc"), ("ba", "ac"), ("ba", "da", "ac")])
+def test_merged_labels_keep_the_first_row_of_all_in_any_order(merges):
+    model = hinged.Classifier(sharing="single", features="first").declare(list("abcdef"))
+    rows = [([1.0, 3.0, 0.0], "a"), ([2.0, 0.0, 1.0], "b"), ([0.0, 1.0, 1.0], "e"), ([1.0, 1.0, 2.0], "b")]
+    for x, label in rows:  # "c" and "d" are declared and never seen
+        model.learn_one(x, label)
+    probe = [1.0, 10.0, 100.0]
+    expected = model.decision_function([probe])[0, 0]  # what "a" scores: its first row came first
+    for source, into in merges:
+        model.merge_labels(source, into)
+    assert model.decision_function([probe])[0, model.classes_.tolist().index("c")] == expected

@@ -132,11 +132,12 @@ class LabelMemory:
             for which in range(VECTORS + 1, SUMS + 1):
                 keep = self._earliest(onto, n_labels) if which == FIRSTS else onto
                 stores[which] = stores[which].moved(keep, n_labels)
-            kept = onto >= 0
+            kept, rows = onto >= 0, self.label_rows[: len(onto)]
             label_rows = np.zeros(max(n_labels, 1), np.int64)
-            np.add.at(label_rows, onto[kept], self.label_rows[: len(onto)][kept])
+            np.add.at(label_rows, onto[kept], rows[kept])
+            seen = kept & (rows > 0)  # of the others, no row came first
             first_rounds = np.full(max(n_labels, 1), np.iinfo(np.int64).max)
-            np.minimum.at(first_rounds, onto[kept], self.first_rounds[: len(onto)][kept])
+            np.minimum.at(first_rounds, onto[seen], self.first_rounds[: len(onto)][seen])
             ledger = type(self.ledger)(*(array.copy() for array in self.ledger))
             ledger.counts[LABELS] = n_labels
             return self._twin(stores=stores, label_rows=label_rows, first_rounds=first_rounds, ledger=ledger)
