@@ -206,6 +206,33 @@ def test_names_dicts_and_matrices_say_the_same():
     assert models[4].score(whole, flat, lengths=sizes) == models[0].score(X, y)
 
 
+@pytest.mark.parametrize("rule", ["pa1", "simproj", "optimal"])
+def test_zeros_are_left_out_however_they_come(rule):
+    rng = np.random.default_rng(3)
+    sizes = rng.integers(1, 6, size=25)
+    whole = rng.normal(size=(sizes.sum(), 9)) * (rng.random((sizes.sum(), 9)) < 0.4)
+    flat = rng.integers(0, 3, size=len(whole))
+    ends = np.cumsum(sizes)[:-1]
+    stored = csr_array((whole.ravel(), np.tile(np.arange(9), len(whole)), 9 * np.arange(len(whole) + 1)), whole.shape)
+    one, *others = models = [hinged.SequenceTagger(rule, n_best=2).declare(range(3)) for _ in range(5)]
+    for sentence, tags in zip(np.split(whole, ends), np.split(flat, ends), strict=True):
+        one.learn_one(sentence, tags.tolist())
+    others[0].partial_fit(whole, flat, lengths=sizes)
+    others[1].partial_fit(stored, flat, lengths=sizes)
+    tags = [t.tolist() for t in np.split(flat, ends)]
+    others[2].partial_fit([stored[a:b] for a, b in pairwise([0, *ends, len(whole)])], tags)
+    tokens = [[dict(enumerate(row)) for row in sentence.tolist()] for sentence in np.split(whole, ends)]
+    others[3].partial_fit(tokens, tags)
+    answers = [*([np.split(whole, ends)] * 4), tokens]
+    for model, X in zip(models, answers, strict=True):
+        assert model.coef_.tobytes() == one.coef_.tobytes()
+        assert (model.transitions_.tobytes(), model.dual_) == (one.transitions_.tobytes(), one.dual_)
+        assert (
+            np.concatenate(model.decision_function(X)).tobytes()
+            == np.concatenate(one.decision_function(np.split(whole, ends))).tobytes()
+        )
+
+
 def test_words_in_dicts_join_their_names_as_crfsuite_has_it():
     X = [[{"word": "the", "capital": True, "near": ["a", "b"], "inner": {"shape": "xx"}}, {"word": "cat"}]]
     model = hinged.SequenceTagger().fit(X, [["D", "N"]])

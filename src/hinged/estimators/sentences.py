@@ -99,9 +99,18 @@ def from_tokens(X: list, names: Names, dtype: np.dtype, grow: bool) -> Sentences
             f"a feature's name must be hashable (a str, a tuple, ...); got a {type(odd).__name__}, {odd!r}. For values "
             "use a dict of name → value."
         ) from None
-    if values is None or bool((values == 1.0).all()):
-        values = ALL_ONES[dtype]
-    return Sentences(ends, indptr, features, values)
+    if values is None:
+        return Sentences(ends, indptr, features, ALL_ONES[dtype])
+    return Sentences(ends, *_without_zeros(indptr, features, values))
+
+
+def _without_zeros(indptr: np.ndarray, features: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Compressed rows without the zeros among their values; no values at all where the rest are 1."""
+    kept = values != 0.0
+    if not kept.all():
+        before = np.concatenate([[0], np.cumsum(kept)])
+        indptr, features, values = before[indptr], features[kept], values[kept]
+    return indptr, features, ALL_ONES[values.dtype] if bool((values == 1.0).all()) else values
 
 
 def token_features(token: Any) -> Iterator[tuple[Hashable, float]]:
@@ -195,5 +204,4 @@ def from_matrices(X: Any, lengths: Any, who: Any, dtype: np.dtype) -> tuple[Sent
     if len(sizes) == 0 or (sizes == 0).any():
         raise ValueError(_empty(ends))
     rows = from_matrix(matrix, dtype)
-    values = ALL_ONES[dtype] if bool((rows.data == 1.0).all()) else rows.data
-    return Sentences(ends, rows.indptr, rows.indices, values), matrix.shape[1]
+    return Sentences(ends, *_without_zeros(rows.indptr, rows.indices, rows.data)), matrix.shape[1]
