@@ -9,7 +9,7 @@ from hinged.mercer.budget import check_budget, resolve_budget
 from hinged.mercer.device import resolve_device
 from hinged.mercer.functions import Centred, check_kernel
 from hinged.rules.codes import INTERIOR
-from hinged.rules.table import Step
+from hinged.rules.table import Step, check_runs
 
 __all__ = ["check_kernel_settings", "check_without_kernel", "new_machine"]
 
@@ -50,6 +50,7 @@ def check_kernel_settings(who: Any, step: Step) -> None:
             raise ValueError(f"{name} cannot be used with a kernel; got {name}={value!r}: {why}.")
     if step.code == INTERIOR:
         raise ValueError("solver='interior-point' is for linear weights; with a kernel use solver='search'.")
+    check_runs("with a kernel", who.rule, step.code)
     sharing = getattr(who, "sharing", "multi")
     check_budget(resolve_budget(who.budget), sharing)
     if who.budget is not None and who.device not in ("cpu", "auto"):

@@ -21,14 +21,13 @@ from hinged.estimators.tagging import Batch, Tagging
 from hinged.loops.chain import NO_TABLE, ChainModel
 from hinged.loops.ledger import LABELS, ROUNDS
 from hinged.loops.sequence import ADDITIVE, MAX_LOSS, PREDICTION, Wish
-from hinged.rules.codes import OPTIMAL
+from hinged.rules.table import check_runs
 from hinged.rules.table import resolve as resolve_rule
 from hinged.tasks.cost import cost_matrix
 
 __all__ = ["SequenceTagger"]
 
 CONSTRAINTS = {"prediction": PREDICTION, "max-loss": MAX_LOSS, "additive": ADDITIVE}
-RULES = "perceptron, pa, pa1, pa2, simperc, simproj, conproj, optimal, uniform"
 #: Settings a learner may change between rounds, and those its memory is built for.
 STEPPING, BUILT_FOR = ("rule", "C", "cost", "constraint", "n_best"), ("average", "dtype")
 LEARNT_NAMES = ("_model", "_labels", "_names", "_learnt_with", "n_features_in_")
@@ -250,8 +249,7 @@ class SequenceTagger(Tagging, BaseEstimator):
     def _settle(self, labels: list[Hashable]) -> tuple[Wish, np.ndarray]:
         """Check every setting, for these tags; say what was wrong, what was given and what to do."""
         step, _own = resolve_rule(self.rule, self.C, 1.0)
-        if step.code > OPTIMAL:
-            raise ValueError(f"SequenceTagger takes the rules {RULES}; got rule={self.rule!r}.")
+        check_runs("in a SequenceTagger", self.rule, step.code)
         if LARGEST["float64"] < step.C < math.inf:
             raise ValueError(f"C must not exceed 1e50; got C={self.C!r}. Try 1.0, or inf where no step is too long.")
         if not isinstance(self.constraint, str) or self.constraint not in CONSTRAINTS:

@@ -19,7 +19,7 @@ from hinged.loops.model import LabelModel
 from hinged.loops.steps import Setting
 from hinged.rules.codes import INTERIOR, MIRA, OPTIMAL
 from hinged.rules.mira import Mira
-from hinged.rules.table import Step
+from hinged.rules.table import Step, check_runs
 from hinged.rules.table import resolve as resolve_rule
 from hinged.sharing.features import EXPLICIT, FREQUENCY
 from hinged.sharing.plan import Plan
@@ -124,6 +124,8 @@ def settle(who: Any, dtype: Any = np.float64) -> Settled:
         raise ValueError("label features of your own cannot be mixed with built-in ones in one model; use either.")
     check_options(who)
     check_cost(who, geometry is not None)
+    if who.cost is not None:
+        check_runs("with cost=", who.rule, step.code)
     _check_sizes(who, step, plan, np.dtype(who.dtype or dtype).name)
     joint = step.code in (OPTIMAL, MIRA) and (len(plan.parts) > 0 or not plan.per_label)
     rule = Setting(step.code, step.C, step.margin, step.uses_weight)

@@ -20,6 +20,7 @@ from hinged.io import to_json, write
 from hinged.loops.entropic import beyond
 from hinged.loops.trials import MISTAKES, ROUNDS, UPDATES, TrialModel
 from hinged.rules.codes import OPTIMAL, OWN, PA2, PERCEPTRON, SIMPERC
+from hinged.rules.table import check_runs
 from hinged.rules.table import resolve as resolve_rule
 from hinged.tasks.trials import directions, signs
 
@@ -216,6 +217,7 @@ class Trials(BaseEstimator):
         geometry = resolve_geometry(self.geometry)
         if step.code == OWN:
             raise ValueError("a rule of your own reads scores of labels, which raw trials have not; use one by name.")
+        check_runs("in Trials", self.rule, step.code)
         if geometry is not None and step.code not in ENTROPIC_CODES:
             raise ValueError(
                 f"geometry='entropy' takes the rules {ENTROPIC_RULES}; got rule={self.rule!r}. "

@@ -22,6 +22,7 @@ from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
 from hinged.loops.vector_model import ORDINAL, REGRESSION, VectorModel
 from hinged.rules.codes import INTERIOR
+from hinged.rules.table import check_runs
 from hinged.rules.table import resolve as resolve_rule
 
 __all__ = ["VectorEstimator", "part"]
@@ -210,6 +211,7 @@ class VectorEstimator(PastRounds, Learns):
         step, _own = resolve_rule(self.rule, self.C, margin)
         if step.code == INTERIOR:
             raise ValueError("solver='interior-point' needs labels with vectors of their own; use solver='search'.")
+        check_runs("on a single vector", self.rule, step.code)
         if self.kernel is not None:
             check_kernel_settings(self, step)
         else:

@@ -148,8 +148,10 @@ def entropic_coefficients(
         notes[ITERATIONS] = max(notes[ITERATIONS], iterations)
         notes[GAP] = max(notes[GAP], left)
         return total
-    else:
+    elif code == PA1:
         total = pair_step(curves, r, rival, margin, C)
+    else:
+        raise ValueError("this rule has no step for weights on a simplex.")
     g[r], g[rival] = total, -total
     return total
 

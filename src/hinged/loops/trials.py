@@ -14,7 +14,7 @@ from scipy import sparse
 
 from hinged.geometry.entropy import Entropy, simplex_weights
 from hinged.loops.rows import LEAST_NORM
-from hinged.rules.codes import INTERIOR, MIRA, OPTIMAL, PA, PA1, PA2, PERCEPTRON, SIMPERC, SIMPROJ
+from hinged.rules.codes import CONPROJ, INTERIOR, MIRA, OPTIMAL, PA, PA1, PA2, PERCEPTRON, SIMPERC, SIMPROJ
 from hinged.rules.joint import joint_step
 from hinged.rules.optimal import on_gram
 from hinged.rules.passive_aggressive import pa, pa1, pa2
@@ -108,6 +108,8 @@ class TrialModel:
             elif loss[worst] > 0.0:
                 lam[worst] = self._alone(Z, worst, float(loss[worst]), float(caps[worst]))
             return lam
+        if code not in (SIMPERC, SIMPROJ, CONPROJ):
+            raise ValueError(f"no rule with the code {code} runs in Trials.")
         chosen = np.flatnonzero(loss > 0.0 if code == SIMPROJ else achieved <= 0.0)
         for j in chosen.tolist():
             alone = caps[j] if code == SIMPERC else self._alone(Z, j, float(loss[j]), float(caps[j]))

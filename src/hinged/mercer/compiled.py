@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hinged.rules.codes import MIRA, PA2, SIMPERC
+from hinged.rules.codes import CONPROJ, MIRA, OPTIMAL, PA2, SIMPERC
 from hinged.rules.optimal import by_sorting
 from hinged.rules.simultaneous import simultaneous
 from hinged.rules.worst import worst_step
@@ -177,12 +177,14 @@ def _step(
         total = worst_step(rule.code, gap, norm, rule.margin, C)
         g[low], g[rival] = total, -total
         return total
-    if rule.code <= SIMPERC + 2:
+    if rule.code <= CONPROJ:
         return simultaneous(
             rule.code, s, right, is_right, np.full((right.shape[0], s.shape[0]), norm), rule.margin, C, g
         )
-    if length >= rule.least_norm:
+    if length >= rule.least_norm and rule.code in (OPTIMAL, MIRA):
         return by_sorting(s, is_right, length, rule.margin, C, work, g)
+    if rule.code not in (OPTIMAL, MIRA):
+        raise ValueError("this rule has no step with a kernel.")
     total = 0.0 if rule.code == MIRA or math.inf == C else C
     g[low], g[rival] = total, -total
     return total

@@ -15,7 +15,7 @@ import torch
 import triton
 import triton.language as tl
 
-from hinged.mercer.steps import RULES
+from hinged.mercer.steps import code_of
 
 __all__ = ["COLUMNS", "MOST_LABELS", "Program", "shape_for"]
 
@@ -248,7 +248,7 @@ class Program:
         _program[(1,)](
             self.scores, among, worst, meta, told, self.coef, self.moved, self.status, self.numbers,
             len(among), self.n_known, int(math.inf == self.rule.C),
-            RULE=RULES.index(self.rule.name), K=self.width, STRIP=self.strip, PAST=self.past,
+            RULE=code_of(self.rule.name), K=self.width, STRIP=self.strip, PAST=self.past,
             COLS=len(COLUMNS), num_warps=WARPS,
         )  # fmt: skip
         n_known, n_moved, sound = self.status.tolist()

@@ -8,7 +8,7 @@ import numpy as np
 
 from hinged.mercer.functions import formula
 from hinged.mercer.lazily import compiled
-from hinged.mercer.steps import RULES, Rule, net_coefficients, one_step
+from hinged.mercer.steps import RULES, Rule, code_of, net_coefficients, one_step
 
 __all__ = ["Constraints", "LabelRounds", "Rounds"]
 
@@ -57,7 +57,7 @@ class Rounds:
         rule, shape = self.rule, GIVEN if kernel is None else formula(kernel)
         assert shape is not None
         numbers = float(rule.C), float(rule.margin), bool(rule.uses_weight), float(rule.least_norm)
-        return compiled().Formula(*shape), compiled().Numbers(RULES.index(rule.name), *numbers)
+        return compiled().Formula(*shape), compiled().Numbers(code_of(rule.name), *numbers)
 
     def weigh(self, i: int) -> tuple[float, float]:
         """The weight of a round, and its cap on steps."""

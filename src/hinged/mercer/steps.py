@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["RULES", "Rule", "net_coefficients", "one_step"]
+__all__ = ["RULES", "Rule", "code_of", "net_coefficients", "one_step"]
 
 RULES = ("perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira")
 WORST = RULES[:4]  # rules on the worst pair alone
@@ -30,6 +30,19 @@ class Rule(NamedTuple):
     least_norm: float = 1e-290
 
 
+def code_of(rule: str) -> int:
+    """The number by which compiled programs know a rule; refuses a name that none of them runs.
+
+    Examples
+    --------
+    >>> code_of("pa1")
+    2
+    """
+    if rule not in RULES:
+        raise ValueError(f"rule={rule!r} does not run with a kernel; use {', '.join(RULES)}.")
+    return RULES.index(rule)
+
+
 def one_step(rule: str, gap: float, sq_norm: float, margin: float, C: float) -> float:
     """Step along one constraint: the papers' perceptron, PA, PA-I and PA-II.
 
@@ -38,6 +51,8 @@ def one_step(rule: str, gap: float, sq_norm: float, margin: float, C: float) -> 
     >>> one_step("pa1", 0.0, 4.0, 1.0, C=1.0), one_step("pa1", 0.0, 4.0, 1.0, C=0.125)
     (0.25, 0.125)
     """
+    if rule not in WORST:
+        raise ValueError(f"rule={rule!r} does not act on one constraint; use {', '.join(WORST)}.")
     if rule == "perceptron":
         return C if gap <= 0.0 else 0.0
     loss = margin - gap
@@ -66,6 +81,8 @@ def net_coefficients(
 
     `low` is the lowest right label, `rival` the highest wrong one; `measure` as in `pair_norms`.
     """
+    if rule.own is None:
+        code_of(rule.name)
     gap, k = s[low] - s[rival], len(s)
     if gap >= rule.margin or (gap > 0.0 and rule.own is None and rule.name in ON_MISTAKES):
         return None

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from hinged.rules.active_set import on_gram
-from hinged.rules.codes import MIRA, OPTIMAL, PERCEPTRON, SIMPERC, SIMPROJ
+from hinged.rules.codes import CONPROJ, MIRA, OPTIMAL, PERCEPTRON, SIMPERC, SIMPROJ
 from hinged.rules.passive_aggressive import pa1
 from hinged.rules.worst import worst_step
 
@@ -54,6 +54,8 @@ def multipliers(code: int, achieved: Any, margins: Any, gram: Any, C: float, lam
         return lam[worst]
     if code == OPTIMAL:
         return _jointly(code, achieved, margins, gram, C, lam)
+    if code not in (SIMPERC, SIMPROJ, CONPROJ):
+        raise ValueError("this rule has no step on a list of constraints.")
     chosen = 0
     for j in range(n):
         if (code == SIMPROJ and achieved[j] < margins[j]) or (code != SIMPROJ and achieved[j] <= 0.0):

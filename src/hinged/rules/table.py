@@ -10,7 +10,7 @@ from hinged.rules import codes
 from hinged.rules.mira import Mira
 from hinged.rules.optimal import Optimal
 
-__all__ = ["RULES", "Step", "resolve"]
+__all__ = ["RULES", "Step", "check_runs", "resolve"]
 
 #: Name of each rule → its code and one line of meaning.
 RULES = {
@@ -25,6 +25,44 @@ RULES = {
     "mira": (codes.MIRA, "the exact projection onto all pairs, margin 0.01"),
     "uniform": (codes.SIMPERC, "the multiclass Perceptron: 1 up, 1/|E| down on each offending label"),
 }
+
+_ON_ONE_PAIR = (codes.PERCEPTRON, codes.PA, codes.PA1, codes.PA2)
+_SIMULTANEOUS = (codes.SIMPERC, codes.SIMPROJ, codes.CONPROJ)
+_JOINT = (codes.OPTIMAL, codes.MIRA)
+
+#: Where rules are chosen by their code beside the plain learners of labels → the codes known there.
+RUNS = {
+    "with cost=": (*_ON_ONE_PAIR, *_SIMULTANEOUS, *_JOINT, codes.INTERIOR, codes.OWN),
+    "with a kernel": (*_ON_ONE_PAIR, *_SIMULTANEOUS, *_JOINT, codes.OWN),
+    "in Trials": (*_ON_ONE_PAIR, *_SIMULTANEOUS, *_JOINT, codes.INTERIOR),
+    "in a SequenceTagger": (*_ON_ONE_PAIR, *_SIMULTANEOUS, codes.OPTIMAL),
+    "on a single vector": (*_ON_ONE_PAIR, *_SIMULTANEOUS, *_JOINT),
+}
+
+
+def check_runs(where: str, rule: Any, code: int) -> None:
+    """Refuse a rule where nothing runs it: another one would run in its place.
+
+    Examples
+    --------
+    >>> check_runs("with a kernel", "pa1", codes.PA1)
+    """
+    if code not in RUNS[where]:
+        names = ", ".join(name for name, (other, _) in RULES.items() if other in RUNS[where])
+        raise ValueError(f"rule={rule!r} does not run {where}; use {names}.")
+
+
+def _check_codes() -> None:
+    """Two rules with one code would be one rule under two names."""
+    named: dict[int, str] = {}
+    for name, code in vars(codes).items():
+        if name.isupper() and named.setdefault(code, name) != name:
+            raise ImportError(
+                f"hinged/rules/codes.py gives {named[code]} and {name} the same number, {code}; use a free one."
+            )
+
+
+_check_codes()
 
 
 class Step(NamedTuple):
