@@ -103,12 +103,11 @@ def test_what_can_be_reached_can_be_imported(statement):
     subprocess.run([sys.executable, "-c", statement], check=True, timeout=120)
 
 
-def test_importing_the_package_takes_no_time():
-    ask = "import time; start = time.perf_counter(); import hinged; print(time.perf_counter() - start)"
-    took = [
-        float(subprocess.run([sys.executable, "-c", ask], capture_output=True, check=True).stdout) for _ in range(5)
-    ]
-    assert min(took) < 0.2
+def test_importing_the_package_loads_next_to_nothing():
+    ask = "import sys; before = set(sys.modules); import hinged; print(*sorted(set(sys.modules) - before))"
+    loaded = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout.split()
+    assert [name for name in loaded if name.startswith("hinged")] == ["hinged"]
+    assert len(loaded) < 100
 
 
 def test_using_an_estimator_loads_no_plots_and_no_progress_bars():

@@ -82,8 +82,12 @@ def test_a_summary_has_a_value_for_every_column(runs):
 
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_a_short_stream_can_be_reported(tmp_path, n):
-    write_report(tmp_path / "report.html", [run("one", [-1] * n)], title="t", settings={})
-    plot_mistakes({"one": run("one", [-1] * n).progress}, tmp_path / "mistakes.png")
+    short = run("one", [-1] * n)  # no round is counted: every label is new
+    page = write_report(tmp_path / "report.html", [short], title="t", settings={}).read_text("utf-8")
+    assert page.count('class="curve') == 2
+    assert "nan" not in page.lower()
+    picture = plot_mistakes({"one": short.progress}, tmp_path / "mistakes.png")
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_many_learners_reuse_the_colours(tmp_path):

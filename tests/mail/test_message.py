@@ -1,6 +1,7 @@
 """Messages of all kinds, whole and broken."""
 
 import time
+import tracemalloc
 from email.message import EmailMessage
 
 import pytest
@@ -60,11 +61,11 @@ def test_html_alone_becomes_text():
     assert read_message(raw).body.split() == ["tax", "été", "form"]
 
 
-def test_html_that_never_ends_takes_no_time():
-    began = time.perf_counter()
+def test_html_that_never_ends_is_read_in_one_pass():
+    began = time.process_time()
     for piece in ("<", "<!--", "<script", "<style>", "<a <", "&lt", "<script></script", "</"):
         text_of_html(piece * 30_000)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 10  # with the square of the length it would take minutes
 
 
 def test_a_message_without_a_name_gets_one_that_stays():
@@ -74,11 +75,13 @@ def test_a_message_without_a_name_gets_one_that_stays():
     assert read_message(raw).id != read_message(letter(subject="other", name="")).id
 
 
-def test_a_message_of_100_megabytes_is_read_in_a_moment():
+def test_a_message_of_100_megabytes_is_read_no_further_than_needed():
     raw = letter(body="the tax form") + b"A" * 100_000_000
-    began = time.perf_counter()
+    tracemalloc.start()
     read = read_message(raw)
-    assert time.perf_counter() - began < 1
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 20_000_000
     assert read.subject == "tax"
     assert len(read.body) <= ENOUGH
 

@@ -45,10 +45,17 @@ def test_starttls_comes_before_the_password(server, user, other):
     source.close()
 
 
+def has_inbox(source):
+    """Return True if the source answers for its user; closes it."""
+    names = [folder.name for folder in source.folders()]
+    source.close()
+    return "INBOX" in names
+
+
 def test_the_password_comes_from_a_command(server, user, monkeypatch):
     monkeypatch.setenv("HINGED_MAIL_PASSWORD", "wrong")  # a command is asked first
     monkeypatch.setenv("HINGED_MAIL_PASSWORD_COMMAND", printing(PASSWORD))
-    open_imap(server.url(user)).close()
+    assert has_inbox(open_imap(server.url(user)))
 
 
 def test_the_password_comes_from_the_keyring(server, user, monkeypatch):
@@ -67,7 +74,7 @@ def test_the_password_comes_from_the_keyring(server, user, monkeypatch):
     keyring.set_keyring(Chain())
     try:
         monkeypatch.delenv("HINGED_MAIL_PASSWORD")
-        open_imap(server.url(user)).close()
+        assert has_inbox(open_imap(server.url(user)))
     finally:
         keyring.set_keyring(before)
 
