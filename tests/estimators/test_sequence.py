@@ -386,7 +386,7 @@ def test_bad_input_gets_a_sentence_and_changes_nothing(X, y, says):
 
 
 @pytest.mark.parametrize(("params", "says"), [
-    ({"rule": "mira"}, "takes the rules"),
+    ({"rule": "mira"}, "does not run in a SequenceTagger"),
     ({"rule": "pa3"}, "must be one of"),
     ({"C": -1}, "positive"),
     ({"constraint": "worst"}, "'prediction', 'max-loss' or 'additive'"),

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import hinged
+from hinged.journal.settings import plain_settings
 from hinged.text import Hasher, Vocabulary
 
 WORDS = ["tax", "form", "cake", "recipe", "goal", "match", "vote", "Büro", "the", "a", "of"]
@@ -45,6 +47,27 @@ def test_it_is_a_classifier_on_the_rows_of_its_space(bits, options):
     assert (model.n_mistakes_, model.n_updates_, model.dual_) == (twin.n_mistakes_, twin.n_updates_, twin.dual_)
     np.testing.assert_array_equal(np.asarray(model.coef_), np.asarray(twin.coef_))
     np.testing.assert_array_equal(model.decision_function(texts), twin.decision_function(X))
+
+
+@pytest.mark.parametrize("kind", [hinged.TextClassifier, hinged.TextRanker])
+def test_the_default_of_label_features_follows_the_sharing_scheme(kind, tmp_path):
+    texts, y = stream()
+    answers = y if kind is hinged.TextClassifier else [[label] for label in y]
+    groups = hinged.sharing.Groups([{label} for label in FOLDERS])
+    for sharing in ("multi", "hybrid", "single", groups):
+        shared = isinstance(sharing, str) and sharing != "multi"
+        said = hinged.features.Frequency(high=0.4) if shared else None
+        model = clone(kind(rule="pa1").set_params(sharing=sharing)).fit(texts, answers)
+        plain = kind(rule="pa1", sharing=sharing, features=said).fit(texts, answers)
+        np.testing.assert_array_equal(model.decision_function(texts), plain.decision_function(texts))
+        model.save(tmp_path / "model")
+        loaded = hinged.load(tmp_path / "model")
+        assert (loaded.features, model.features, plain.features) == ("auto", "auto", said)
+        assert plain_settings(model) == plain_settings(plain)  # a journal begun before goes on
+        loaded.partial_fit(texts[:5], answers[:5])
+    for sharing in ("multi", groups):
+        with pytest.raises(ValueError, match=r"got features=Frequency\(high=0.4"):
+            kind(sharing=sharing, features=hinged.features.Frequency(high=0.4)).fit(texts, answers)
 
 
 @pytest.mark.parametrize("bits", [None, 10])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
-from hinged.evaluate.metrics import ranking_metrics
+from hinged.evaluate import ranking_metrics
 
 
 @given(st.integers(1, 12), st.integers(2, 7), st.integers(1, 4), st.integers(0, 2**32 - 1))

@@ -18,6 +18,7 @@ from hinged.bounds.running import Trace, trace
 from hinged.estimators import Classifier, Ranker
 from hinged.evaluate.examples import answers_for, is_ranker, labelled, reads_text, rows_for
 from hinged.io.examples.chunk import Chunk
+from hinged.sharing.plan import chosen_features
 
 __all__ = ["Beginning", "Watched"]
 
@@ -108,7 +109,7 @@ class Beginning:
                 f"on the simplex all of {k:,} labels × {width:,} features have a weight, too many to hold."
             )
         X = self._matrix(width)
-        work = MOST_WORK if model.features is None else MOST_SHARED_WORK
+        work = MOST_WORK if chosen_features(model.sharing, model.features) is None else MOST_SHARED_WORK
         n = max(1, int(np.searchsorted(X.indptr, work / k, side="right")) - 1)
         X, y = X[:n], self.answers[:n]
         with warnings.catch_warnings():

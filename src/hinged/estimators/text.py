@@ -13,7 +13,6 @@ from hinged.estimators.holding import rounds_of
 from hinged.estimators.ranker import Ranker
 from hinged.estimators.reading import Batch
 from hinged.io.examples.chunk import Chunk
-from hinged.sharing.features import Frequency
 from hinged.text import Hasher, Vocabulary
 from hinged.text.words import WordList
 
@@ -48,7 +47,7 @@ class ReadsText:
         seed: int = 0,
         signed: bool = False,
         sharing: Any = "hybrid",
-        features: Any = Frequency(high=0.4),  # noqa: B008, a frozen value
+        features: Any = "auto",
         margin: float = 1.0,
         cost: Any = None,
         constraint: str = "max-loss",
@@ -175,7 +174,8 @@ class TextClassifier(ReadsText, Classifier):
     rule, C, sharing, features, margin, scaling, normalize, average, bias
     class_weight, epochs, shuffle, random_state, dtype
         As in `Classifier`, with defaults that suit text: the joint step, online IDF, unit rows, weights of each
-        label's own and shared ones. Beyond 2,000 labels use rule="pa1" or sharing="multi".
+        label's own and shared ones. Beyond 2,000 labels use rule="pa1" or sharing="multi". features="auto" is
+        `hinged.features.Frequency(high=0.4)` where `sharing` uses label features, and none where it does not.
     words : (int, int) or None, default (1, 1)
         Shortest and longest run of words that is a feature.
     chars : (int, int) or None, default None

@@ -69,9 +69,7 @@ def new_learner(chunk: Chunk, task: str | None, settings: Mapping[str, Any]) -> 
         return VECTOR_TASKS[task](**settings)
     for name in settings:
         check_setting(KINDS[task, kind](), name, f"{chunk.source} has")
-    if settings.get("sharing") == "multi":
-        settings.setdefault("features", None)
-    elif "sharing" in settings and kind == "columns":
+    if settings.get("sharing", "multi") != "multi" and kind == "columns":
         settings.setdefault("features", "frequency")
     model = KINDS[task, kind](**settings)
     if chunk.texts:

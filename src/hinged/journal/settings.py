@@ -8,6 +8,7 @@ from typing import Any
 from hinged.estimators.files import KINDS
 from hinged.io import from_json, to_json
 from hinged.journal.journal import Journal
+from hinged.sharing.plan import chosen_features
 
 __all__ = ["estimator_of", "functions_of", "keep_settings", "plain_settings"]
 
@@ -24,10 +25,10 @@ def plain_settings(model: Any) -> dict[str, Any]:
     kind = type(model).__name__
     if kind not in KINDS or not hasattr(model, "learn_one"):
         raise TypeError(f"a journal is for learners of hinged that learn one example at a time; got a {kind}.")
-    return {
-        "estimator": kind,
-        "settings": {name: to_json(name, value) for name, value in model.get_params(deep=False).items()},
-    }
+    settings = model.get_params(deep=False)
+    if "features" in settings:  # spelt out, so that what was begun goes on whatever "auto" means later
+        settings["features"] = chosen_features(settings["sharing"], settings["features"])
+    return {"estimator": kind, "settings": {name: to_json(name, value) for name, value in settings.items()}}
 
 
 def estimator_of(plain: dict[str, Any], given: Any = None) -> Any:

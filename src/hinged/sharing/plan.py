@@ -11,7 +11,7 @@ import numpy as np
 from hinged.sharing import features as label_features
 from hinged.sharing.groups import Groups
 
-__all__ = ["Part", "Plan", "resolve"]
+__all__ = ["Part", "Plan", "chosen_features", "resolve"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,20 @@ class Plan:
         ).reshape(len(self.parts), len(labels))
 
 
+def chosen_features(sharing: Any, features: Any) -> Any:
+    """What ``features="auto"`` means with a sharing scheme: none where it has no use for them; others stay as given.
+
+    Examples
+    --------
+    >>> chosen_features("hybrid", "auto").high, chosen_features("multi", "auto"), chosen_features("hybrid", "tfidf")
+    (0.4, None, 'tfidf')
+    """
+    if not isinstance(features, str) or features != "auto":
+        return features
+    shared = isinstance(sharing, str) and sharing in ("single", "hybrid")
+    return label_features.Frequency(high=0.4) if shared else None
+
+
 def resolve(sharing: Any, features: Any) -> Plan:
     """The plan of a sharing scheme given by name or as `Groups`, with its label features.
 
@@ -67,6 +81,7 @@ def resolve(sharing: Any, features: Any) -> Plan:
     >>> resolve("multi", None)
     Plan(per_label=True, sets=(), parts=())
     """
+    features = chosen_features(sharing, features)
     if isinstance(sharing, Groups):
         if features is not None:
             raise ValueError(
