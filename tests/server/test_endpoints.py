@@ -6,7 +6,9 @@ import threading
 import pytest
 
 import hinged
-from hinged.client import ServiceError
+from hinged.client import Client, ServiceError
+from hinged.journal import DurableModel
+from hinged.server import Settings, serving
 from hinged.text import window
 
 TEXTS = [("tax form due", "work"), ("cake recipe", "home"), ("the tax office", "work"), ("bake a cake", "home")] * 2
@@ -185,6 +187,21 @@ def test_a_snapshot_can_be_fetched_while_others_are_written(client, server, tmp_
             assert hinged.load(tmp_path / "copy").n_rounds_ >= 1
         stop.set()
         writer.join()
+
+
+def test_a_model_whose_labels_json_cannot_carry_still_answers(tmp_path):
+    labels = [10**30, float("inf"), ("a", 1), b"b", "half \ud800"]
+    with DurableModel(tmp_path / "models" / "odd", hinged.TextClassifier()) as kept:
+        for i, label in [*enumerate(labels)] * 5:
+            kept.learn(f"word{i}", label)
+    with serving(Settings(tmp_path)) as (url, token), Client(url, token, tries=1) as client:
+        model = client.model("odd")
+        shown = [str(10**30), None, ["a", 1], "b", "half ?"]
+        assert model.status().labels == shown
+        assert [model.predict(f"word{i}") for i in range(len(labels))] == shown
+        assert list(model.predict_many(f"word{i}" for i in range(len(labels)))) == shown
+        assert sorted(map(str, (label for label, _ in model.rank("word0")))) == sorted(map(str, shown))
+        client.create("odd", "TextClassifier")
 
 
 def test_every_answer_forbids_browsers_to_run_anything(ask):
