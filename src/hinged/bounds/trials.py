@@ -41,7 +41,7 @@ def trial_rounds(X: Sequence[Any], y: Sequence[Any] | None) -> Rounds:
     pairs = [(X_t, y_t) for X_t, y_t in X] if y is None else list(zip(X, y, strict=True))
     reader, matrices = Trials(), []
     for X_t, y_t in pairs:
-        rows = reader._rows(X_t, grow=True)
+        rows = reader._rows(X_t, None, fixed=False, grow=True)
         matrices.append(directions(rows, _labels(y_t, rows.shape[0])))
     width = max((Z.shape[1] for Z in matrices), default=0)
     sizes = np.array([Z.shape[0] for Z in matrices], np.int64)

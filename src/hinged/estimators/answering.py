@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import Any, cast
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from hinged.estimators.calibration import confidence_by_bin
+from hinged.estimators.holding import at_one_moment
 from hinged.estimators.kernel_model import KernelModel
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.reading import ReadsRows
@@ -18,6 +19,7 @@ from hinged.loops.explain import row_contributions, shared_contributions
 from hinged.loops.labels import WEIGHTS
 from hinged.loops.ledger import lead_bin
 from hinged.loops.model import LabelModel
+from hinged.loops.rows import Rows
 
 __all__ = ["Answers"]
 
@@ -48,11 +50,13 @@ class Answers(ReadsRows):
         best = np.partition(scores, scores.shape[1] - 2, axis=1)
         return best[:, -1] - best[:, -2]
 
+    @at_one_moment
     def confidence(self, X: Any) -> np.ndarray:
         """Chance in [0, 1] that each row's best label is right, learnt online from earlier leads and hits."""
         by_bin = confidence_by_bin(*self._fitted()[1].ledger.leads)
         return by_bin[[lead_bin(gap) for gap in self.score_gap(X)]]
 
+    @at_one_moment
     def explain(self, x: Any, label: Hashable, top: int | None = 10) -> list[tuple[Hashable, float]]:
         """The features of a row that carry a label's score, signed, largest first; all of them sum to the score.
 
@@ -83,34 +87,53 @@ class Answers(ReadsRows):
             ids, values = model.contributions(rows, at)
             carrying = [(self._feature_name(f), value) for f, value in zip(ids.tolist(), values.tolist(), strict=True)]
             return sorted((c for c in carrying if c[1] != 0.0), key=lambda item: -abs(item[1]))[:top]
+        parts: list[tuple[bool, Hashable]] = []  # whether it is a label feature of the user's own, and which
+
+        def carried_by(mean_over: int) -> np.ndarray:
+            found = self._contributions(model, rows, labels, at, mean_over)
+            parts.extend(found if not parts else ())
+            return np.array([found.get(part, 0.0) for part in parts])
+
+        values = model.mean_of(carried_by).tolist()
+        named = [
+            (feature if own else self._feature_name(cast(int, feature)), value)
+            for (own, feature), value in zip(parts, values, strict=True)
+            if value != 0.0
+        ]
+        return sorted(named, key=lambda item: -abs(item[1]))[:top]
+
+    def _contributions(
+        self, model: LabelModel, rows: Rows, labels: Sequence[Hashable], at: int, mean_over: int
+    ) -> dict[tuple[bool, Hashable], float]:
+        """What the features of a row, and label features of the user's own, add to the score of one label."""
         held = [paged.view for paged in model.stores]
-        columns, scaling, counts = model._columns_of(labels), model._scaling(), model.ledger.counts
-        mean_over, k = model.mean_over, len(labels)
+        columns, scaling, counts, k = model._columns_of(labels), model._scaling(), model.ledger.counts, len(labels)
         ids, values = row_contributions(rows, columns, scaling, held[WEIGHTS][0], counts, mean_over, k, at)
-        total = dict(zip(ids.tolist(), values.tolist(), strict=True))
-        own: list[tuple[Hashable, float]] = []
-        if model.plan.parts:
-            explicit = model._explicit(rows, labels, self._describe, False) if model.functions else None
-            parts = model._parts(labels, explicit, held)
-            ids, values = shared_contributions(rows, scaling, parts, counts, mean_over, k, at)
-            own_names = list(model.names)
-            for f, value in zip(ids.tolist(), values.tolist(), strict=True):
-                if model.functions:
-                    own.append((own_names[f - 1], value))
-                else:
-                    total[f] = total.get(f, 0.0) + value
-        carrying = [*((self._feature_name(f), value) for f, value in total.items() if value != 0.0), *own]
-        return sorted((c for c in carrying if c[1] != 0.0), key=lambda item: -abs(item[1]))[:top]
+        found: dict[tuple[bool, Hashable], float] = {}
+        for f, value in zip(ids.tolist(), values.tolist(), strict=True):
+            found[False, f] = value
+        if not model.plan.parts:
+            return found
+        explicit = model._explicit(rows, labels, self._describe, False) if model.functions else None
+        parts = model._parts(labels, explicit, held)
+        ids, values = shared_contributions(rows, scaling, parts, counts, mean_over, k, at)
+        own_names = list(model.names)
+        for f, value in zip(ids.tolist(), values.tolist(), strict=True):
+            part: tuple[bool, Hashable] = (True, own_names[f - 1]) if model.functions else (False, f)
+            found[part] = found.get(part, 0.0) + value
+        return found
 
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of the known labels."""
         return self._scored(X)[2]
 
+    @at_one_moment
     def _scored(self, X: Any) -> tuple[LabelIndex, LabelModel, np.ndarray]:
         """The labels, the model and its scores (rows, labels): an edit meanwhile replaces the first two, not these."""
         labels, model = self._fitted()
         return labels, model, model.score(self._parse(X, grow=False).rows, labels.labels, self._describe)
 
+    @at_one_moment
     def _scored_one(self, x: Any) -> tuple[LabelIndex, LabelModel, np.ndarray]:
         """The same for one row, with its scores (labels,)."""
         labels, model = self._fitted()

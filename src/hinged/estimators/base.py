@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any, ClassVar, Self
 
@@ -96,11 +96,11 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         if sample_weight is None and type(x) is dict and self._names is not None and self.class_weight is None:
             with self._writing():
                 ids, model, known = self._known_answer(y), self._model, self._known()
-                if ids is not None and not must_be_undone(model):  # the common case of a stream
+                usual = ids is not None and not must_be_undone(model) and self._is_up_to_date()
+                if usual:  # the common case of a stream
                     batch = self._parse_dicts((x,), grow=True)
-                    self._keep_up()
-                    self._take_in(batch)
                     self._price(model, known)
+                    self._take_in(batch)
                     model.learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), known)
                     tell(self, model)
                     return
@@ -120,10 +120,10 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
             known = LabelIndex() if known is None else known
             new = [label for label in to_declare(labels) if label not in known.position]
             self._check_count(len(known) + len(new))
+            if model is not None:
+                model.declare(len(known) + len(new))  # first: readers go by the labels
             known.extend(new)
             self._held = Held(known, model)
-            if model is not None:
-                model.declare(len(known))
         return self
 
     def _settle(self, dtype: Any = np.float64) -> Any:
@@ -180,7 +180,7 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
             told[1][without_rival(indptr, ids, n_before, delay)] = 0
         return told
 
-    def _price(self, model: Any, labels: list[Hashable]) -> None:
+    def _price(self, model: Any, labels: Sequence[Hashable]) -> None:
         """Give the model the costs of these labels, where mistakes have costs."""
         if self.cost is None:
             return

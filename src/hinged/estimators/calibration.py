@@ -19,6 +19,8 @@ def confidence_by_bin(rounds: np.ndarray, hits: np.ndarray) -> np.ndarray:
     >>> confidence_by_bin(np.array([10.0, 10.0, 10.0]), np.array([6.0, 4.0, 10.0])).round(2).tolist()
     [0.53, 0.53, 0.94]
     """
+    hits, rounds = hits.copy(), rounds.copy()
+    hits = np.minimum(hits, rounds)  # a writer beside us may have counted a hit and not yet its round
     overall = (hits.sum() + 1.0) / (rounds.sum() + 2.0)
     weights = rounds + PRIOR_ROUNDS
     pooled: list[list[float]] = []  # [share, weight, bins]

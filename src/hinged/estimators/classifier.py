@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import NotFittedError
 
 from hinged.estimators.base import LabelEstimator
 from hinged.estimators.labels import as_labels
@@ -107,7 +108,7 @@ class Classifier(ClassifierMixin, LabelEstimator):
         """The best label of each row; ties go to the earlier one."""
         labels, _, scores = self._scored(X)
         if scores.shape[1] == 0:
-            raise ValueError("no label is known, so none can be predicted; learn some rows, or declare labels.")
+            raise NotFittedError("no label is known, so none can be predicted; learn some rows, or declare labels.")
         return labels.array()[np.argmax(scores, axis=1)]
 
     def predict_one(self, x: Any) -> Hashable | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import repeat
 from numbers import Real
 from threading import Lock
@@ -14,9 +14,11 @@ from hinged.estimators.inputs import WIDEST, check_finite
 from hinged.loops.named import LARGEST_SQUARE, NameTable, can_read
 from hinged.loops.rows import Rows
 
-__all__ = ["FeatureNames", "as_batch", "as_dict_rows", "is_dicts", "one_dict_row"]
+__all__ = ["BEYOND", "FeatureNames", "as_batch", "as_dict_rows", "is_dicts", "one_dict_row"]
 
 COMPILED = can_read()
+#: First column of names that a reader asks about and nobody has learnt: no store ever has it.
+BEYOND = 1 << 30
 
 
 def is_dicts(X: Any) -> bool:
@@ -38,12 +40,9 @@ def as_batch(X: Any) -> Any:
 class FeatureNames:
     """The names met so far and their columns."""
 
-    def __init__(self, names: Sequence[Hashable] = ()) -> None:
+    def __init__(self, names: Iterable[Hashable] = ()) -> None:
         self.listed: list[Hashable] = list(names)
         self._lock = Lock()
-        self._begin()
-
-    def _begin(self) -> None:
         self._column: dict[Hashable, int] = {}
         self._table, self._is_plain = NameTable(), COMPILED
 
@@ -53,9 +52,10 @@ class FeatureNames:
     @property
     def column(self) -> dict[Hashable, int]:
         """The column of each name."""
-        known, n = len(self._column), len(self.listed)
-        if known < n:
-            self._column.update(zip(self.listed[known:n], range(known, n), strict=True))
+        if len(self._column) < len(self.listed):
+            with self._lock:  # readers may come here together
+                known, n = len(self._column), len(self.listed)
+                self._column.update(zip(self.listed[known:n], range(known, n), strict=True))
         return self._column
 
     def table(self) -> NameTable | None:
@@ -70,14 +70,15 @@ class FeatureNames:
         """Give new names their columns."""
         self.listed.extend(names)
 
-    def cut(self, n: int) -> None:
-        """Forget all but the first `n` names."""
-        del self.listed[n:]
-        self._begin()
+    def __len__(self) -> int:
+        return len(self.listed)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self.listed)
 
 
 def as_dict_rows(
-    dicts: Sequence[Any], column: Mapping[Hashable, int] | None, dtype: np.dtype, grow: bool
+    dicts: Sequence[Any], column: Mapping[Hashable, int] | None, dtype: np.dtype, grow: bool, first: int | None = None
 ) -> tuple[Rows, list[Hashable]]:
     """Rows of dicts, and the names not met before in order of appearance.
 
@@ -87,7 +88,9 @@ def as_dict_rows(
     column : column of each name, or None where names are column numbers
     dtype : of the values
     grow : whether unknown names get a column; without it they are left out
+    first : the first such column; by default the next one
     """
+    first = len(column or ()) if first is None else first
     indptr = np.zeros(len(dicts) + 1, np.int64)
     columns: list[int] = []
     values: list[float] = []
@@ -101,9 +104,9 @@ def as_dict_rows(
                     f"feature values must be numbers; got {name!r}: {value!r}. For a category use a name such as "
                     f"'{name}={value}' with the value 1."
                 )
-            at = _number(name) if column is None else column.get(name, new.get(name, -1))
+            at = _number(name) if column is None else new.get(name, column.get(name, -1))
             if at < 0 and grow:
-                at = new[name] = len(column or ()) + len(new)
+                at = new[name] = first + len(new)
             if at >= 0:
                 columns.append(at)
                 values.append(_float(value, name))
@@ -114,16 +117,17 @@ def as_dict_rows(
 
 
 def one_dict_row(
-    x: dict, names: FeatureNames, dtype: np.dtype, whole: bool, named: bool = True
+    x: dict, names: FeatureNames, dtype: np.dtype, whole: bool, first: int | None = None
 ) -> tuple[Rows, list[Hashable]] | None:
     """One row of plain numbers, quickly, and the names not met before; None where it needs a closer look.
 
-    Such names are left out unless the row shall be `whole`; they need not be listed unless they shall be `named`.
+    Such names are left out unless the row shall be `whole`; they get the next columns, or those from `first` on, and
+    need not be listed then.
     """
     table = names.table()
-    found = None if table is None else table.read(x, dtype, whole, named)
+    found = None if table is None else table.read(x, dtype, whole, first)
     if found is None:
-        found = _read(x, names.column, dtype, whole)
+        found = _read(x, names.column, dtype, whole, first)
         if found is None:
             return None
     columns, data, new = found
@@ -131,7 +135,7 @@ def one_dict_row(
 
 
 def _read(
-    x: dict, column: dict[Hashable, int], dtype: np.dtype, whole: bool
+    x: dict, column: dict[Hashable, int], dtype: np.dtype, whole: bool, first: int | None = None
 ) -> tuple[np.ndarray, np.ndarray, list[Hashable]] | None:
     """The same as a table's `read`, for whatever names and numbers."""
     keys, values = list(x), list(x.values())
@@ -147,7 +151,7 @@ def _read(
             return None
     columns = np.fromiter(map(column.get, keys, repeat(-1)), np.int32, len(keys))
     new = np.flatnonzero(columns < 0)
-    columns[new] = np.arange(len(column), len(column) + len(new))
+    columns[new] = np.arange(len(new)) + (len(column) if first is None else first)
     order = columns.argsort()[: len(keys) if whole else len(keys) - len(new)]
     return columns[order], data[order].astype(dtype, copy=False), [keys[i] for i in new.tolist()] if whole else []
 

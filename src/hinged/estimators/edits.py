@@ -40,19 +40,20 @@ class LabelEdits(Holds):
             if new in labels and new != old:
                 raise ValueError(f"label {new!r} exists already; use merge_labels({old!r}, {new!r}) to join the two.")
             labels[at] = new
-            self._renamed(old, new)
+            changed = self._renamed(old, new)
             if isinstance(self.sharing, Groups):  # their sets name the labels
                 sets = [{new if label == old else label for label in members} for members in self.sharing.sets]
-                self.sharing = Groups(sets, self.sharing.features)
-                model = None if model is None else model.with_plan(resolve_sharing(self.sharing, self.features))
-                self._learnt_with = None
-            self._held = Held(LabelIndex(labels), model)
+                sharing = Groups(sets, self.sharing.features)
+                model = None if model is None else model.with_plan(resolve_sharing(sharing, self.features))
+                changed |= {"sharing": sharing, "_learnt_with": None}
+            self.__dict__.update(changed, _held=Held(LabelIndex(labels), model))  # in one step, for readers
             if model is not None and self._learnt_with is None:
                 self._keep_up()
         return self
 
-    def _renamed(self, old: Hashable, new: Hashable) -> None:
-        """What else goes by the names of labels follows them."""
+    def _renamed(self, old: Hashable, new: Hashable) -> dict[str, Any]:
+        """Attributes that go by the names of labels, as they are once one has another name."""
+        return {}
 
     def merge_labels(self, source: Hashable, into: Hashable) -> Self:
         """Make one label of two: weights and statistics add up, as if every past round of `source` had said `into`.
@@ -69,8 +70,7 @@ class LabelEdits(Holds):
             a, b = self._position(source), self._position(into)
             if a == b:
                 raise ValueError(f"merge_labels needs two labels; got {source!r} twice.")
-            self._renamed(source, self._known()[b])
-            self._drop(a, b)
+            self._drop(a, b, **self._renamed(source, self._known()[b]))
         return self
 
     def remove_label(self, label: Hashable) -> Self:
@@ -86,7 +86,7 @@ class LabelEdits(Holds):
             self._drop(self._position(label), -1)
         return self
 
-    def _drop(self, gone: int, heir: int) -> None:
+    def _drop(self, gone: int, heir: int, **changed: Any) -> None:
         labels, model = self._known(), self._held.model
         onto = np.arange(len(labels))
         onto[gone] = heir
@@ -94,8 +94,7 @@ class LabelEdits(Holds):
         left = [label for i, label in enumerate(labels) if i != gone]
         if model is not None:
             model = model.with_labels(onto, len(left))
-        self._held = Held(LabelIndex(left), model)
-        self._edited = True
+        self.__dict__.update(changed, _held=Held(LabelIndex(left), model), _edited=True)  # in one step, for readers
 
     def _position(self, label: Hashable) -> int:
         return (self._held.labels or LabelIndex()).find(label)

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from functools import wraps
+from itertools import islice
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
-from hinged.estimators.dicts import FeatureNames
 from hinged.estimators.labels import LabelIndex
 from hinged.loops.ledger import ROUNDS
 
-__all__ = ["Held", "Holds", "must_be_undone"]
+__all__ = ["Held", "Holds", "at_one_moment", "must_be_undone"]
 
 ONE_AT_A_TIME = threading.Lock()
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def at_one_moment(method: Method) -> Method:
+    """Decorator of methods that only read: they see the learner as it was when they were called."""
+
+    @wraps(method)
+    def answered(self: Any, *args: Any, **more: Any) -> Any:
+        return method(self._now(), *args, **more)
+
+    return cast(Method, answered)
 
 
 class Held(NamedTuple):
@@ -27,7 +40,7 @@ class Holds:
     """The learner's memory, and who may change it."""
 
     _held: Held = Held()
-    _names: FeatureNames | None = None
+    _names: Any = None  # the names of features and their columns, where there are any
 
     @property
     def _labels(self) -> LabelIndex | None:
@@ -37,9 +50,26 @@ class Holds:
     def _model(self) -> Any:
         return self._held.model
 
-    def _known(self) -> list[Hashable]:
+    def _known(self) -> Sequence[Hashable]:
         labels = self._held.labels
-        return [] if labels is None else labels.labels
+        return () if labels is None else labels.labels
+
+    def _now(self) -> Self:
+        """This learner at this moment, for reading: what a writer puts in place later is not in it.
+
+        Copying a dict is one step to other threads. So is updating one, which is how a writer changes attributes that
+        belong together.
+        """
+        attributes = self.__dict__.copy()
+        if "_frozen" in attributes:  # one question may ask others
+            return self
+        twin = object.__new__(type(self))
+        twin.__dict__ = attributes
+        attributes["_frozen"] = True
+        labels, model = twin._held
+        if labels is not None:
+            attributes["_held"] = Held(labels.now(), model)
+        return twin
 
     def _writing(self) -> Any:
         """The lock of those who change this model; readers need none."""
@@ -50,6 +80,16 @@ class Holds:
                 self._lock = lock
         return lock
 
+    def _become(self, fresh: Holds, kept: set[str], learnt: Sequence[str]) -> None:
+        """Take over what another learner has learnt, in one step, keeping the attributes named in `kept`."""
+        with self._writing():
+            ours = {name: value for name, value in vars(self).items() if name in kept or name not in learnt}
+            self.__dict__ = ours | {name: value for name, value in vars(fresh).items() if name not in kept}
+
+    def _runs_functions(self) -> bool:
+        """Whether functions of the user's run between the rounds of a call, so that one that fails is undone whole."""
+        return must_be_undone(self._model)
+
     @contextmanager
     def _or_undone(self, several: bool) -> Iterator[None]:
         """Hold the lock for a call on one or several rows; where it fails, the model is as it was before.
@@ -58,7 +98,7 @@ class Holds:
         kernel may have failed between them everything goes back, because then somebody refused the call.
         """
         with self._writing():
-            before = Before(self, several and must_be_undone(self._model))
+            before = Before(self, several and self._runs_functions())
             try:
                 yield
             except BaseException:
@@ -74,37 +114,37 @@ class Before:
         labels, model = who._held
         self.rounds = rounds_of(model)
         self.n_labels = 0 if labels is None else len(labels)
-        self.n_names = 0 if who._names is None else len(who._names.listed)
-        self.sizes = (0, 0, 0) if model is None else model.sizes
-        if whole and labels is not None and model is not None:
-            self.attributes["_held"] = Held(LabelIndex(labels.labels), model.copy())
-            if who._names is not None:
-                self.attributes["_names"] = FeatureNames(who._names.listed)
+        self.n_names = 0 if who._names is None else len(who._names)
+        self.of_model: dict[str, Any] = {}
+        self.sizes: tuple[int, ...] = ()
+        if model is None:
+            return
+        if not whole:
+            self.of_model, self.sizes = dict(vars(model)), model.sizes
+            return
+        self.attributes["_held"] = Held(None if labels is None else LabelIndex(labels.labels), model.copy())
 
     def bring_back(self, who: Holds) -> None:
-        model = who._model
         fresh = "_held" not in self.attributes or self.attributes["_held"].model is None
-        undo_rounds = self.whole or (fresh and must_be_undone(model))
-        if rounds_of(model) != self.rounds and not undo_rounds:
+        undo_rounds = self.whole or (fresh and who._runs_functions())
+        if rounds_of(who._model) != self.rounds and not undo_rounds:
             return
-        now = vars(who)
-        now.update(self.attributes)
-        for name in set(now) - set(self.attributes):
-            del now[name]
+        who.__dict__ = dict(self.attributes)
         labels, model = who._held
         if labels is not None:
             labels.cut(self.n_labels)
-        if who._names is not None:
-            who._names.cut(self.n_names)
-        if model is not None:
+        if who._names is not None and len(who._names) > self.n_names:  # readers may hold the longer list
+            who._names = type(who._names)(islice(who._names, self.n_names))
+        if model is not None and not self.whole:
+            vars(model).update(self.of_model)  # its rule too, which may have followed a change of settings
             model.cut(*self.sizes)
 
 
 def must_be_undone(model: Any) -> bool:
-    """Whether functions of the user's run between the rounds of a call, so that one that fails is undone whole."""
+    """Whether a model asks functions of the user's between the rounds of a call."""
     return model is not None and (bool(model.functions) or getattr(model, "all_or_nothing", False))
 
 
 def rounds_of(model: Any) -> int:
     """Rounds a model has gone through; 0 where there is none yet."""
-    return 0 if model is None else int(model.ledger.counts[ROUNDS])
+    return 0 if model is None else int(getattr(model, "ledger", model).counts[ROUNDS])

@@ -87,11 +87,14 @@ class KernelModel:
                 self.machine.fit_to(n_features, self.machine.n_outputs)
                 self.n_features = n_features
 
-    def read(self, rows: Rows | Dense) -> tuple[Any, np.ndarray]:
-        """Rows as the machine keeps them, and the squared norm of what they hold beyond the known columns."""
-        if self.machine.sparse:
-            return as_sparse(rows, self.dtype, self.unit), np.zeros(len(rows.indptr) - 1)
-        return as_dense(rows, self.n_features, self.dtype, self.unit)
+    def read(self, rows: Rows | Dense, machine: Machine) -> tuple[Any, np.ndarray]:
+        """Rows as a machine keeps them, and the squared norm of what they hold beyond the known columns.
+
+        Readers ask a copy of the machine, which no writer changes.
+        """
+        if machine.sparse:
+            return as_sparse(rows, self.n_features, self.dtype, self.unit), np.zeros(len(rows.indptr) - 1)
+        return as_dense(rows, machine.n_features, self.dtype, self.unit)
 
     def _choose_storage(self, rows: Rows | Dense) -> None:
         """Keep rows sparse once wide rows come that are mostly zeros; there is no way back."""
@@ -131,8 +134,9 @@ class KernelModel:
 
     def influences(self, rows: Rows | Dense, output: int) -> list[tuple[int, float]]:
         """The past rounds that carry a score, signed, largest first."""
-        X, beyond = self.read(rows)
-        shares = self.machine.shares(X[:1], output, float(beyond[0])).items()
+        machine = self.machine.copy()
+        X, beyond = self.read(rows, machine)
+        shares = machine.shares(X[:1], output, float(beyond[0])).items()
         return sorted((share for share in shares if share[1] != 0.0), key=lambda share: -abs(share[1]))
 
     # ------------------------------------------------------------------ keeping
@@ -267,7 +271,7 @@ class KernelLabelModel(KernelModel):
         return LabelRounds(self.rule, targets.indptr - first, ids, targets.weights, int(self.ledger.counts[LABELS]))
 
     def _run(self, rows: Rows | Dense, targets: Targets, n_labels: int) -> LabelRounds:
-        X, _ = self.read(rows)
+        X, _ = self.read(rows, self.machine)
         rounds = self._rounds(targets)
         self.machine.learn(X, rounds, n_labels, int(self.ledger.counts[ROUNDS]), tile=self.tile)
         counts = self.ledger.counts
@@ -280,7 +284,7 @@ class KernelLabelModel(KernelModel):
         """Flag and rank of one row, learning nothing."""
         rounds = self._rounds(targets._replace(weights=np.zeros(1)))
         k = rounds.n_known
-        X, beyond = self.read(rows)
+        X, beyond = self.read(rows, self.machine)
         rounds.decide(0, self.machine.scores(X, k, beyond)[0], 0.0)
         return int(rounds.flags[0]), int(rounds.ranks[0])
 
@@ -288,10 +292,12 @@ class KernelLabelModel(KernelModel):
         self, rows: Rows | Dense, labels: Sequence[Hashable], describe: Any = None, current: bool = False
     ) -> np.ndarray:
         """Scores (rows, labels) by what is learnt so far."""
-        n, machine = len(rows.indptr) - 1, self.machine
+        n, machine = len(rows.indptr) - 1, self.machine.copy()
         out, step = np.zeros((n, len(labels))), self._portions(n, None)
+        if not len(labels):
+            return out
         for first in range(0, n, step):
-            X, beyond = self.read(part_of_rows(rows, slice(first, first + step)))
+            X, beyond = self.read(part_of_rows(rows, slice(first, first + step)), machine)
             out[first : first + step] = machine.scores(X, len(labels), beyond, self.tile or TILE)
         return out
 
@@ -332,7 +338,7 @@ class KernelVectorModel(KernelModel):
                 rounds.learnt = int(np.count_nonzero(weights)) if len(weights) else len(targets)
             else:
                 self._choose_storage(rows)
-                X, _ = self.read(rows)
+                X, _ = self.read(rows, self.machine)
                 rounds = Constraints(self.rule, targets, weights, self.epsilon)
                 self.machine.learn(X, rounds, 1, int(self.ledger.counts[ROUNDS]), tile=self.tile)
             self.enter(rounds)
@@ -340,8 +346,9 @@ class KernelVectorModel(KernelModel):
 
     def score(self, rows: Rows | Dense, current: bool = False) -> np.ndarray:
         """f(x) of each row."""
-        X, beyond = self.read(rows)
-        return self.machine.scores(X, 1, beyond, self.tile or TILE)[:, 0]
+        machine = self.machine.copy()
+        X, beyond = self.read(rows, machine)
+        return machine.scores(X, 1, beyond, self.tile or TILE)[:, 0]
 
     @property
     def sizes(self) -> tuple[int]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 
+from hinged.estimators.dicts import BEYOND
 from hinged.loops.labels import Targets
 from hinged.loops.rows import Dense, Rows
 from hinged.mercer.sparse import Sparse
@@ -51,14 +52,16 @@ def as_dense(rows: Rows | Dense, n_features: int, dtype: np.dtype, unit: bool) -
     return X, beyond
 
 
-def as_sparse(rows: Rows | Dense, dtype: np.dtype, unit: bool) -> Sparse:
-    """Rows without their zeros; of unit length where asked."""
+def as_sparse(rows: Rows | Dense, n_features: int, dtype: np.dtype, unit: bool) -> Sparse:
+    """Rows without their zeros; of unit length where asked. Names that nobody knows get columns after the others."""
     if isinstance(rows, Dense):
         X = Sparse.of(rows.values.astype(dtype, copy=False))
     else:
         first, last = int(rows.indptr[0]), int(rows.indptr[-1])
         data = rows.data[first:last].astype(dtype, copy=False)
-        X = Sparse(np.asarray(rows.indptr, np.int64) - first, rows.indices[first:last].astype(np.int32), data)
+        columns = rows.indices[first:last]
+        columns = np.where(columns < BEYOND, columns, columns - BEYOND + n_features).astype(np.int32)
+        X = Sparse(np.asarray(rows.indptr, np.int64) - first, columns, data)
     if unit:
         norms = np.sqrt(np.bincount(X.rows(), X.data.astype(np.float64) ** 2, len(X)))
         X = X.divided(np.where(norms == 0.0, 1.0, norms))

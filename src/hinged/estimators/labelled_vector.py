@@ -7,8 +7,9 @@ from collections.abc import Hashable, Iterable
 from typing import Any, Self
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
-from hinged.estimators.holding import Held
+from hinged.estimators.holding import Held, at_one_moment
 from hinged.estimators.labels import LabelIndex, as_labels, in_order, to_declare
 from hinged.estimators.vectors import VectorEstimator, part
 from hinged.loops.ledger import NOVEL
@@ -123,10 +124,12 @@ class LabelledVector(VectorEstimator):
             self.declare(classes)
 
     # ------------------------------------------------------------------ answers
+    @at_one_moment
     def decision_function(self, X: Any) -> np.ndarray:
         """⟨w, x⟩ of each row, (rows,)."""
         return self._fitted().score(self._parse(X, grow=False).rows)
 
+    @at_one_moment
     def predict_one(self, x: Any) -> Hashable | None:
         """The label of one row; None before any is known."""
         labels, model = self._held
@@ -135,12 +138,13 @@ class LabelledVector(VectorEstimator):
         score = model.score(self._parse(self._one_row(x), grow=False).rows)
         return labels.labels[int(self._decided(score, model, len(labels))[0])]
 
+    @at_one_moment
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row."""
         self._fitted()
         labels, model = self._held
         if labels is None or model is None or not len(labels):
-            raise ValueError("no label is known, so none can be predicted; learn some rows, or declare labels.")
+            raise NotFittedError("no label is known, so none can be predicted; learn some rows, or declare labels.")
         scores = model.score(self._parse(X, grow=False).rows)
         return labels.array()[self._decided(scores, model, len(labels))]
 

@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LabelIndex", "Numbers", "as_labels", "check_labels", "given", "in_order", "to_declare", "without_rival"]
+__all__ = [
+    "LabelIndex",
+    "Numbers",
+    "as_array",
+    "as_labels",
+    "check_labels",
+    "given",
+    "in_order",
+    "to_declare",
+    "without_rival",
+]
 
 
 def in_order(labels: Iterable[Hashable]) -> list[Hashable]:
@@ -147,6 +157,8 @@ class Numbers(Sequence[Hashable]):
 class LabelIndex:
     """The known labels and their positions.
 
+    `labels` is replaced whole when some are added: a reader takes it once and keeps it while a writer adds more.
+
     Examples
     --------
     >>> index = LabelIndex(["a", "b"])
@@ -156,7 +168,7 @@ class LabelIndex:
     """
 
     def __init__(self, labels: Iterable[Hashable] = ()) -> None:
-        self.labels: list[Hashable] = list(labels)
+        self.labels: tuple[Hashable, ...] = tuple(labels)
         self.position = {label: i for i, label in enumerate(self.labels)}
 
     def __len__(self) -> int:
@@ -165,9 +177,16 @@ class LabelIndex:
     def find(self, label: Hashable) -> int:
         """The position of a label, or a sentence that names those known."""
         (label,) = as_labels([label], 1)
-        if label not in self.position:
-            raise ValueError(f"label {label!r} is not known; known are {self.labels[:10]!r}.")
-        return self.position[label]
+        at = self.position.get(label, -1)
+        if not 0 <= at < len(self.labels):
+            raise ValueError(f"label {label!r} is not known; known are {list(self.labels[:10])!r}.")
+        return at
+
+    def now(self) -> LabelIndex:
+        """The labels of this moment, for a reader: what a writer adds later is not among them."""
+        twin = object.__new__(LabelIndex)
+        twin.labels, twin.position = self.labels, self.position
+        return twin
 
     def encode(
         self, labels: Sequence[Hashable], weights: Sequence[float] | np.ndarray | None
@@ -200,30 +219,34 @@ class LabelIndex:
 
     def extend(self, labels: Iterable[Hashable]) -> None:
         """Add labels at the end."""
-        for label in labels:
-            self.position[label] = len(self.labels)
-            self.labels.append(label)
+        n, new = len(self.labels), tuple(labels)
+        self.position.update(zip(new, range(n, n + len(new)), strict=True))
+        self.labels += new  # last: readers go by it
 
     def cut(self, n: int) -> None:
         """Forget all but the first `n` labels."""
-        for label in self.labels[n:]:
+        gone, self.labels = self.labels[n:], self.labels[:n]
+        for label in gone:
             del self.position[label]
-        del self.labels[n:]
 
     def array(self) -> np.ndarray:
-        """The labels as an array: of their own type where they share one, else of objects."""
-        labels = list(self.labels)  # a writer may add some meanwhile
-        kinds = {type(label) for label in labels}
-        if len(kinds) == 1 and kinds <= {str, int, float, bool, bytes}:
-            try:
-                array = np.array(labels)
-                if array.dtype != object and array.tolist() == labels:
-                    return array
-            except OverflowError:
-                pass
-        array = np.empty(len(labels), object)
-        array[:] = labels
-        return array
+        """The labels as an array."""
+        return as_array(self.labels)
+
+
+def as_array(labels: Sequence[Hashable]) -> np.ndarray:
+    """Labels as an array: of their own type where they share one, else of objects."""
+    kinds = {type(label) for label in labels}
+    if len(kinds) == 1 and kinds <= {str, int, float, bool, bytes}:
+        try:
+            array = np.array(labels)
+            if array.dtype != object and array.tolist() == list(labels):
+                return array
+        except OverflowError:
+            pass
+    array = np.empty(len(labels), object)
+    array[:] = labels
+    return array
 
 
 def without_rival(indptr: np.ndarray, labels: np.ndarray, n_known: int, delay: int = 0) -> np.ndarray:

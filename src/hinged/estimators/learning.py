@@ -76,11 +76,7 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
                 fresh._learn(some, theirs, weights[order] if len(weights) else weights)
             else:
                 fresh._learn(batch, answers, weights)
-        kept = {*self.get_params(deep=False), "_lock"}
-        with self._writing():
-            self.__dict__.update({name: value for name, value in vars(fresh).items() if name not in kept})
-            for name in (set(LEARNT_NAMES) & set(vars(self))) - set(vars(fresh)):
-                delattr(self, name)
+        self._become(fresh, {*self.get_params(deep=False), "_lock"}, LEARNT_NAMES)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -137,6 +133,10 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
         self._check_rows(batch)
         answers = self._answers(y, batch.n)
         return batch, answers, self._weights(sample_weight, answers, batch, fitting)
+
+    def _is_up_to_date(self) -> bool:
+        """Return True if no setting has changed since the last round."""
+        return self._learnt_with is not None and _same(type(self)._as_set(self), self._learnt_with)
 
     def _keep_up(self) -> None:
         """Follow a change of `rule`, `C` or `margin` since the last round; refuse one of what memory is built for."""

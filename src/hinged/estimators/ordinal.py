@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from hinged.estimators.holding import Held
+from hinged.estimators.holding import Held, at_one_moment
 from hinged.estimators.labelled_vector import LabelledVector
 from hinged.estimators.labels import LabelIndex, as_labels
 from hinged.loops.vector_model import ORDINAL
@@ -112,6 +112,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         """Between each rank and the next, the score that divides them; their means where an average is kept."""
         return self._learnt("thresholds_").thresholds.copy()
 
+    @at_one_moment
     def decision_function(self, X: Any) -> np.ndarray:
         """⟨w, x⟩ of each row, (rows,); with two ranks ⟨w, x⟩ - b₁, positive for `classes_[1]` as scikit-learn has it.
 
@@ -121,6 +122,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         scores, threshold = model.score(self._parse(X, grow=False).rows), _only_threshold(model)
         return scores if threshold is None else scores - threshold
 
+    @at_one_moment
     def explain(self, x: Any, top: int | None = 10) -> list[tuple[Hashable, float]]:
         """The features that carry ⟨w, x⟩, signed, largest first; with two ranks "threshold" is one of them.
 
@@ -131,7 +133,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
             carried = sorted([*carried, ("threshold", -threshold)], key=lambda item: -abs(item[1]))
         return carried[:top]
 
-    def _known(self) -> list[Hashable]:
+    def _known(self) -> Sequence[Hashable]:
         known = super()._known()
         return known or ([] if self.order is None else self._order())
 
@@ -161,7 +163,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         model = self._held.model
         if model is not None:
             low = known.index(before[0]) if before else 0
-            n_new = max(0, len(known) - 1) - len(model.b)
+            n_new = max(0, len(known) - 1) - len(model.vector.b)
             model = model.with_thresholds(min(low, n_new), max(0, n_new - low))
         self._held = Held(LabelIndex(known), model)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hinged.estimators.base import LabelEstimator
+from hinged.estimators.holding import at_one_moment
 from hinged.estimators.label_sets import as_label_sets
 from hinged.loops.ledger import THRESHOLD
 
@@ -36,6 +37,7 @@ class Ranker(LabelEstimator):
     _columns: dict[Hashable, Hashable] | None = None  # where y is an indicator matrix: its columns and their labels
     _column: bool = False  # whether y is one column of labels
 
+    @at_one_moment
     def predict(self, X: Any) -> Any:
         """The labels above the threshold learnt so far: an indicator matrix where y was one, else sets.
 
@@ -60,6 +62,7 @@ class Ranker(LabelEstimator):
         index, model, scores = self._scored_one(x)
         return {index.labels[r] for r in np.flatnonzero(scores > model.ledger.sums[THRESHOLD])}
 
+    @at_one_moment
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean average precision of the ranking (label ranking average precision)."""
         from sklearn.metrics import label_ranking_average_precision_score
@@ -113,10 +116,11 @@ class Ranker(LabelEstimator):
             )
         return own
 
-    def _renamed(self, old: Hashable, new: Hashable) -> None:
+    def _renamed(self, old: Hashable, new: Hashable) -> dict[str, Any]:
         """The column of a label that got another name, or was joined to another, stands for that one."""
-        if self._columns is not None:
-            self._columns = {name: new if label == old else label for name, label in self._columns.items()}
+        if self._columns is None:
+            return {}
+        return {"_columns": {name: new if label == old else label for name, label in self._columns.items()}}
 
     def _state(self) -> Any:
         about, arrays, names = super()._state()

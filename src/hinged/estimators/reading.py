@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from hinged.estimators.dicts import FeatureNames, as_batch, as_dict_rows, is_dicts, one_dict_row
+from hinged.estimators.dicts import BEYOND, FeatureNames, as_batch, as_dict_rows, is_dicts, one_dict_row
 from hinged.estimators.holding import Holds
 from hinged.estimators.inputs import as_matrix, dtype_of, from_matrix
 
@@ -103,8 +103,10 @@ class ReadsRows(Holds):
 
     def _parse_dicts(self, X: Any, grow: bool) -> Batch:
         names, model = self._names, self._model
+        # a name nobody knows has no weight, but it is part of the row's length; a writer may give out the next columns
+        first = None if grow or model is None or getattr(model, "fixed_space", False) else BEYOND
         if names is not None and len(X) == 1 and type(X[0]) is dict and model is not None:
-            quick = one_dict_row(X[0], names, model.dtype, grow or not model.functions, grow)
+            quick = one_dict_row(X[0], names, model.dtype, grow or not model.functions, first)
             if quick is not None:
                 return Batch(quick[0], model.dtype, 0, quick[1], None)
         dtype = self._dtype(np.dtype(np.float64))
@@ -116,9 +118,8 @@ class ReadsRows(Holds):
             if width > self.n_features_in_ and not grow:
                 raise ValueError(f"column {width - 1} is out of range; this model has {self.n_features_in_} columns.")
             return Batch(rows, dtype, max(width, self.n_features_in_), None, None)
-        # a name nobody knows has no weight, but it is part of the row's length: it gets a column no store has
         whole = grow or model is None or not model.functions
-        rows, new = as_dict_rows(X, {} if names is None else names.column, dtype, whole)
+        rows, new = as_dict_rows(X, {} if names is None else names.column, dtype, whole, first)
         return Batch(rows, dtype, 0, new, None)
 
     def _take_in(self, batch: Batch) -> None:
@@ -128,17 +129,18 @@ class ReadsRows(Holds):
                 self._check_rows(batch)
             if self._names is None:
                 self._names = FeatureNames()
+            self._model.widen(len(self._names.listed) + len(batch.names))  # first: readers go by the names
             if batch.names:
                 self._names.extend(batch.names)
-            self._model.widen(len(self._names.listed))
             return
+        width = max(getattr(self, "n_features_in_", 0), batch.width, self.n_features or 0)
+        self._model.widen(width)  # first: readers go by n_features_in_
         if not hasattr(self, "n_features_in_"):
             validate_data(self, batch.given, reset=True, skip_check_array=True)
         elif hasattr(self, "feature_names_in_") and hasattr(batch.given, "columns"):
             if batch.width > len(self.feature_names_in_):
                 self.feature_names_in_ = np.array([str(name) for name in batch.given.columns], object)
-        self.n_features_in_ = max(self.n_features_in_, batch.width, self.n_features or 0)
-        self._model.widen(self.n_features_in_)
+        self.n_features_in_ = width
 
     def _dtype(self, dtype: np.dtype) -> np.dtype:
         """The weights' type where there are weights, else the setting, else the input's."""

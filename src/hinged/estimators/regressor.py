@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import column_or_1d
 
+from hinged.estimators.holding import at_one_moment
 from hinged.estimators.inputs import LARGEST
 from hinged.estimators.labels import given
 from hinged.estimators.settings import check_sizes
@@ -122,10 +123,12 @@ class Regressor(RegressorMixin, VectorEstimator):
         self.budget = budget
         self.dtype = dtype
 
+    @at_one_moment
     def predict(self, X: Any) -> np.ndarray:
         """The number of each row."""
         return self._fitted().score(self._parse(X, grow=False).rows)
 
+    @at_one_moment
     def predict_one(self, x: Any) -> float:
         """The number of one row; 0 before anything is learnt."""
         if self._model is None:

@@ -45,11 +45,6 @@ class Names(dict[Hashable, int]):
         number = self[name] = len(self)
         return number
 
-    def cut(self, n: int) -> None:
-        """Forget all but the first `n` names."""
-        while len(self) > n:
-            self.popitem()
-
     def __reduce__(self) -> Any:
         return type(self), (list(self),)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable
 from itertools import chain
 from numbers import Real
 from typing import Any, NamedTuple, Self
@@ -13,13 +12,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_random_state
 
+from hinged.estimators.holding import Held
 from hinged.estimators.inputs import LARGEST, check_weights
 from hinged.estimators.labels import LabelIndex, check_labels, to_declare
-from hinged.estimators.sentences import Names
 from hinged.estimators.settings import whole
 from hinged.estimators.tagging import Batch, Tagging
 from hinged.loops.chain import NO_TABLE, ChainModel
-from hinged.loops.ledger import LABELS, ROUNDS
+from hinged.loops.ledger import LABELS
 from hinged.loops.sequence import ADDITIVE, MAX_LOSS, PREDICTION, Wish
 from hinged.rules.table import check_runs
 from hinged.rules.table import resolve as resolve_rule
@@ -30,7 +29,7 @@ __all__ = ["SequenceTagger"]
 CONSTRAINTS = {"prediction": PREDICTION, "max-loss": MAX_LOSS, "additive": ADDITIVE}
 #: Settings a learner may change between rounds, and those its memory is built for.
 STEPPING, BUILT_FOR = ("rule", "C", "cost", "constraint", "n_best"), ("average", "dtype")
-LEARNT_NAMES = ("_model", "_labels", "_names", "_learnt_with", "n_features_in_")
+LEARNT_NAMES = ("_held", "_names", "_learnt_with", "n_features_in_")
 
 
 class Read(NamedTuple):
@@ -150,11 +149,7 @@ class SequenceTagger(Tagging, BaseEstimator):
         n = len(read.batch.sentences.ends) - 1
         for _ in range(epochs):
             fresh._learn(read, rng.permutation(n) if self.shuffle else np.arange(n))
-        kept = {*self.get_params(deep=False), "_lock", "_notes"}
-        with self._writing():
-            self.__dict__.update({name: value for name, value in vars(fresh).items() if name not in kept})
-            for name in (set(LEARNT_NAMES) & set(vars(self))) - set(vars(fresh)):
-                delattr(self, name)
+        self._become(fresh, {*self.get_params(deep=False), "_lock", "_notes"}, LEARNT_NAMES)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, lengths: Any = None) -> Self:
@@ -178,10 +173,10 @@ class SequenceTagger(Tagging, BaseEstimator):
             known = LabelIndex() if self._labels is None else self._labels
             new = [label for label in to_declare(list(labels)) if label not in known.position]
             self._settle([*known.labels, *new])
-            known.extend(new)
-            self._labels = known
             if self._model is not None:
-                self._model.declare(len(known))
+                self._model.declare(len(known) + len(new))  # first: readers go by the tags
+            known.extend(new)
+            self._held = Held(known, self._model)
         return self
 
     def _learn_batch(
@@ -195,7 +190,7 @@ class SequenceTagger(Tagging, BaseEstimator):
         lengths: Any = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """`partial_fit`, with each round's flag and the place of the right sequence."""
-        with self._or_undone():
+        with self._or_undone(several=True):
             read = self._check(X, y, sample_weight, lengths)
             n = len(read.batch.sentences.ends) - 1
             if classes is not None:
@@ -222,12 +217,12 @@ class SequenceTagger(Tagging, BaseEstimator):
         if self._model is None:
             model = self._new_model(batch.dtype, after)
             model.declare(len(known))
-            self._model, self._edited = model, False
+            self._held, self._edited = Held(known, model), False
         model = self._keep_up(after)
-        self._labels = known
+        width = max(batch.width, getattr(self, "n_features_in_", 0))
+        model.widen(len(self._names) if self._names is not None else width)
         if self._names is None:
-            self.n_features_in_ = max(batch.width, getattr(self, "n_features_in_", 0))
-        model.widen(len(self._names) if self._names is not None else self.n_features_in_)
+            self.n_features_in_ = width  # last: readers go by it
         cost = self._asked(after) if callable(self.cost) else None
         try:
             return model.learn(batch.sentences, ids, order, weights, len(after), cost, delay, advance)
@@ -305,30 +300,5 @@ class SequenceTagger(Tagging, BaseEstimator):
         model.ask(wish, rho)
         return model
 
-    @contextmanager
-    def _or_undone(self) -> Iterator[None]:
-        """Hold the lock for a call; where it is refused, the learner is as it was before."""
-        with self._writing():
-            before, model, names, labels = dict(vars(self)), self._model, self._names, self._labels
-            sizes = len(names or ()), len(labels.labels) if labels else 0
-            rounds = 0 if model is None else int(model.counts[ROUNDS])
-            features = 0 if model is None else model.n_features
-            # a function of the user's may fail between rounds: then all of them are taken back
-            twin = model.copy() if model is not None and callable(self.cost) else None
-            try:
-                yield
-            except BaseException as problem:
-                done = self._model is not None and int(self._model.counts[ROUNDS]) > rounds
-                if done and not (callable(self.cost) and isinstance(problem, Exception)):
-                    raise  # interrupted: rounds that were done stay
-                self.__dict__.clear()
-                self.__dict__.update(before)
-                if isinstance(names, Names):
-                    names.cut(sizes[0])
-                if labels is not None:
-                    labels.cut(sizes[1])
-                if twin is not None and done:
-                    self._model = twin
-                elif model is not None:
-                    model.cut(sizes[1], features)
-                raise
+    def _runs_functions(self) -> bool:
+        return callable(self.cost)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Hashable
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
+from hinged.estimators.holding import Held, Holds, at_one_moment
 from hinged.estimators.inputs import dtype_of
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.sentences import Names, from_matrices, from_tokens, is_matrices, listed
@@ -34,11 +34,9 @@ class Batch(NamedTuple):
     width: int
 
 
-class Tagging:
+class Tagging(Holds):
     """Reading sentences, answering them, and what exists after learning."""
 
-    _model: ChainModel | None = None
-    _labels: LabelIndex | None = None
     _names: Names | None = None
     _edited = False
     _notes: dict[str, Any] | None = None  # what a program wants to find again beside the model, as plain JSON
@@ -56,7 +54,7 @@ class Tagging:
 
     def predict_one(self, sentence: Any) -> list[Hashable]:
         """The best tags of one sentence; empty before any tag is known."""
-        return [] if self._model is None else self.predict([sentence])[0]
+        return [] if self._model is None or not self._known() else self.predict([sentence])[0]
 
     def rank(self, X: Any, top: int = 5, lengths: Any = None) -> list[list[tuple[list[Hashable], float]]]:
         """The best `top` taggings of each sentence with their scores, best first; there may be fewer."""
@@ -68,7 +66,7 @@ class Tagging:
 
     def rank_one(self, sentence: Any, top: int = 5) -> list[tuple[list[Hashable], float]]:
         """The best `top` taggings of one sentence with their scores; empty before any tag is known."""
-        return [] if self._model is None else self.rank([sentence], top)[0]
+        return [] if self._model is None or not self._known() else self.rank([sentence], top)[0]
 
     def decision_function(self, X: Any, lengths: Any = None) -> list[np.ndarray]:
         """What the tokens say of each tag: per sentence an array (tokens, tags), in the order of `classes_`."""
@@ -81,6 +79,7 @@ class Tagging:
         given = [tag for tags in self._tag_lists(y, np.array([*map(len, answers)]), lengths) for tag in tags]
         return sum(a == b for a, b in zip((t for tags in answers for t in tags), given, strict=True)) / len(given)
 
+    @at_one_moment
     def explain(
         self, sentence: Any, position: int, tag: Hashable = None, top: int | None = 10
     ) -> list[tuple[Hashable, float]]:
@@ -223,7 +222,7 @@ class Tagging:
             raise ValueError("its features do not fit their names")
         if about["columns"] is not None:
             self.n_features_in_ = about["columns"]
-        self._labels, self._model, self._edited = LabelIndex(names["labels"]), model, bool(about["edited"])
+        self._held, self._edited = Held(LabelIndex(names["labels"]), model), bool(about["edited"])
         self._notes = about.get("notes")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -255,10 +254,11 @@ class Tagging:
     def _dtype(self, found: np.dtype) -> np.dtype:
         return self._model.dtype if self._model is not None else np.dtype(self.dtype or found)
 
+    @at_one_moment
     def _answer(self, X: Any, lengths: Any, m: int) -> Any:
-        model = self._fitted()
-        assert self._labels is not None
-        labels = self._labels.labels[: int(model.counts[LABELS])]
+        model, labels = self._fitted(), self._known()
+        if not labels:
+            raise NotFittedError("no tag is known, so none can be predicted; learn some sentences.")
         batch = self._parse(X, lengths, grow=False)
         return labels, batch, model.answer(batch.sentences, len(labels), m)
 
@@ -285,16 +285,10 @@ class Tagging:
                 )
         return [tags.tolist() if hasattr(tags, "tolist") else list(tags) for tags in y]
 
-    def _writing(self) -> Any:
-        return self.__dict__.setdefault("_lock", threading.RLock())
-
     def _learnt(self, name: str) -> ChainModel:
         if self._model is None:
             raise AttributeError(f"{name} exists after learning: call fit, partial_fit or learn_one first.")
         return self._model
-
-    def _known(self) -> list[Hashable]:
-        return [] if self._model is None or self._labels is None else self._labels.labels
 
     def _fitted(self) -> ChainModel:
         if self._model is None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hinged.estimators.classifier import Classifier
+from hinged.estimators.dicts import BEYOND
 from hinged.estimators.holding import rounds_of
 from hinged.estimators.ranker import Ranker
 from hinged.estimators.reading import Batch
@@ -107,7 +108,10 @@ class ReadsText:
 
     def _parse(self, X: Any, grow: bool) -> Batch:
         space = self.text_space_
+        known = space._width()
         rows = space._rows(X, grow)
+        if not grow and len(rows.indices) and (beyond := rows.indices >= known).any():
+            rows = rows._replace(indices=rows.indices + np.where(beyond, np.int32(BEYOND), np.int32(0)))
         if not len(rows.indptr) - 1:
             raise ValueError("a batch must hold at least one document; got none.")
         dtype = self._dtype(np.dtype(np.float32))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
@@ -14,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from hinged.estimators.geometry import ENTROPIC_CODES, ENTROPIC_RULES
+from hinged.estimators.holding import Held, Holds, at_one_moment
 from hinged.estimators.inputs import as_matrix, check_finite, from_matrix
 from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.io import to_json, write
@@ -27,7 +27,7 @@ from hinged.tasks.trials import directions, signs
 __all__ = ["Trials"]
 
 
-class Trials(BaseEstimator):
+class Trials(Holds, BaseEstimator):
     """Online learner on raw trials: instances with labels ±1, all to be met at once by one weight vector.
 
     A trial brings a matrix of instances; each asks for y_j ⟨ω, x_j⟩ >= margin, and one instance on the wrong side makes
@@ -66,7 +66,6 @@ class Trials(BaseEstimator):
     ([0.5, -0.25], [1, -1])
     """
 
-    _model: TrialModel | None = None
     _told = False
     n_features_in_: int
 
@@ -88,44 +87,62 @@ class Trials(BaseEstimator):
             Weights of the dual variables, not negative: Σ ν_j λ_j <= C, and instance j counts as its loss over ν_j. All
             1 by default; 0 takes the cap off one instance.
         """
-        model = self._kept_up()
-        X = self._rows(X_t, grow=True)
-        y, weights = _labels(y_t, X.shape[0]), self._nu(nu, X.shape[0], model)
-        with self._writing():
-            if self._model is None:
-                self._model, self.n_features_in_ = model, X.shape[1]
-            model.widen(X.shape[1])
-            self.n_features_in_ = max(self.n_features_in_, X.shape[1])
-            model.learn(directions(X, y), weights)
-        if model.unreached and not self._told:
-            self._told = True
+        self._learn([X_t], [y_t], [nu])
+
+    def partial_fit(self, X: Sequence[Any], y: Sequence[Any], nu: Iterable[Any] | None = None) -> Self:
+        """Learn trials in order: a matrix and labels for each, and weights where given."""
+        self._learn(X, y, nu)
+        return self
+
+    def fit(self, X: Sequence[Any], y: Sequence[Any], nu: Iterable[Any] | None = None) -> Self:
+        """Forget everything, then learn trials in order."""
+        fresh = type(self)(**self.get_params(deep=False))
+        fresh._learn(X, y, nu)
+        self._become(fresh, {*self.get_params(deep=False), "_lock"}, ("_held", "_told", "n_features_in_"))
+        return self
+
+    def _learn(self, X: Sequence[Any], y: Sequence[Any], nu: Iterable[Any] | None) -> None:
+        """Learn trials in order; where one of them is refused, nothing has changed."""
+        with self._or_undone(several=True):
+            model = self._kept_up()
+            for Z, weights in self._check(X, y, nu, model):
+                model.widen(Z.shape[1])
+                self.__dict__.update(_held=Held(None, model), n_features_in_=Z.shape[1])  # in one step, for readers
+                model.learn(Z, weights)
+            tell = model.unreached > 0 and not self._told
+            self._told = self._told or tell
+        if tell:
             assert model.geometry is not None
             warnings.warn(
                 f"margin={self.margin!r} is out of reach of some instances: with geometry='entropy' none scores above "
                 f"the radius ({model.geometry.radius:g}) times its largest value. The steps there are C. Use a smaller "
                 "margin, or hinged.geometry.Entropy(radius=...) larger than the margin.",
-                stacklevel=2,
+                stacklevel=3,
             )
 
-    def partial_fit(self, X: Sequence[Any], y: Sequence[Any], nu: Iterable[Any] | None = None) -> Self:
-        """Learn trials in order: a matrix and labels for each, and weights where given."""
+    def _check(
+        self, X: Sequence[Any], y: Sequence[Any], nu: Iterable[Any] | None, model: TrialModel
+    ) -> list[tuple[sparse.csr_array, np.ndarray]]:
+        """The constraints of each trial and the weights of their dual variables, if all of them are sound."""
+        nus = [None] * len(X) if nu is None else list(nu)
         if len(X) != len(y):
             raise ValueError(f"X and y must have as many trials; got {len(X)} matrices and {len(y)} label vectors.")
-        for X_t, y_t, nu_t in zip(X, y, [None] * len(X) if nu is None else nu, strict=True):
-            self.learn_one(X_t, y_t, nu_t)
-        return self
-
-    def fit(self, X: Sequence[Any], y: Sequence[Any], nu: Iterable[Any] | None = None) -> Self:
-        """Forget everything, then learn trials in order."""
-        fresh = type(self)(**self.get_params(deep=False)).partial_fit(X, y, nu)
-        self.__dict__.update({name: value for name, value in vars(fresh).items() if name != "_lock"})
-        return self
+        if len(X) != len(nus):
+            raise ValueError(f"X and nu must have as many trials; got {len(X)} matrices and {len(nus)} weight vectors.")
+        known, checked = getattr(self, "n_features_in_", None), []
+        for X_t, y_t, nu_t in zip(X, y, nus, strict=True):
+            rows = self._rows(X_t, known, model.geometry is not None, grow=True)
+            n, known = rows.shape
+            checked.append((directions(rows, _labels(y_t, n)), self._nu(nu_t, n, model)))
+        return checked
 
     # ------------------------------------------------------------------ answers
+    @at_one_moment
     def decision_function(self, X: Any) -> np.ndarray:
         """⟨ω, x⟩ of each instance, (instances,)."""
-        coef, rows = self._fitted().coef, self._rows(X, grow=False)
-        return rows @ coef[: rows.shape[1]]
+        model = self._fitted()
+        rows = self._rows(X, self.n_features_in_, model.geometry is not None, grow=False)
+        return rows @ model.coef[: rows.shape[1]]
 
     def predict_one(self, X_t: Any) -> np.ndarray:
         """The sign of each instance of a trial, ±1; a score of 0 is -1."""
@@ -189,7 +206,7 @@ class Trials(BaseEstimator):
         model.theta, model.counts = arrays["theta"].copy(), arrays["counts"].copy()
         model.gain, model.unreached = float(arrays["sums"][0]), int(arrays["sums"][1])
         model.edited = bool(about["edited"])
-        self._model, self.n_features_in_, self._told = model, width, model.unreached > 0
+        self._held, self.n_features_in_, self._told = Held(None, model), width, model.unreached > 0
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -198,7 +215,7 @@ class Trials(BaseEstimator):
 
     # ------------------------------------------------------------------ checks
     def _kept_up(self) -> TrialModel:
-        """The model, with any change of `rule`, `C` or `margin` since its last trial."""
+        """The model, with any change of `rule`, `C` or `margin` since its last trial; a new one before the first."""
         fresh, model = self._settled(), self._model
         if model is None:
             return fresh
@@ -227,13 +244,14 @@ class Trials(BaseEstimator):
             raise ValueError("C must be finite for rule='optimal' with geometry='entropy'; got C=inf. Try 1.0.")
         return TrialModel(step, geometry)
 
-    def _rows(self, X_t: Any, grow: bool) -> sparse.csr_array:
+    def _rows(self, X_t: Any, known: int | None, fixed: bool, grow: bool) -> sparse.csr_array:
+        """The instances of a trial, as wide as the `known` ones at least; wider ones are refused unless they `grow`."""
         matrix = as_matrix(X_t, self)
         rows = from_matrix(matrix, np.dtype(np.float64))
         check_finite(rows.data, np.dtype(np.float64))
-        known, width = getattr(self, "n_features_in_", None), matrix.shape[1]
+        width = matrix.shape[1]
         if known is not None and width > known:
-            if self._model is not None and self._model.geometry is not None:
+            if fixed:
                 raise ValueError(beyond(known, width))
             if not grow:
                 raise ValueError(f"X has {width} features, but Trials is expecting {known} features as input.")
@@ -258,9 +276,6 @@ class Trials(BaseEstimator):
                 "a nu of 0 takes the cap off an instance, and this rule's step is the cap; give positive ones."
             )
         return np.ones(n) if math.inf == model.step.C else weights
-
-    def _writing(self) -> Any:
-        return self.__dict__.setdefault("_lock", threading.RLock())
 
     def _learnt(self, name: str) -> TrialModel:
         if self._model is None:

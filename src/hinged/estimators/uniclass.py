@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.exceptions import NotFittedError
 
-from hinged.estimators.holding import Held
+from hinged.estimators.dicts import is_dicts
+from hinged.estimators.holding import Held, at_one_moment
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.learning import Learns
 from hinged.estimators.reading import Batch
@@ -147,10 +148,11 @@ class Uniclass(OutlierMixin, Learns):
             and x.flags.c_contiguous
             and x.flags.writeable
             and sample_weight is None
-            and self._learnt_with == type(self)._as_set(self)
-            and model.learn_dense(x) >= 0.0
         ):
-            return
+            with self._writing():
+                usual = self._held.model is model and self._is_up_to_date()
+                if usual and model.learn_dense(x) >= 0.0:
+                    return
         super().learn_one(x, None, sample_weight)
 
     def _learn(
@@ -175,7 +177,7 @@ class Uniclass(OutlierMixin, Learns):
             for t in range(batch.n + delay):
                 if t < batch.n:  # what counts is the ball of that moment
                     one = Rows(rows.indptr[t : t + 2], rows.indices, rows.data)
-                    losses[t] = max(0.0, float(model.distances(one)[0]) - model.radius)
+                    losses[t] = model.ask(lambda ball, one=one: max(0.0, float(ball.distances(one)[0]) - ball.radius))
                     flags[t] = losses[t] > 0.0
                 if t >= delay:
                     i, before = t - delay, int(model.ledger.counts[MISTAKES])
@@ -186,14 +188,17 @@ class Uniclass(OutlierMixin, Learns):
         return flags, (1 + flags).astype(np.int32), losses
 
     # ------------------------------------------------------------------ answers
+    @at_one_moment
     def score_samples(self, X: Any) -> np.ndarray:
         """Minus each row's distance from the centre: the lower, the stranger."""
-        return -self._fitted().distances(self._parse(X, grow=False).rows)
+        rows = self._parse(X, grow=False).rows
+        return self._fitted().ask(lambda ball: -ball.distances(rows))
 
+    @at_one_moment
     def decision_function(self, X: Any) -> np.ndarray:
         """How far inside the ball each row lies; negative outside."""
-        scores = self.score_samples(X)
-        return scores + self._fitted().radius
+        rows = self._parse(X, grow=False).rows
+        return self._fitted().ask(lambda ball: -ball.distances(rows) + ball.radius)
 
     def predict(self, X: Any) -> np.ndarray:
         """+1 for rows in the ball, -1 for outliers."""
@@ -203,31 +208,38 @@ class Uniclass(OutlierMixin, Learns):
         """+1 for a row in the ball, -1 for an outlier; -1 before anything is learnt."""
         return -1 if self._model is None else int(self.predict(self._one_row(x))[0])
 
+    @at_one_moment
     def explain(self, x: Any, top: int | None = 10) -> list[tuple[Any, float]]:
         """The features that set a row apart: x - centre for each, largest first; their squares sum to distance²."""
         top = None if top is None else whole("top", top, 1)
-        model = self._fitted()
-        rows = self._parse(self._one_row(x), grow=False).rows
-        apart = dict(enumerate((-model.center.astype(np.float64)).tolist()))
-        for column, value in zip(rows.indices.tolist(), rows.data.tolist(), strict=True):
+        model, row = self._fitted(), self._one_row(x)
+        rows, *_, new, _ = self._parse(row, grow=is_dicts(row))  # which changes nothing, and names what is new
+        columns = rows.indices.tolist()
+        strange = dict(zip(columns[len(columns) - len(new or ()) :], new or (), strict=True))
+        apart: dict[int, float] = dict(enumerate((-model.ask(attrgetter("center")).astype(np.float64)).tolist()))
+        for column, value in zip(columns, rows.data.tolist(), strict=True):
             apart[column] = apart.get(column, 0.0) + value
-        named = [(self._feature_name(column + 1), value) for column, value in apart.items() if value != 0.0]
+        named = [
+            (strange[column] if column in strange else self._feature_name(column + 1), value)
+            for column, value in apart.items()
+            if value != 0.0
+        ]
         return sorted(named, key=lambda item: -abs(item[1]))[:top]
 
     @property
     def center_(self) -> np.ndarray:
         """The centre of the ball (features,)."""
-        return self._learnt("center_").center
+        return self._learnt("center_").ask(attrgetter("center"))
 
     @property
     def radius_(self) -> float:
         """The radius of the ball by now."""
-        return self._learnt("radius_").radius
+        return self._learnt("radius_").ask(attrgetter("radius"))
 
     @property
     def offset_(self) -> float:
         """Minus the radius."""
-        return -self._learnt("offset_").radius
+        return -self.radius_
 
     @property
     def classes_(self) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from hinged.estimators.holding import Held, must_be_undone
+from hinged.estimators.holding import Held, at_one_moment, must_be_undone
 from hinged.estimators.inputs import dense_rows, dense_values
 from hinged.estimators.kernel_model import KernelModel, KernelVectorModel
 from hinged.estimators.kernels import check_kernel_settings, check_without_kernel, new_machine
@@ -83,6 +83,7 @@ class VectorEstimator(PastRounds, Learns):
     dtype: Any
 
     # ------------------------------------------------------------------ answers
+    @at_one_moment
     def explain(self, x: Any, top: int | None = 10) -> list[tuple[Hashable, float]]:
         """The features of a row that carry its score ⟨w, x⟩, signed, largest first; all of them sum to the score.
 
@@ -124,9 +125,8 @@ class VectorEstimator(PastRounds, Learns):
             if named or (type(x) is np.ndarray and x.ndim == 1 and self._is_usual(x[np.newaxis])):
                 with self._writing():
                     target = self._usual_answer(y)
-                    if target is not None:  # the common case of a stream
+                    if target is not None and self._is_up_to_date():  # the common case of a stream
                         batch = self._parse_dicts((x,), True) if named else self._parse(x[np.newaxis], True)
-                        self._keep_up()
                         if named:
                             self._take_in(batch)
                         self._model.learn(batch.rows, target, UNWEIGHTED)

@@ -84,9 +84,9 @@ class ChainModel:
     def widen(self, n_features: int) -> None:
         """Admit features up to `n_features`."""
         if n_features > self.n_features:
-            self.n_features = n_features
             self.view = self.view._replace(slots=longer(self.view.slots, n_features))
             self.marks = longer(self.marks, n_features)
+            self.n_features = n_features  # last: readers go by it
 
     def _fit_tags(self, n_tags: int) -> None:
         width = self.view.W.shape[2]
@@ -241,11 +241,6 @@ class ChainModel:
                 )
 
     # ------------------------------------------------------------------ answers
-    @property
-    def mean_over(self) -> int:
-        """Rounds the mean weights are taken over; 0 where no average is kept."""
-        return int(self.counts[LEARNT]) if self.depth == 2 else 0
-
     def answer(self, sentences: Sentences, k: int, m: int, current: bool = False) -> Answer:
         """Emissions, and the `m` best sequences of each sentence (none for 0), over the first `k` tags.
 
@@ -254,21 +249,27 @@ class ChainModel:
         chain, n, tokens = self.view, len(sentences.ends) - 1, int(sentences.ends[-1])
         E, tags = np.empty((tokens, chain.W.shape[2])), np.zeros((m, tokens), np.int64)
         tops, found = np.zeros((m, n)), np.zeros(n, np.int64)
-        answer(chain, sentences, k, 0 if current else self.mean_over, m, E, tags, tops, found)
+        answer(chain, sentences, k, self.counts, self.depth == 2 and not current, m, E, tags, tops, found)
         return Answer(E[:, :k], tags, tops, found)
 
     def rows(self, features: np.ndarray, k: int) -> np.ndarray:
         """Weights of features, (features, tags): the mean ones where an average is kept."""
-        chain, rounds = self.view, self.mean_over
+        chain = self.view
         known = np.where(features < len(chain.slots), features, 0)
         slots = np.where(features < len(chain.slots), chain.slots[known], 0)
-        values = chain.W[0, slots, :k].astype(np.float64)
-        return values - chain.W[1, slots, :k] / rounds if rounds else values
+        slots = np.where(slots < chain.W.shape[1], slots, 0)
+        return self._mean(chain.W[:, slots, :k])
 
     def transitions(self, k: int) -> np.ndarray:
         """Weights of transitions, [previous, current]: the mean ones where an average is kept."""
-        T, rounds = self.view.T, self.mean_over
-        return T[0, :k, :k] - T[1, :k, :k] / rounds if rounds else T[0, :k, :k].copy()
+        return self._mean(self.view.T[:, :k, :k])
+
+    def _mean(self, layers: np.ndarray) -> np.ndarray:
+        """The current values of some weights, or their mean where an average is kept; rounds are read last."""
+        late = layers[-1].copy()
+        now = layers[0].astype(np.float64)
+        rounds = int(self.counts[LEARNT])
+        return now - late / rounds if self.depth == 2 and rounds else now
 
     @property
     def dual(self) -> float:
@@ -276,6 +277,11 @@ class ChainModel:
         return float(self.sums[GAIN] - 0.5 * self.sums[SQ_NORM] - self.sums[PENALTY])
 
     # ------------------------------------------------------------------ keeping
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Tags and features that are known."""
+        return int(self.counts[LABELS]), self.n_features
+
     def cut(self, n_tags: int, n_features: int) -> None:
         """Forget tags and features that came after so many; nothing may have been learnt of them."""
         self.counts[LABELS], self.n_features = n_tags, n_features

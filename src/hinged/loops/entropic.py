@@ -44,6 +44,7 @@ class EntropicModel:
     """
 
     own, functions = None, ()
+    fixed_space = True  # names not met before stand for features that have weights already
     dtype = np.dtype(np.float64)
     label_rows = np.zeros(0, np.int64)  # rows of each label are not counted here
 

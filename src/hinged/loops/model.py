@@ -7,6 +7,7 @@ may see an update half written, never memory that is gone.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -175,13 +176,32 @@ class LabelModel(LabelMemory):
     ) -> np.ndarray:
         """Scores (rows, labels) by the weights learnt so far; by their mean where one is kept, unless `current`."""
         n = len(rows.indptr) - 1
-        out = np.zeros((n, len(labels)))
         if not len(labels) or not n:
-            return out
+            return np.zeros((n, len(labels)))
         held = [paged.view for paged in self.stores]  # keeps the pages alive while they are read
+        mean = self.mean_depth == 2 and not current
+        return self.mean_of(partial(self._score, rows, labels, describe, held), mean)
+
+    def mean_of(self, ask: Callable[[int], np.ndarray], mean: bool = True) -> np.ndarray:
+        """What `ask(rounds)` says of the mean weights w - late / rounds, or `ask(0)` of the current ones.
+
+        Beside a writer, moves younger than `rounds` would count many times over. Then w - late is asked for first,
+        then w, and the rounds are read last: each move counts for something between nothing and the whole of it.
+        """
+        rounds = self.mean_over if mean else 0
+        answer = ask(rounds)
+        if rounds == 0 or rounds == self.mean_over:
+            return answer
+        without, now = ask(1), ask(0)
+        return now + (without - now) / self.mean_over
+
+    def _score(
+        self, rows: Rows, labels: Sequence[Hashable], describe: Describe | None, held: Any, mean_over: int
+    ) -> np.ndarray:
+        n = len(rows.indptr) - 1
+        out = np.zeros((n, len(labels)))
         longest = longest_row(rows)
         columns, scaling, counts = self._columns_of(labels), self._scaling(), self.ledger.counts
-        mean_over = 0 if current else self.mean_over
         if not self.functions:
             parts = self._parts(labels, None, held)
             args = (rows, columns, scaling, held[0][0], parts, counts, mean_over, longest, out)

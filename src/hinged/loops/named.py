@@ -88,22 +88,24 @@ class NameTable:
         return True
 
     def read(
-        self, x: dict, dtype: np.dtype, whole: bool, named: bool = True
+        self, x: dict, dtype: np.dtype, whole: bool, first: int | None = None
     ) -> tuple[np.ndarray, np.ndarray, list[Hashable]] | None:
         """A row: columns, rising, and values, and new names. None: take a closer look.
 
-        New names come last, in their order, if the row shall be `whole`; they are listed if they shall be `named`.
+        New names come last, in their order, if the row shall be `whole`. They get the next columns and are listed, or
+        those from `first` on and are not.
         """
         n = len(x)
         columns, data, places = np.empty(n, np.int32), np.empty(n, dtype), np.empty(n, np.int64)
-        known = _read_direct(dtype.char, id(x), self._fixed, self._slots, self.n, columns, data, places)
+        new = self.n if first is None else first
+        known = _read_direct(dtype.char, id(x), self._fixed, self._slots, new, columns, data, places)
         if known == n:
             return columns, data, []
         if known < 0:
             return None
         if not whole:
             return columns[:known], data[:known], []
-        if not named:
+        if first is not None:
             return columns, data, []
         listed = list(x)
         return columns, data, [listed[i] for i in places[known:].tolist()]

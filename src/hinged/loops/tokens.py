@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from hinged.loops.ledger import LEARNT
 from hinged.tasks.sequence import best_path, best_paths
 
 __all__ = ["Chain", "Sentences", "answer", "emissions"]
@@ -77,35 +78,46 @@ def emissions(chain: Any, sentences: Any, begin: int, n: int, layer: int, E: Any
 
 
 @njit(cache=True)
-def _mean_emissions(chain: Any, sentences: Any, begin: int, n: int, rounds: int, E: Any, aside: Any) -> None:
-    """Emissions by the mean weights, W - A / rounds; by W itself where `rounds` is 0."""
-    emissions(chain, sentences, begin, n, 0, E)
-    if rounds > 0:
+def _mean_emissions(
+    chain: Any, sentences: Any, begin: int, n: int, counts: Any, mean: bool, E: Any, aside: Any
+) -> None:
+    """Emissions by the `mean` weights, W - A / rounds, or by W itself.
+
+    The rounds are read last: beside a writer, no move is then younger than they are.
+    """
+    if mean:
         emissions(chain, sentences, begin, n, 1, aside)
+    emissions(chain, sentences, begin, n, 0, E)
+    rounds = counts[LEARNT]
+    if mean and rounds > 0:
         for i in range(n):
             for c in range(E.shape[1]):
                 E[i, c] -= aside[i, c] / rounds
 
 
 @njit(cache=True, nogil=True)
-def answer(chain: Any, sentences: Any, k: int, rounds: int, m: int, E: Any, tags: Any, tops: Any, found: Any) -> None:
+def answer(
+    chain: Any, sentences: Any, k: int, counts: Any, mean: bool, m: int, E: Any, tags: Any, tops: Any, found: Any
+) -> None:
     """Emissions of all tokens, and the `m` best sequences of each sentence; none where `m` is 0.
 
-    `rounds` is what the mean weights are taken over, 0 for the current ones. E (tokens, width), tags (m, tokens),
+    By the `mean` weights over the rounds in `counts`, or by the current ones. E (tokens, width), tags (m, tokens),
     tops (m, sentences), found (sentences,).
     """
     longest, width = _longest(sentences), chain.W.shape[2]
     aside = np.empty((longest, width))
+    late = chain.T[chain.T.shape[0] - 1].copy()
     T = chain.T[0].copy()
-    if rounds > 0:
-        T -= chain.T[1] / rounds
+    rounds = counts[LEARNT]
+    if mean and rounds > 0:
+        T -= late / rounds
     came, work = np.zeros((longest, width), np.int64), np.zeros((2, width))
     many = m if m > 1 else 0
     scores = np.zeros((2, k, many))
     from_tag, from_place = np.zeros((longest, k, many), np.int64), np.zeros((longest, k, many), np.int64)
     for t in range(sentences.ends.shape[0] - 1):
         a, b = sentences.ends[t], sentences.ends[t + 1]
-        _mean_emissions(chain, sentences, a, b - a, rounds, E[a:b], aside)
+        _mean_emissions(chain, sentences, a, b - a, counts, mean, E[a:b], aside)
         if m == 1:
             tops[0, t] = best_path(E[a:b], T, b - a, k, came, work, tags[0, a:b])
             found[t] = 1

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -37,6 +39,9 @@ class TrialModel:
         None for Euclidean weights.
     """
 
+    functions, sizes = (), ()
+    all_or_nothing = True  # a trial may fail to be solved, so calls are undone whole
+
     def __init__(self, step: Step, geometry: Entropy | None) -> None:
         self.step, self.geometry = step, geometry
         self.theta = np.zeros(0)
@@ -56,18 +61,28 @@ class TrialModel:
         """ω by feature."""
         if self.geometry is None or not self.geometry.signed:
             return self.weights
-        n = len(self.theta) // 2
         weights = self.weights
+        n = len(weights) // 2
         return weights[:n] - weights[n:]
 
     @property
     def dual(self) -> float:
         """The certificate, Σ λm - G(θ)."""
+        gain, theta = self.gain, self.theta
         if self.geometry is None:
-            return float(self.gain - 0.5 * (self.theta @ self.theta))
-        if not len(self.theta):
-            return float(self.gain)
-        return float(self.gain - self.geometry.radius * (_log_sum(self.theta) - math.log(len(self.theta))))
+            return float(gain - 0.5 * (theta @ theta))
+        if not len(theta):
+            return float(gain)
+        return float(gain - self.geometry.radius * (_log_sum(theta) - math.log(len(theta))))
+
+    def copy(self) -> Self:
+        """A model of its own that knows the same; its vector is replaced by every step, so both may begin with it."""
+        twin = copy(self)
+        twin.counts = self.counts.copy()
+        return twin
+
+    def cut(self) -> None:
+        """Nothing is kept of features that no trial had."""
 
     def widen(self, n_features: int) -> None:
         """Admit so many features."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numba import njit
@@ -17,12 +19,14 @@ from hinged.loops.steps import Setting
 from hinged.rules.worst import worst_step
 from hinged.tasks.uniclass import radius
 
-__all__ = ["UniclassModel"]
+__all__ = ["Ball", "UniclassModel"]
 
 SCALE, SQ_NORM, HEIGHT, LARGEST, SINCE, WIDTH = range(6)
 # The multiple is folded into the vector before the vector, which is the centre over it, leaves the range of its type.
 LEAST_SCALE, LEAST_SCALE_SINGLE = 1e-60, 1e-20
 REFRESH = 4096  # updates after which ‖c‖² is summed anew
+SHORT = 1e-3  # seconds, until a reader looks again whether there is a ball to ask
+Answer = TypeVar("Answer")
 
 
 @njit(cache=True)
@@ -126,6 +130,30 @@ def _distances(rows: Any, v: Any, numbers: Any, out: Any) -> None:
         out[i] = math.sqrt(_apart(rows.indices, rows.data, rows.indptr[i], rows.indptr[i + 1], v, numbers)[0])
 
 
+class Ball(NamedTuple):
+    """What a reader sees: a centre, as a multiple of a vector, and a radius."""
+
+    v: np.ndarray
+    numbers: np.ndarray
+    n_features: int
+
+    @property
+    def center(self) -> np.ndarray:
+        """The centre (features,)."""
+        return (self.numbers[SCALE] * self.v[: self.n_features]).astype(self.v.dtype)
+
+    @property
+    def radius(self) -> float:
+        """The radius by now."""
+        return float(radius(self.numbers[LARGEST], self.numbers[HEIGHT]))
+
+    def distances(self, rows: Rows) -> np.ndarray:
+        """How far each row lies from the centre."""
+        out = np.zeros(len(rows.indptr) - 1)
+        _distances(rows, self.v, self.numbers, out)
+        return out
+
+
 class UniclassModel:
     """A centre, a radius and counts.
 
@@ -147,6 +175,8 @@ class UniclassModel:
         self.ledger = new_ledger()
         self.v = np.zeros(0, self.dtype)
         self.numbers = np.array([1.0, 0.0, largest if learns_radius else 0.0, largest, 0.0, 0.0])
+        self.turns = [0]  # odd while a writer is at work; the vector and its multiple make sense together alone
+        self.before: Ball | None = None  # while many rows are learnt, the ball before them
         self.n_features = 0
         self.columns = np.zeros(0, np.int32)
         self.lock = threading.RLock()
@@ -155,7 +185,7 @@ class UniclassModel:
     def widen(self, n_features: int) -> None:
         """Admit columns up to `n_features`."""
         if n_features > self.n_features:
-            with self.lock:
+            with self._turn():
                 self.n_features = n_features
                 self.v = longer(self.v, n_features)
                 self.columns = np.arange(n_features, dtype=np.int32)
@@ -168,39 +198,66 @@ class UniclassModel:
 
     def cut(self, n_features: int) -> None:
         """Forget the features after those; nothing may have been learnt of them."""
-        self.n_features = n_features
-        self.numbers[WIDTH] = n_features
+        with self._turn():
+            self.n_features = n_features
+            self.numbers[WIDTH] = n_features
 
-    @property
-    def center(self) -> np.ndarray:
-        """The centre (features,)."""
-        return (self.numbers[SCALE] * self.v[: self.n_features]).astype(self.dtype)
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """A writer's turn."""
+        with self.lock:
+            self.turns[0] += 1
+            try:
+                yield
+            finally:
+                self.turns[0] += 1
 
-    @property
-    def radius(self) -> float:
-        """The radius by now."""
-        return float(radius(self.numbers[LARGEST], self.numbers[HEIGHT]))
+    def ask(self, question: Callable[[Ball], Answer]) -> Answer:
+        """The answer to a question about the ball of one moment.
+
+        Where a writer was at work meanwhile, it is asked again: about the ball before the rows that are being learnt
+        if these are many, else about a copy that is made once the writer's turn is over.
+        """
+        turn = self.turns[0]
+        if turn % 2 == 0:
+            with np.errstate(over="ignore", invalid="ignore"):
+                answer = question(Ball(self.v, self.numbers, self.n_features))
+            if self.turns[0] == turn:
+                return answer
+        while (ball := self.before) is None:
+            if self.lock.acquire(timeout=SHORT):
+                try:
+                    ball = self._copied()
+                finally:
+                    self.lock.release()
+                break
+        return question(ball)
+
+    def _copied(self) -> Ball:
+        return Ball(self.v.copy(), self.numbers.copy(), self.n_features)
 
     def learn(self, rows: Rows, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Learn rows in order; return each round's flag and loss."""
         losses = np.zeros(len(rows.indptr) - 1)
         code, C, _, uses_weight, *_ = self.setting
-        with self.lock:
-            _learn(rows, weights, code, C, uses_weight, self.v, self.numbers, self.ledger.counts, losses)
+        many = len(losses) > 1 and rows.indptr[-1] - rows.indptr[0] >= len(self.v)  # then a copy costs little beside
+        with self._turn():
+            self.before = self._copied() if many else None
+            try:
+                _learn(rows, weights, code, C, uses_weight, self.v, self.numbers, self.ledger.counts, losses)
+            finally:
+                self.before = None
         return (losses > 0.0).astype(np.int8), losses
 
     def learn_dense(self, x: np.ndarray) -> float:
         """Learn one dense row of full width; return its loss, or -1 where it was refused."""
         with self.lock:
-            return self._direct(
+            self.turns[0] += 1
+            loss = self._direct(
                 self.dtype, self.columns, x, self.setting.code, self.setting.C, self.v, self.numbers, self.ledger.counts
             )
-
-    def distances(self, rows: Rows) -> np.ndarray:
-        """How far each row lies from the centre."""
-        out = np.zeros(len(rows.indptr) - 1)
-        _distances(rows, self.v, self.numbers, out)
-        return out
+            self.turns[0] += 1
+        return loss
 
     # ------------------------------------------------------------------ keeping
     def arrays(self) -> dict[str, np.ndarray]:
@@ -223,7 +280,7 @@ class UniclassModel:
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            return {name: value for name, value in vars(self).items() if name not in ("lock", "_direct")}
+            return {name: value for name, value in vars(self).items() if name not in ("lock", "_direct", "turns")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, lock=threading.RLock(), _direct=Direct(_learn_dense))
+        vars(self).update(state, lock=threading.RLock(), _direct=Direct(_learn_dense), turns=[0])

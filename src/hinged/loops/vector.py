@@ -209,6 +209,8 @@ def learn_dense(
                 if late.shape[0] > 0:
                     vector.late[0] += age * move * w.dtype.type(bias)
         learnt += 1
+        if late.shape[0] > 0:
+            counts[LEARNT] = learnt  # as it goes: readers divide by it
     counts[ROUNDS] += X.shape[0]
     counts[MISTAKES] += mistakes
     counts[UPDATES] += updates

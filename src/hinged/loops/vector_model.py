@@ -60,9 +60,7 @@ class VectorModel:
         self.own = None
         self.idf, self.unit, self.bias, self.average = idf, unit, bias, average
         self.ledger = new_ledger()
-        self.w = np.zeros(1, self.dtype)
-        self.late = np.zeros(int(average))
-        self.b, self.late_b = np.zeros(0), np.zeros(0)
+        self.vector = Vector(np.zeros(1, self.dtype), np.zeros(int(average)), np.zeros(0), np.zeros(0))
         self.df = np.zeros(1, np.int32)
         self.logs = np.zeros(0)
         self.n_features = 0
@@ -74,19 +72,20 @@ class VectorModel:
         if n_features <= self.n_features:
             return
         with self.lock:
-            self.n_features = n_features
-            self.w = longer(self.w, n_features + 1)
-            if self.average:
-                self.late = longer(self.late, len(self.w))
+            w = longer(self.vector.w, n_features + 1)
+            late = longer(self.vector.late, len(w)) if self.average else self.vector.late
+            self.vector = self.vector._replace(w=w, late=late)
             if self.idf:
                 self.df = longer(self.df, n_features + 1)
+            self.n_features = n_features  # last: readers go by it
 
     def with_thresholds(self, before: int, after: int) -> Self:
         """The same model with new thresholds of 0 at either end; this one stays as it is for its readers."""
-        twin = copy(self)
-        twin.b = np.concatenate((np.zeros(before), self.b, np.zeros(after)))
+        twin, (w, late, b, late_b) = copy(self), self.vector
+        b = np.concatenate((np.zeros(before), b, np.zeros(after)))
         if self.average:
-            twin.late_b = np.concatenate((np.zeros(before), self.late_b, np.zeros(after)))
+            late_b = np.concatenate((np.zeros(before), late_b, np.zeros(after)))
+        twin.vector = Vector(w, late, b, late_b)
         return twin
 
     @property
@@ -107,16 +106,27 @@ class VectorModel:
     @property
     def weights(self) -> np.ndarray:
         """What answers are given by: ω with the bias first, or its mean over the rounds."""
-        n, rounds = self.n_features + 1, int(self.ledger.counts[LEARNT])
-        if not self.average or rounds == 0:
-            return self.w[:n]
-        return (self.w[:n] - self.late[:n] / rounds).astype(self.dtype)
+        n, vector = self.n_features + 1, self.vector
+        return self._mean(vector.w[:n], vector.late[:n]).astype(self.dtype, copy=False)
 
     @property
     def thresholds(self) -> np.ndarray:
         """The thresholds, or their mean over the rounds."""
+        vector = self.vector
+        return self._mean(vector.b, vector.late_b)
+
+    def _mean(self, now: np.ndarray, late: np.ndarray) -> np.ndarray:
+        """The mean over the rounds of what is `now`, or itself where no mean is kept.
+
+        Beside a writer the order matters: a move that is found in `late` is also found in `now`, and is older than the
+        rounds counted last. So each counts for something between nothing and the whole of it.
+        """
+        if not self.average:
+            return now
+        late = late.copy()
+        now = now.copy()
         rounds = int(self.ledger.counts[LEARNT])
-        return self.b - self.late_b / rounds if self.average and rounds else self.b
+        return now - late / rounds if rounds else now
 
     # ------------------------------------------------------------------ learning and asking
     def learn(self, rows: Rows | Dense, targets: np.ndarray, weights: np.ndarray, judged: bool = True) -> Told:
@@ -129,7 +139,7 @@ class VectorModel:
                 self.ledger.counts[LEARNT] += np.count_nonzero(weights) if len(weights) else n
             return flags, losses
         if isinstance(rows, Dense):
-            vector = Vector(self.w, self.late, self.b, self.late_b)
+            vector = self.vector
             epsilon = self.epsilon if self.task == REGRESSION else -1.0
             common: tuple[Any, ...] = (self.setting, self.bias, vector, self.ledger, flags, losses)
             with self.lock:
@@ -137,7 +147,7 @@ class VectorModel:
             return flags, losses
         with self.lock:
             self._tabulate(n)
-            vector = Vector(self.w, self.late, self.b, self.late_b)
+            vector = self.vector
             common = (
                 self.setting,
                 self._scaling(),
@@ -161,8 +171,9 @@ class VectorModel:
     def score(self, rows: Rows | Dense, current: bool = False) -> np.ndarray:
         """⟨w, x⟩ of each row by the weights answers are given by, or by the current ones."""
         out = np.zeros(len(rows.indptr) - 1)
-        w = self.w if current else self.weights
+        w = self.vector.w if current else self.weights
         if isinstance(rows, Dense):
+            w = longer(w, rows.values.shape[1] + 1)  # columns that nobody has learnt have no weight
             score_dense(rows.values, w, self.bias, out)
         else:
             score(rows, self._scaling(), w, int(self.ledger.counts[LEARNT]), longest_row(rows), out)
@@ -191,10 +202,10 @@ class VectorModel:
         return {
             "counts": self.ledger.counts,
             "sums": self.ledger.sums,
-            "w": self.w[:n],
-            "late": self.late[: n if self.average else 0],
-            "b": self.b,
-            "late_b": self.late_b,
+            "w": self.vector.w[:n],
+            "late": self.vector.late[: n if self.average else 0],
+            "b": self.vector.b,
+            "late_b": self.vector.late_b,
             "df": self.df[: n if self.idf else 1],
         }
 
@@ -219,8 +230,8 @@ class VectorModel:
             raise ValueError("its counts are damaged")
         self.ledger = self.ledger._replace(counts=arrays["counts"].copy(), sums=arrays["sums"].copy())
         self.n_features = n - 1
-        self.w, self.b, self.df = arrays["w"].copy(), arrays["b"].copy(), arrays["df"].copy()
-        self.late, self.late_b = arrays["late"].copy(), arrays["late_b"].copy()
+        self.vector = Vector(*(arrays[name].copy() for name in Vector._fields))
+        self.df = arrays["df"].copy()
         self._tabulate(0)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -121,8 +121,7 @@ def _run_vectors() -> None:
     ball.widen(2)
     ball.learn(rows, none)
     ball.learn_dense(np.ones(2))
-    ball.distances(rows)
-    _ = ball.radius
+    ball.ask(lambda seen: (seen.distances(rows), seen.radius))
 
 
 def _run_sequences() -> None:

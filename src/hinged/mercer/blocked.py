@@ -102,14 +102,19 @@ class Machine:
             self.own.fit_to(n_features, n_outputs)
         if self.shared is not None and self.means is not None:
             self.shared.fit_to(n_features, 1)
-            self.means.fit_to(n_features, n_outputs)
+            self.means = self.means.fitted_to(n_features, n_outputs)
 
     def merge(self, onto: np.ndarray, n_labels: int) -> None:
         """Make label r one with label onto[r], -1 for nobody; what is shared by all labels stays."""
         if self.own is not None:
             self.own.merge(onto, n_labels)
         if self.means is not None:
-            self.means.merge(onto, n_labels)
+            self.means = self.means.merged(onto, n_labels)
+
+    @property
+    def n_features(self) -> int:
+        """Width of the rows that are kept in full."""
+        return max(part.n_features for part in (self.own, self.shared) if part is not None)
 
     @property
     def sparse(self) -> bool:
@@ -128,12 +133,12 @@ class Machine:
             self.own = SparseExpansion.of(self.own)
 
     def copy(self) -> Machine:
-        """A machine of its own that knows the same."""
+        """A machine of its own that knows the same: to learn on with, or to ask while this one learns."""
         twin = object.__new__(type(self))
         twin.kernel, twin.dtype, twin.budget, twin.device = self.kernel, self.dtype, self.budget, self.device
         twin.own = None if self.own is None else self.own.copy()
         twin.shared = None if self.shared is None else self.shared.copy()
-        twin.means = None if self.means is None else self.means.copy()
+        twin.means = self.means
         return twin
 
     # ------------------------------------------------------------------ asking
@@ -144,7 +149,8 @@ class Machine:
         """
         out = np.zeros((n_outputs, len(X)))
         beyond = np.zeros(len(X)) if beyond is None else beyond
-        some = max(1, BLOCK if self.means is None else ROOM // max(1, self.means.sums.size))
+        means = None if self.means is None else self.means.fitted_to(X.shape[1], n_outputs)
+        some = max(1, BLOCK if means is None else ROOM // max(1, means.sums.size))
         with workers(self._work(X, n_outputs)) as team:
             for first in range(0, len(X), some):
                 part = slice(first, first + some)
@@ -152,9 +158,9 @@ class Machine:
                 if self.own is not None:
                     sq = squares(block) + beyond[part].astype(self.dtype)
                     self.own.add_scores(self.kernel, block, sq, out[:, part], tile, team.share)
-                if self.shared is not None and self.means is not None:
-                    seen = (block[:, None, :] - self.means.values[:n_outputs, : X.shape[1]]).astype(self.dtype)
-                    alike = self.means.alike[:n_outputs]
+                if self.shared is not None and means is not None:
+                    seen = (block[:, None, :] - means.values[:n_outputs, : X.shape[1]]).astype(self.dtype)
+                    alike = means.alike[:n_outputs]
                     out[:, part] += self._shared_scores(seen, tile, beyond[part], team.share)[alike]
         return out.T
 
@@ -184,9 +190,10 @@ class Machine:
         found: dict[int, float] = {}
         seen = [(self.own, output, x)]
         if self.means is not None:
-            seen.append((self.shared, 0, x - self.means.values[output]))
+            means = self.means.fitted_to(x.shape[1], output + 1)
+            seen.append((self.shared, 0, x - means.values[output, : x.shape[1]]))
         for expansion, column, row in seen:
-            if expansion is None or expansion.n == 0:
+            if expansion is None or expansion.n == 0 or column >= expansion.n_outputs:
                 continue
             held, one = expansion.filled, self._rows(row, slice(1))
             sq = squares(one) + self.dtype.type(beyond)

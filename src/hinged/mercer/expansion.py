@@ -34,8 +34,7 @@ class Expansion:
 
     def __init__(self, n_features: int, n_outputs: int, dtype: Any) -> None:
         self.dtype = np.dtype(dtype)
-        self.n = 0
-        self.held = self._room(0, n_features, n_outputs)
+        self.state = 0, self._room(0, n_features, n_outputs)  # rows in use, and where: replaced as one, for readers
 
     def _room(self, room: int, n_features: int, n_outputs: int) -> Held:
         return Held(
@@ -44,6 +43,24 @@ class Expansion:
             np.zeros((room, n_outputs), self.dtype),
             np.zeros(room, np.int64),
         )
+
+    @property
+    def n(self) -> int:
+        """Rows in use."""
+        return self.state[0]
+
+    @n.setter
+    def n(self, n: int) -> None:
+        self.state = n, self.state[1]
+
+    @property
+    def held(self) -> Held:
+        """Their arrays, with room for more."""
+        return self.state[1]
+
+    @held.setter
+    def held(self, held: Held) -> None:
+        self.state = self.state[0], held
 
     @property
     def n_features(self) -> int:
@@ -56,8 +73,8 @@ class Expansion:
     @property
     def filled(self) -> Held:
         """What is in use."""
-        n = self.n  # before the arrays: a writer beside us fills them first
-        return Held(*(array[:n] for array in self.held))
+        n, held = self.state
+        return Held(*(array[:n] for array in held))
 
     @property
     def used(self) -> Held:
@@ -97,8 +114,7 @@ class Expansion:
 
     def replace(self, rows: np.ndarray, sq: np.ndarray, coef: np.ndarray, rounds: np.ndarray) -> None:
         """Remember these rows and no others; whoever reads the old ones keeps them."""
-        self.held = Held(rows, sq.astype(self.dtype), coef.astype(self.dtype), rounds)
-        self.n = len(rows)
+        self.state = len(rows), Held(rows, sq.astype(self.dtype), coef.astype(self.dtype), rounds)
 
     def merge(self, onto: np.ndarray, n_outputs: int) -> None:
         """Add the coefficients of output r to those of onto[r], -1 for nobody's."""
@@ -144,7 +160,8 @@ class Expansion:
     def values(self, kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
         """K of every row of X with every past row."""
         held = self.filled
-        return matrix(kernel, X, held.rows, sq, held.squares)
+        d = min(X.shape[1], held.rows.shape[1])
+        return matrix(kernel, X[:, :d], held.rows[:, :d], sq, held.squares)
 
     def gram(self, kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
         """K among the rows of X, checked."""
@@ -152,27 +169,30 @@ class Expansion:
 
     def copy(self) -> Expansion:
         """The same sum; the rows are shared, and neither will write over the other's."""
-        twin = object.__new__(type(self))
-        twin.dtype, twin.n, twin.held = self.dtype, self.n, self.filled
+        twin, filled = object.__new__(type(self)), self.filled
+        twin.dtype, twin.state = self.dtype, (len(filled.rounds), filled)
         return twin
 
 
 class Means:
-    """The mean of each label's rows so far, 0 before the first."""
+    """The mean of each label's rows so far, 0 before the first.
+
+    A machine's means are replaced whole, never changed: readers keep those they took.
+    """
 
     def __init__(self, n_features: int, n_labels: int) -> None:
         self.sums, self.counts = np.zeros((n_labels, n_features)), np.zeros(n_labels, np.int64)
         self.alike = np.zeros(n_labels, np.int64)  # the first label with the very same mean
 
-    def fit_to(self, n_features: int, n_labels: int) -> None:
-        """Admit wider rows, or more labels."""
+    def fitted_to(self, n_features: int, n_labels: int) -> Means:
+        """The same means with room for wider rows, or more labels."""
         k, d = self.sums.shape
-        if n_features > d or n_labels > k:
-            sums = np.zeros((max(k, n_labels), max(d, n_features)))
-            sums[:k, :d] = self.sums
-            self.sums, self.counts = sums, np.append(self.counts, np.zeros(len(sums) - k, np.int64))
-            self.alike = np.append(self.alike, np.zeros(len(sums) - k, np.int64))
-            self.compare()
+        if n_features <= d and n_labels <= k:
+            return self
+        twin = Means(max(d, n_features), max(k, n_labels))
+        twin.sums[:k, :d], twin.counts[:k] = self.sums, self.counts
+        twin.compare()
+        return twin
 
     @property
     def values(self) -> np.ndarray:
@@ -186,16 +206,15 @@ class Means:
             self.counts[labels] += 1
             self.compare()
 
-    def merge(self, onto: np.ndarray, n_labels: int) -> None:
-        """Add the rows of label r to those of onto[r], -1 for nobody's."""
-        before = self.sums, self.counts
-        self.sums, self.counts = np.zeros((n_labels, self.sums.shape[1])), np.zeros(n_labels, np.int64)
-        for r, to in enumerate(onto[: len(before[1])]):
+    def merged(self, onto: np.ndarray, n_labels: int) -> Means:
+        """Means in which the rows of label r are added to those of onto[r], -1 for nobody's."""
+        twin = Means(self.sums.shape[1], n_labels)
+        for r, to in enumerate(onto[: len(self.counts)]):
             if to >= 0:
-                self.sums[to] += before[0][r]
-                self.counts[to] += before[1][r]
-        self.alike = np.zeros(n_labels, np.int64)
-        self.compare()
+                twin.sums[to] += self.sums[r]
+                twin.counts[to] += self.counts[r]
+        twin.compare()
+        return twin
 
     def compare(self) -> None:
         """Labels with equal means must score equally to the last bit, so only the first of them is scored."""

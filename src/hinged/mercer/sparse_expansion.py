@@ -37,8 +37,8 @@ class SparseExpansion(Expansion):
     @property
     def filled(self) -> Held:
         """What is in use."""
-        n = self.n  # before the arrays: a writer beside us fills them first
-        rows, held = self.rows, self.held
+        n, held = self.state  # before the rows: a writer beside us fills those first
+        rows = self.rows
         ends = rows.indptr[: n + 1]
         kept: Any = Sparse(ends, rows.indices[: ends[-1]], rows.data[: ends[-1]])
         return Held(kept, held.squares[:n], held.coef[:n], held.rounds[:n])
@@ -78,10 +78,10 @@ class SparseExpansion(Expansion):
 
     def copy(self) -> SparseExpansion:
         """The same sum; the rows are shared, and neither will write over the other's."""
-        twin = object.__new__(type(self))
-        held = self.filled
+        twin, held = object.__new__(type(self)), self.filled
+        n = len(held.rounds)
         twin.rows, twin.places = held.rows, self.places  # type: ignore[assignment]
-        twin.dtype, twin.n, twin.held = self.dtype, self.n, held._replace(rows=np.zeros((self.n, 0), self.dtype))
+        twin.dtype, twin.state = self.dtype, (n, held._replace(rows=np.zeros((n, 0), self.dtype)))
         return twin
 
     # ------------------------------------------------------------------ products
@@ -91,7 +91,10 @@ class SparseExpansion(Expansion):
         lines = np.zeros((len(columns), len(X)), self.dtype)
         lines[at, X.rows()] = X.data
         width = max(X.shape[1], 1)
-        place = self.places.pop() if self.places else np.zeros(0, np.int32)
+        try:
+            place = self.places.pop()
+        except IndexError:  # all are in use, by other readers too
+            place = np.zeros(0, np.int32)
         if len(place) < width:
             place = np.full(max(width, 2 * len(place)), -1, np.int32)
         place[columns] = np.arange(len(columns), dtype=np.int32)

@@ -43,8 +43,8 @@ class TensorExpansion(Expansion):
     @property
     def used(self) -> Any:
         """What is in use, on the device."""
-        n = self.n
-        return Held(*(array[:n] for array in self.held))
+        n, held = self.state
+        return Held(*(array[:n] for array in held))
 
     @property
     def filled(self) -> Held:
@@ -65,8 +65,8 @@ class TensorExpansion(Expansion):
 
     def copy(self) -> TensorExpansion:
         """The same sum; the rows are shared, and neither will write over the other's."""
-        twin = object.__new__(type(self))
-        vars(twin).update(vars(self), held=self.used)
+        twin, used = object.__new__(type(self)), self.used
+        vars(twin).update(vars(self), state=(len(used.rounds), used))
         return twin
 
     def add_scores(
