@@ -30,7 +30,8 @@ class Progress:
     seconds : float
         Wall time of the pass.
     losses : float64 array or None
-        The hinge of each round, where the learner is of one weight vector.
+        The hinge of each round before its lesson, from `BinaryClassifier`, `Regressor`, `OrdinalClassifier` and
+        `Uniclass`; None from learners of labels and of sequences, whose loops do not write it down.
     """
 
     flags: np.ndarray
@@ -93,13 +94,15 @@ class Progress:
 
     @classmethod
     def join(cls, parts: Sequence[Self]) -> Self:
-        """One progress of consecutive ones."""
+        """One progress of consecutive ones; with losses where all parts have them."""
+        losses = [p.losses for p in parts if p.losses is not None]
         return cls(
             np.concatenate([p.flags for p in parts]),
             np.concatenate([p.ranks for p in parts]),
             sum(p.updates for p in parts),
             sum(p.cost for p in parts),
             sum(p.seconds for p in parts),
+            np.concatenate(losses) if losses and len(losses) == len(parts) else None,
         )
 
     def __repr__(self) -> str:
