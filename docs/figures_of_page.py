@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
@@ -25,7 +26,7 @@ def screens() -> None:
         raise FileNotFoundError("there is no chromium here to take pictures with")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as running:
         mail = Path(folder) / "mail"
-        write_demo(mail)
+        write_demo(mail, end=time.time())
         with Assistant(Path(folder) / "state", fsync=False) as assistant:
             server = PageServer(lambda: open_source(mail), assistant)
             thread = threading.Thread(target=server.run)

@@ -80,6 +80,9 @@ def test_the_reasons_speak_for_and_against(desk):
     assert best["for"]
     assert all(share > 0 for _, share in best["for"])
     assert all(share < 0 for folder in told["folders"] for _, share in folder["against"])
+    quoted = [words.split('"')[1] for folder in told["folders"] for words, _ in folder["for"] if '"' in words]
+    assert quoted
+    assert not {"the", "is", "you", "your", "dear", "thanks", "hi"} & set(quoted)
 
 
 def test_wishes_are_kept(desk, tmp_path):

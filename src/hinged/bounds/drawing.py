@@ -95,12 +95,26 @@ def bound_section(watched: Watched) -> str:
     if watched.trace is None:
         return f"<section><h2>What is proven</h2><p>{note}</p></section>"
     seen, final = watched.trace, watched.trace.final
-    by = "" if final is None else f"At most {final.mistakes:,.0f} mistakes by {escape(final.theorem)}. "
+    by = "" if final is None else f", {escape(about(final.mistakes, final.theorem, len(seen.mistakes)))}"
     return (
         f"<section><h2>What is proven</h2><figure>{trace_svg(seen, unit='examples, in their order')}<figcaption>"
-        f"{int(seen.mistakes[-1]):,} mistakes happened. {by}The certificate is the most that the learner's own dual "
+        f"{int(seen.mistakes[-1]):,} mistakes happened{by}. The certificate is the most that the learner's own dual "
         f"allows; the bound compares with fixed weights found in hindsight. {note}</figcaption></figure></section>"
     )
+
+
+def about(most: float, theorem: str, examples: int) -> str:
+    """A bound in words; one that allows as many mistakes as there are examples is called vacuous.
+
+    Examples
+    --------
+    >>> about(12.0, "PA theorem 4", 100)
+    'at most 12 by PA theorem 4'
+    >>> about(300.0, "PA theorem 4", 100)
+    'at most 300 by PA theorem 4, which is vacuous: there are only 100 examples'
+    """
+    words = f"at most {most:,.0f} by {theorem}"
+    return words if most < examples else f"{words}, which is vacuous: there are only {examples:,} examples"
 
 
 def _series(trace: Trace) -> dict[str, np.ndarray]:

@@ -279,13 +279,14 @@ def _print_labels(result: Assessment) -> None:
 
 
 def _print_bound(watched: Watched) -> None:
+    from hinged.bounds.drawing import about
     from hinged.cli.tables import bold, count, dim, rows_of, say
 
     say()
     seen = watched.trace
     if seen is not None:
         if seen.final is not None:
-            proven = f"at most {seen.final.mistakes:,.0f} by {seen.final.theorem}"
+            proven = about(seen.final.mistakes, seen.final.theorem, len(seen.mistakes))
             say(f"{bold(count(int(seen.mistakes[-1]), 'mistake'))}, {proven}")
 
         def cell(value: float | None) -> str:

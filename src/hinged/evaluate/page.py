@@ -111,7 +111,11 @@ dl div{display:grid;grid-template-columns:11rem 1fr;gap:4px 24px;padding:5px 12p
 dt{color:var(--muted)}
 dd{margin:0;max-width:42rem;overflow-wrap:anywhere}
 code{font:.875em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
-@media (max-width:640px){main{padding:40px 16px 64px}section{padding:20px 16px}dl div{grid-template-columns:1fr;
-padding:6px 0}}
+.squares text{font-size:12px}
+@media (max-width:640px){main{padding:40px 12px 64px}section{padding:20px 14px}dl div{grid-template-columns:1fr;
+padding:6px 0}th,td{padding:9px 0 9px 12px}th:first-child,td:first-child{position:sticky;left:0;padding-left:2px;
+padding-right:8px;background:var(--card);white-space:normal;overflow-wrap:anywhere;min-width:7rem;max-width:9.5rem}
+.best>*,.best>:first-child{background:var(--tint)}.bar{display:none}.rate b{min-width:0}
+.words td,.words th{white-space:normal;min-width:6rem}svg{min-width:600px}.squares{min-width:760px}}
 @media print{body{background:#fff}section{break-inside:avoid;border:0;padding:0}}
 """

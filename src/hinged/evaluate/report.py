@@ -35,7 +35,7 @@ COLUMNS = {
         "Certificate",
         "A proven floor: on this stream no fixed weights, even chosen in hindsight, bring half their squared length "
         "plus C times their total loss below it (to be compared between learners of the same features and C only; "
-        "a number below 0 is true but says nothing).",
+        "one below 0 is true but says nothing, and is called vacuous).",
     ),
 }
 
@@ -169,6 +169,8 @@ def _table(rows: Sequence[Mapping[str, Any]], best: Mapping[str, Any]) -> str:
     lines = []
     for i, row in enumerate(rows):
         certificate = "–" if row["certificate"] is None else f"{row['certificate']:,.1f}".replace("-", "−")
+        if (row["certificate"] or 0.0) < 0.0:
+            certificate += " (vacuous)"
         lines.append(
             f'<tr{" class=best" if row is best else ""}><th scope="row"><i class="dot c{i % len(COLOURS)}"></i>'
             f"{escape(row['learner'])}</th><td>{row['mistakes']:,}</td>"

@@ -13,8 +13,8 @@ from hinged.evaluate.plots import reliability
 __all__ = ["confusion_squares", "reliability_dots"]
 
 WIDTH = 920
-CELL, NAMES = 34, 230
-LONGEST_NAME = 30
+CELL, NAMES, HEAD = 34, 190, 150
+LONGEST_NAME = 24
 
 
 def confusion_squares(labels: Sequence[object], times: Mapping[tuple[object, object], int]) -> str:
@@ -30,17 +30,20 @@ def confusion_squares(labels: Sequence[object], times: Mapping[tuple[object, obj
     >>> confusion_squares(["ham", "spam"], {("ham", "ham"): 3, ("ham", "spam"): 1}).count("<rect")
     4
     """
-    size = min(CELL, (WIDTH - NAMES - 20) // max(len(labels), 1))
-    height = size * len(labels) + 30
+    size = min(CELL, (WIDTH - NAMES - HEAD) // max(len(labels), 1))
+    height = size * len(labels) + HEAD + 8
     parts = [
-        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'<svg class="squares" viewBox="0 0 {WIDTH} {height}" role="img" '
         'aria-label="Share of each label that was predicted as each label.">'
     ]
+    for column, said in enumerate(labels):
+        x = NAMES + (column + 0.5) * size
+        parts.append(f'<text transform="translate({x + 3:.1f} {HEAD - 8}) rotate(-45)">{escape(_short(said))}</text>')
     totals = {right: sum(n for (other, _), n in times.items() if other == right) for right in labels}
     for row, right in enumerate(labels):
-        y = row * size
-        name = str(right) if len(str(right)) <= LONGEST_NAME else str(right)[: LONGEST_NAME - 1] + "…"
-        parts.append(f'<text class="end" x="{NAMES - 12}" y="{y + size / 2 + 4.5:.1f}">{escape(name)}</text>')
+        y = HEAD + row * size
+        name = escape(_short(right))
+        parts.append(f'<text class="end" x="{NAMES - 12}" y="{y + size / 2 + 4.5:.1f}">{name}</text>')
         for column, said in enumerate(labels):
             n = times.get((right, said), 0)
             share = n / totals[right] if totals[right] else 0.0
@@ -52,8 +55,14 @@ def confusion_squares(labels: Sequence[object], times: Mapping[tuple[object, obj
                 f'height="{size - 2}" rx="3" style="fill:var(--{hue});fill-opacity:{shade:.3f}">'
                 f"<title>{escape(about)}</title></rect>"
             )
-    parts.append(f'<text class="tick" x="{NAMES}" y="{height - 8}">predicted, in the order of the rows →</text></svg>')
+    parts.append("</svg>")
     return "".join(parts)
+
+
+def _short(label: object) -> str:
+    """A label's name; of a long one its end, which says most where names are paths."""
+    name = str(label)
+    return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
 
 
 def reliability_dots(confidence: ArrayLike, hit: ArrayLike) -> str:

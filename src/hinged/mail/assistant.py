@@ -176,10 +176,16 @@ class Assistant:
         ]
         return replace(found, candidates=tuple(explained))
 
-    def explain(self, message: Message, folder: str, most: int | None = 10) -> list[tuple[str, float]]:
-        """What speaks for a folder, in words, with its share of the score, the strongest first; at the end, against."""
+    def explain(
+        self, message: Message, folder: str, most: int | None = 10, telling: bool = False
+    ) -> list[tuple[str, float]]:
+        """What speaks for a folder, in words, with its share of the score, the strongest first; at the end, against.
+
+        The shares of all reasons add up to the score. Where `telling`, stop words are left out.
+        """
         self._check_known(folder)
-        return reasons(self.model, fields_of(message, self.memory), message, folder, self.memory.name_of, most)
+        x = fields_of(message, self.memory)
+        return reasons(self.model, x, message, folder, self.memory.name_of, most, telling)
 
     def _reasons(self, x: Any, message: Message, folder: str) -> list[tuple[str, float]]:
         return reasons(self.model, x, message, folder, self.memory.name_of)

@@ -33,7 +33,7 @@ class Letter(NamedTuple):
     seconds: int  # when it came, since 1970
 
 
-def letters(messages: int = 1500, folders: int = 15, seed: int = 0) -> Iterator[Letter]:
+def letters(messages: int = 1500, folders: int = 15, seed: int = 0, end: float | None = None) -> Iterator[Letter]:
     """Generated mail in the order of its arrival, the same for the same arguments.
 
     Folders appear over time and have their seasons. Threads refer to earlier messages, lists name themselves, some
@@ -44,6 +44,8 @@ def letters(messages: int = 1500, folders: int = 15, seed: int = 0) -> Iterator[
     messages, seed : int
     folders : int, default 15
         At most 15.
+    end : float, optional
+        When the last message came, in seconds since 1970; the first came in January 2024 where it is left out.
 
     Examples
     --------
@@ -53,6 +55,7 @@ def letters(messages: int = 1500, folders: int = 15, seed: int = 0) -> Iterator[
     """
     themes, rng = FOLDERS[:folders], np.random.default_rng(seed)
     minutes = np.cumsum(rng.integers(5, 240, messages))
+    begin = BEGIN if end is None else int(end) - 60 * int(minutes[-1])
     phases, begun = rng.uniform(0, 2 * np.pi, len(themes)), set[str]()
     recent: dict[str, list[tuple[str, str]]] = {theme.folder: [] for theme in themes}
     for i in range(messages):
@@ -62,7 +65,7 @@ def letters(messages: int = 1500, folders: int = 15, seed: int = 0) -> Iterator[
             for t, p in zip(themes, phases, strict=True)
         ]
         theme = themes[int(rng.choice(len(themes), p=np.array(lively) / np.sum(lively)))]
-        name, when = f"<{seed}.{i}@demo.example.net>", BEGIN + 60 * int(minutes[i])
+        name, when = f"<{seed}.{i}@demo.example.net>", begin + 60 * int(minutes[i])
         before = recent[theme.folder]
         thread = before[int(rng.integers(len(before)))] if before and rng.random() < 0.35 else None
         subject = f"Re: {thread[1]}" if thread else _said(theme.subjects, theme, rng)
@@ -84,20 +87,22 @@ def letters(messages: int = 1500, folders: int = 15, seed: int = 0) -> Iterator[
         yield Letter(letter.as_bytes(), folder, when)
 
 
-def write_demo(folder: Path, messages: int = 1500, folders: int = 15, seed: int = 0) -> dict[str, int]:
+def write_demo(
+    folder: Path, messages: int = 1500, folders: int = 15, seed: int = 0, end: float | None = None
+) -> dict[str, int]:
     """Write a Maildir: most messages filed, the last thirty in the inbox; return how many lie in each folder.
 
     Parameters
     ----------
     folder : path
         Must not exist, or be empty.
-    messages, folders, seed : int
+    messages, folders, seed, end
         As `letters` takes them.
     """
     if folder.exists() and any(folder.iterdir()):
         raise FileExistsError(f"{folder} is not empty; name a folder that is new.")
     counts: dict[str, int] = {}
-    for i, letter in enumerate(letters(messages, folders, seed)):
+    for i, letter in enumerate(letters(messages, folders, seed, end)):
         name = "INBOX" if i >= messages - UNFILED else letter.folder
         place = folder if name == "INBOX" else folder / f".{to_utf7(name).replace('/', '.')}"
         if name not in counts:

@@ -11,6 +11,7 @@ import numpy as np
 from hinged.evaluate.answers import confidences
 from hinged.mail.features import LOUD, in_words
 from hinged.mail.message import Message
+from hinged.mail.stop_words import is_stop_word
 
 __all__ = ["Candidate", "Suggestion", "Thresholds", "ranked", "reasons", "within"]
 
@@ -86,13 +87,22 @@ def ranked(model: Any, x: Any, usable: Callable[[str], bool], limits: Thresholds
 
 
 def reasons(
-    model: Any, x: Any, message: Message, folder: str, name_of: Callable[[int], str], most: int | None = MOST_REASONS
+    model: Any,
+    x: Any,
+    message: Message,
+    folder: str,
+    name_of: Callable[[int], str],
+    most: int | None = MOST_REASONS,
+    telling: bool = True,
 ) -> list[tuple[str, float]]:
     """What speaks for a folder, in words, with its share of the score; the strongest first.
 
-    Where only some are wanted, only the features with the largest shares are put in words.
+    Where `telling`, stop words are left out, unless nothing else speaks for the folder, or against it. Where only
+    some reasons are wanted, only the features with the largest shares are put in words.
     """
     found = model.explain(x, folder, top=None)
+    if telling:
+        found = [one for sign in (1.0, -1.0) for one in _telling([item for item in found if item[1] * sign > 0.0])]
     if most is not None:
         found = sorted(found, key=lambda item: -item[1])[: 4 * LOUD * most]
     shares: dict[str, float] = {}
@@ -100,6 +110,10 @@ def reasons(
         words = in_words(str(feature), message, name_of)
         shares[words] = shares.get(words, 0.0) + share
     return sorted(shares.items(), key=lambda item: -item[1])[:most]
+
+
+def _telling(found: list[tuple[Any, float]]) -> list[tuple[Any, float]]:
+    return [item for item in found if not is_stop_word(str(item[0]))] or found
 
 
 def within(folder: str, folders: Collection[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -23,13 +24,13 @@ def demo(
 ) -> None:
     """Write a made-up Maildir to try the assistant on.
 
-    Most messages are filed, the last thirty lie in the inbox.
+    Most messages are filed, the last thirty lie in the inbox; the last one has just come.
 
     Example: hinged mail demo demo-mail
     """
     from hinged.mail.demo import write_demo
 
-    counts = write_demo(folder, messages, folders, seed)
+    counts = write_demo(folder, messages, folders, seed, end=time.time())
     if as_json:
         typer.echo(json.dumps(counts, indent=2))
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -67,7 +68,7 @@ def serve(
         from hinged.mail.demo import write_demo
 
         with tempfile.TemporaryDirectory(prefix="hinged-demo-") as temporary:
-            write_demo(Path(temporary) / "mail")
+            write_demo(Path(temporary) / "mail", end=time.time())
             kept = state or Path(temporary) / "state"
             _serve(f"{temporary}/mail", kept, asked, browser, as_json, ending)
 

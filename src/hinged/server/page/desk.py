@@ -146,7 +146,7 @@ class Desk:
     def _why(self, message: Message, folder: str, suggestion: Suggestion) -> dict[str, Any]:
         if suggestion.pinned:
             return {"for": [[reason, 1.0] for reason in suggestion.candidates[0].reasons], "against": []}
-        shares = self.assistant.explain(message, folder, most=None)
+        shares = self.assistant.explain(message, folder, most=None, telling=True)
         against = [share for share in reversed(shares) if share[1] < 0]
         return {"for": [s for s in shares if s[1] > 0][:WORDS_FOR], "against": against[:WORDS_AGAINST]}
 
