@@ -11,8 +11,9 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-// Somebody else's text in one line. It has its own direction, and controls that would show it backwards are left out.
-export const foreign = (tag, attributes, text) => make(tag, { dir: "auto", ...attributes }, text.replace(/[\u202a-\u202e\u2066-\u2069]/g, ""));
+// Somebody else's text in one line, without controls that would show it, or what follows, backwards.
+export const plain = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+export const foreign = (tag, attributes, text) => make(tag, { dir: "auto", ...attributes }, plain(text)); // its direction is its own
 
 // The last part of a folder's name says most, so it comes first and is cut last.
 export function folderName(name) {

@@ -3,7 +3,7 @@ import { $, foreign, make, percent, warn } from "./dom.js";
 import { ask, up } from "./link.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const [WIDTH, HEIGHT, LEFT, BOTTOM] = [860, 230, 46, 26];
+const [HEIGHT, LEFT, BOTTOM] = [230, 46, 26];
 
 function drawn(tag, attributes, text = "") {
   const element = document.createElementNS(SVG, tag);
@@ -27,6 +27,7 @@ export async function curve() {
     $("#curve").replaceChildren();
     return;
   }
+  const WIDTH = Math.max(280, $("#curve").clientWidth); // as wide as it is shown, so that its words keep their size
   const x = (at) => LEFT + ((WIDTH - LEFT - 8) * at) / n;
   const y = (share) => 8 + (HEIGHT - BOTTOM - 8) * (1 - share);
   const last = told.points[told.points.length - 1];

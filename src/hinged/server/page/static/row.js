@@ -1,5 +1,5 @@
 // How one message of the inbox looks. Whatever is pressed in it is done to that message.
-import { chip, foreign, make, nameOf, otherChip, percent, when } from "./dom.js";
+import { chip, foreign, make, nameOf, otherChip, percent, plain, when } from "./dom.js";
 
 export function rowElement(row, mine, run) {
   return make(
@@ -12,7 +12,7 @@ export function rowElement(row, mine, run) {
       on: { click: (event) => { if (!event.target.closest("button")) run.open(row.key); } },
     },
     make("div", { class: "line" }, foreign("span", { class: "who" }, nameOf(row.from)), row.files ? make("span", { class: "clip" }, row.files === 1 ? "1 file" : `${row.files} files`) : null, make("time", {}, when(row.date))),
-    make("div", { class: "what", dir: "auto" }, foreign("bdi", {}, row.subject), " ", foreign("span", {}, row.snippet)),
+    make("div", { class: "what", dir: "auto" }, make("span", { class: "subject" }, plain(row.subject)), " ", foreign("bdi", {}, row.snippet)), // the subject's direction
     make("div", { class: "chips" }, ...chips(row, mine, run)),
   );
 }
