@@ -38,6 +38,7 @@ def run(quick: bool) -> Report:
             server = PageServer(lambda: open_source(Path(folder) / "mail"), assistant)
             thread = threading.Thread(target=server.run)
             thread.start()
+            server.loaded.wait()
             browser = running.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
             opening, page = [], None
             for _ in range(2 if quick else 6):

@@ -1,7 +1,9 @@
 """The desk behind the page: filing teaches, undoing takes it back to the last bit, other programs' filing is seen."""
 
+import sys
 import threading
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -220,6 +222,7 @@ def test_the_page_goes_on_watching_after_its_mail_was_away(tmp_path):
         thread = threading.Thread(target=server.run)
         thread.start()
         try:
+            assert server.loaded.wait(60)
             before = len(server.desk._places)
             mail.rename(away)
             time.sleep(1.2)  # the page looks twice a second
@@ -233,3 +236,31 @@ def test_the_page_goes_on_watching_after_its_mail_was_away(tmp_path):
         finally:
             server.stop()
             thread.join(20)
+
+
+counted: list[str] = []  # what the operating system was asked for, while a test counts
+is_counting = threading.Event()
+sys.addaudithook(lambda event, _: counted.append(event) if is_counting.is_set() else None)
+
+
+def test_filing_does_no_more_work_in_a_large_inbox(mail, tmp_path):
+    """Neither lists the inbox nor reads other messages, however many there are."""
+    work = {}
+    for more in (0, 600):
+        for i in range(more):
+            text = f"From: a{i}@example.com\nSubject: message {i}\nMessage-ID: <{i}@many>\n\nhello\n"
+            (mail / "new" / f"16{i:08d}.many.host").write_text(text)
+        with Assistant(tmp_path / f"state-{more}", fsync=False) as assistant:
+            desk = Desk(open_source(mail), assistant)
+            desk.refresh()
+            key = desk.rows(0, 30)["rows"][3]["key"]
+            counted.clear()
+            is_counting.set()
+            desk.file(key, "Travel")
+            desk.rows(0, 29)
+            is_counting.clear()
+            work[more] = Counter(counted)
+            desk.undo()
+    for event in ("os.rename", "open"):
+        assert work[0][event] == work[600][event] > 0
+    assert work[600]["os.scandir"] == work[600]["os.listdir"] == 0

@@ -2,15 +2,19 @@
 
 import json
 import os
+import threading
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests import needs
 from tests.server.site import inbox, left, where
 
-from hinged.mail import open_source
+from hinged.mail import Assistant, SourceError, open_source
+from hinged.mail.sources.maildir import MaildirSource
 from hinged.mail.sources.modified_utf7 import to_utf7
+from hinged.server.page.serving import PageServer
 
 #: Where screenshots are left; nowhere unless it is asked for.
 SHOTS = os.environ.get("HINGED_SHOTS")
@@ -359,3 +363,60 @@ def test_a_code_opens_the_page_once(site, chromium):
     context.close()
     path = address.partition(str(site.server.port))[2]
     assert ask(site, path, cookie=False)[0] == 403
+
+
+class Gated(MaildirSource):
+    """A Maildir whose messages can be read only when a gate is open."""
+
+    gate = threading.Event()
+
+    def read(self, places):
+        for found in super().read(places):
+            assert self.gate.wait(60)
+            yield found
+
+
+def test_the_page_shows_how_far_the_first_look_has_come(mailbox, chromium):
+    Gated.gate.clear()
+    site, shown = mailbox, []
+    site.server = PageServer(lambda: Gated(site.mail), site.assistant)
+    site.thread = threading.Thread(target=site.server.run, args=(lambda *now: shown.append(now),))
+    site.thread.start()
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(site.server.address)
+    page.wait_for_function("() => document.querySelector('#note').textContent.includes('reading ')")
+    assert page.locator("#empty").is_hidden()
+    assert json.loads(ask(site, "/api/inbox")[1])["loading"]["what"].startswith("reading ")
+    assert not site.server.loaded.is_set()
+    Gated.gate.set()
+    page.wait_for_selector(".chip")
+    assert page.locator("#note").is_hidden()
+    assert site.server.loaded.is_set()
+    assert any("20 of" in what for what, _, _ in shown)
+    assert "learning" in [what for what, _, _ in shown]
+    context.close()
+
+
+def test_a_first_look_that_fails_or_is_stopped_ends_the_server(mailbox, tmp_path):
+    Gated.gate.clear()
+    mailbox.serve()  # for the fixture, which stops it
+    with Assistant(tmp_path / "other", fsync=False) as assistant:
+        server = PageServer(lambda: Gated(mailbox.mail), assistant)
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        server.stop()
+        Gated.gate.set()
+        thread.join(60)
+        assert not thread.is_alive()
+        assert server.page.failure is None
+        server = PageServer(lambda: Broken(mailbox.mail), assistant)
+        with ThreadPoolExecutor(1) as worker, pytest.raises(SourceError, match="the disk is gone"):
+            worker.submit(server.run).result(60)
+
+
+class Broken(MaildirSource):
+    """A Maildir that is gone when its messages are listed."""
+
+    def places(self, folder):
+        raise SourceError("the disk is gone.")

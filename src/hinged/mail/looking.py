@@ -9,7 +9,7 @@ from hinged.mail.assistant import Assistant, Filed
 from hinged.mail.reading import Skip, Skipped, messages, places_of
 from hinged.mail.sources.source import UNREADABLE, Place, Source, SourceError
 
-__all__ = ["Look", "check_folders", "in_order_of_time", "look"]
+__all__ = ["Look", "Show", "check_folders", "in_order_of_time", "look"]
 
 MOST_FOLDERS = 2000  # the joint step solves a problem over all pairs of labels
 MOSTLY, HALF = 0.8, 0.5  # of a folder's messages that must turn up in a new folder for it to be the old one renamed
@@ -111,8 +111,12 @@ def in_order_of_time(
         places = places_of(source, folder, skip)
         if places is None:
             continue
+        if choose is not None:
+            places = choose(folder, places)
         last = 0.0
-        for place, message in messages(source, places if choose is None else choose(folder, places), skip):
+        for i, (place, message) in enumerate(messages(source, places, skip)):
+            if show is not None and i % 20 == 19:
+                show(f"reading {folder}, {i + 1:,} of {len(places):,} messages", done, len(folders))
             last = message.date if message.date is not None else last
             found.append((last, Filed(message, folder, place)))
     found.sort(key=lambda dated: dated[0])  # which keeps the order of folders and arrivals among equals

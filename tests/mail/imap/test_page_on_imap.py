@@ -66,6 +66,7 @@ def test_the_page_sees_what_another_program_files(mailbox, other, tmp_path):
                 with urllib.request.urlopen(asked, timeout=20) as answer:
                     return json.load(answer)["total"]
 
+            assert server.loaded.wait(60)
             assert total() == 5
             other.select_folder("INBOX")
             other.move(other.search()[:2], there("Finance/Taxes"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -97,5 +98,8 @@ def _serve(spec: str, state: Path | None, asked: dict[str, Any], browser: bool, 
 
             webbrowser.open(server.address_once())  # others can read the arguments of a browser
         ending.call(server.stop)
-        server.run()
+        from hinged.cli.progress import bar
+
+        with ExitStack() as drawn:
+            server.run(drawn.enter_context(bar()), drawn.close)
         ending.check()

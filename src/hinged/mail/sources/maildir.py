@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import time
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +22,7 @@ from hinged.mail.sources.uses import guess_uses
 __all__ = ["MaildirSource", "is_maildir"]
 
 STEP = 0.5  # seconds between two looks while waiting
+LISTINGS = 2  # folders whose files are remembered
 ARRIVED = re.compile(r"[0-9]+")
 
 
@@ -54,6 +56,7 @@ class MaildirSource:
         self.root = root
         self._paths: dict[str, Path] = {}
         self._broken: dict[Path, str] = {}  # folders that cannot be listed, and why
+        self._listed: OrderedDict[str, dict[str, str]] = OrderedDict()  # files by key, as they were last listed
         self._state = self._looks()
 
     def folders(self) -> list[Folder]:
@@ -70,31 +73,33 @@ class MaildirSource:
 
     def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes | Unreadable]]:
         """The raw messages, long ones cut behind what counts; one that is gone meanwhile is left out."""
-        files: dict[str, dict[str, Path]] = {}
         for place in places:
-            if place.folder not in files:
-                files[place.folder] = self._files_if_there(place.folder)
-            raw = _read(files[place.folder].get(place.key))
-            if raw is None:  # it may have got other flags meanwhile
-                files[place.folder] = self._files_if_there(place.folder)
-                raw = _read(files[place.folder].get(place.key))
+            raw = _read(self._remembered(place))
+            if raw is None:  # it came, or got other flags, since the folder was listed
+                raw = _read(self._files_if_there(place.folder).get(place.key))
             if raw is not None:
                 yield place, raw
 
     def move(self, place: Place, folder: str) -> Place:
         """Rename the file into another Maildir; its flags stay."""
-        path = self._files(place.folder).get(place.key)
+        path = self._remembered(place)
+        if path is None or not os.path.lexists(path):
+            path = self._files(place.folder).get(place.key)
         if path is None:
             raise SourceError(f"the message {place.key} is no longer in {place.folder}; nothing was moved.")
-        target = self._path(folder) / path.parent.name / path.name
+        origin = Path(path)
+        target = self._path(folder) / origin.parent.name / origin.name
         if target.exists():
             raise SourceError(f"{folder} holds a message {place.key} already; nothing was moved.")
         try:
-            os.rename(path, target)
-            for changed in (target.parent, path.parent):
+            os.rename(origin, target)
+            for changed in (target.parent, origin.parent):
                 _flush(changed)
         except OSError as problem:
             raise SourceError(f"{place.key} could not be moved to {folder} ({problem.strerror}).") from problem
+        self._listed.get(place.folder, {}).pop(place.key, None)
+        if folder in self._listed:
+            self._listed[folder][place.key] = str(target)
         return Place(folder, place.key)
 
     def create(self, folder: str) -> str:
@@ -167,8 +172,11 @@ class MaildirSource:
             raise SourceError(f"there is no folder {folder!r} in {self.root}.")
         return self._paths[folder]
 
-    def _files(self, folder: str) -> dict[str, Path]:
-        """The files of a folder by key."""
+    def _files(self, folder: str) -> dict[str, str]:
+        """List the files of a folder by key, and remember them.
+
+        Listing takes time in proportion to the folder, so that a single message is looked for where it was.
+        """
         path, files = self._path(folder), {}
         if path in self._broken:
             raise FolderError(self._broken[path])
@@ -176,19 +184,28 @@ class MaildirSource:
             try:
                 for entry in os.scandir(path / name):
                     if not entry.name.startswith("."):
-                        files[escaped(entry.name.partition(":")[0])] = Path(entry.path)
+                        files[escaped(entry.name.partition(":")[0])] = entry.path
             except FileNotFoundError:
                 raise GoneError(f"{path} is gone.") from None
             except OSError as problem:
                 raise FolderError(f"{path / name} cannot be listed ({problem.strerror}).") from problem
+        self._listed[folder] = files
+        self._listed.move_to_end(folder)
+        while len(self._listed) > LISTINGS:
+            self._listed.popitem(last=False)
         return files
 
-    def _files_if_there(self, folder: str) -> dict[str, Path]:
+    def _files_if_there(self, folder: str) -> dict[str, str]:
         """The same; none where the folder is gone."""
         try:
             return self._files(folder)
         except GoneError:
             return {}
+
+    def _remembered(self, place: Place) -> str | None:
+        """Where a message was when its folder was last listed; the file may be gone."""
+        files = self._listed.get(place.folder)
+        return (self._files_if_there(place.folder) if files is None else files).get(place.key)
 
     def _looks(self) -> tuple[tuple[str, int], ...]:
         """When each folder changed last."""
@@ -205,16 +222,16 @@ def _arrival(key: str) -> tuple[int, str]:
     return (int(found[0]) if found else 0, key)
 
 
-def _read(path: Path | None) -> bytes | Unreadable | None:
+def _read(path: str | None) -> bytes | Unreadable | None:
     """The beginning of a file; None where it is gone."""
     try:
         if path is not None:
-            if not stat.S_ISREG(path.stat().st_mode):
+            if not stat.S_ISREG(os.stat(path).st_mode):
                 return Unreadable("it is no ordinary file")
             with open(path, "rb", opener=_without_waiting) as file:
                 return file.read(ENOUGH)
     except FileNotFoundError:
-        if path is not None and path.is_symlink():
+        if path is not None and os.path.islink(path):
             return Unreadable("it is a link to a file that is gone")
     except OSError as problem:
         return Unreadable(f"it cannot be read ({problem.strerror})")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing, suppress
@@ -18,6 +19,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from hinged.journal import InUseError, Journal, JournalError
+from hinged.mail.looking import Show
 from hinged.mail.replaying import replay_journal
 from hinged.mail.sources.source import Source, SourceError
 from hinged.server.page.desk import Desk
@@ -29,6 +31,13 @@ LONGEST = 64 * 1024  # bytes of a request
 MOST_ROWS = 100
 HEARTBEAT, STEP = 15.0, 0.5  # seconds
 WAIT = 2.0
+REST, LONGEST_REST = 1.0, 10.0  # seconds without filing before another look at the source; the most it is put off
+
+
+#: What the inbox holds while the mail is being read for the first time.
+NOTHING_YET: dict[str, Any] = {
+    "total": None, "start": 0, "at": None, "rows": [], "learnt": 0, "off": False, "undo": None, "needed": 0
+}  # fmt: skip
 
 
 class Page:
@@ -43,6 +52,11 @@ class Page:
 
     def __init__(self, desk: Desk, another: Callable[[], Source]) -> None:
         self.desk, self.another = desk, another
+        self._show: Show | None = None
+        self._loaded: Callable[[], None] | None = None
+        self.loading: dict[str, Any] | None = {"what": "starting", "done": 0, "total": 0}
+        self.failure: Exception | None = None
+        self._worked = 0.0  # when the user last filed something or took it back
         self._worker = ThreadPoolExecutor(1, "desk")
         self._version, self._ending = 0, threading.Event()
         self._listening: set[asyncio.Event] = set()  # one for each stream of news; used by the server's thread alone
@@ -50,30 +64,42 @@ class Page:
 
     def _routes(self) -> list[Route | Mount]:
         gets: dict[str, Callable[[Request], Any]] = {
-            "/api/inbox": self._rows,
             "/api/message": lambda r: self.desk.message(r.query_params.get("key", "")),
             "/api/folders": lambda r: self.desk.folders(),
             "/api/curve": lambda r: self.desk.hits.curve(),
             "/api/settings": lambda r: self.desk.settings(),
         }
         posts: dict[str, Callable[[Any], Any]] = {
-            "/api/file": lambda body: self.desk.file(_text(body, "key"), _text(body, "folder")),
+            "/api/file": lambda body: self._work(self.desk.file, _text(body, "key"), _text(body, "folder")),
             "/api/make": lambda body: self.desk.make(_text(body, "folder")),
-            "/api/undo": lambda body: self.desk.undo(),
+            "/api/undo": lambda body: self._work(self.desk.undo),
             "/api/settings": lambda body: self.desk.change(_text(body, "what"), body.get("value")),
         }
         return [
             Route("/", lambda request: FileResponse(STATIC / "index.html")),
+            Route("/api/inbox", self._inbox),
             *(Route(path, self._get(call)) for path, call in gets.items()),
             *(Route(path, self._post(call), methods=["POST"]) for path, call in posts.items()),
             Route("/api/events", self._events),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
 
+    def _work(self, do: Callable[..., Any], *given: str) -> Any:
+        try:
+            return do(*given)
+        finally:
+            self._worked = time.monotonic()
+
     # ------------------------------------------------------------------ requests
-    def _rows(self, request: Request) -> Any:
-        count = min(MOST_ROWS, _number(request, "count", 50))
-        return self.desk.rows(_number(request, "start", 0), count, request.query_params.get("key", ""))
+    async def _inbox(self, request: Request) -> Response:
+        """The inbox; until the first look is over, how far it has come, without waiting for the desk."""
+        try:
+            start, count = _number(request, "start", 0), min(MOST_ROWS, _number(request, "count", 50))
+        except ValueError as problem:
+            return _problem(400, str(problem))
+        if self.loading is not None:
+            return _Json({**NOTHING_YET, "loading": self.loading})
+        return await self._answer(lambda: self.desk.rows(start, count, request.query_params.get("key", "")))
 
     def _get(self, call: Callable[[Request], Any]) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
@@ -150,6 +176,10 @@ class Page:
             news.set()
 
     # ------------------------------------------------------------------ threads
+    def at_first_look(self, show: Show | None, loaded: Callable[[], None]) -> None:
+        """Say who is told how far the first look at the source has come, and when it is over."""
+        self._show, self._loaded = show, loaded
+
     @asynccontextmanager
     async def _living(self, app: Starlette) -> AsyncIterator[None]:
         loop = asyncio.get_running_loop()
@@ -158,33 +188,62 @@ class Page:
             with suppress(RuntimeError):  # the page is closing
                 loop.call_soon_threadsafe(self._tell)
 
+        self._worker.submit(self._load)
         threads = [threading.Thread(target=run, args=(tell,), daemon=True) for run in (self._watch, self._replay)]
         for thread in threads:
             thread.start()
         yield
         self.close()
 
+    def _load(self) -> None:
+        """Look at the source for the first time, and say how far it has come."""
+
+        def show(what: str, done: int, total: int) -> None:
+            if self._ending.is_set():
+                raise _EndedError
+            self.loading = {"what": what, "done": done, "total": total}
+            if self._show is not None:
+                self._show(what, done, total)
+
+        try:
+            self.desk.refresh(show)
+        except _EndedError:
+            pass
+        except Exception as problem:
+            self.failure = problem
+        self.loading = None
+        if self._loaded is not None:
+            self._loaded()
+
     def _watch(self, tell: Callable[[], None]) -> None:
-        """Look again whenever another program may have filed something."""
+        """Look again whenever another program may have filed something, but not between two filings of the user.
+
+        A look lists folders, which takes time in proportion to them.
+        """
         source: Source | None = None
-        due = False
+        due: float | None = None  # when something changed that was not looked at yet
         try:
             while not self._ending.is_set():
                 try:
                     source = source or self.another()
-                    due = source.wait(WAIT) or due
-                    if due and not self._ending.is_set():
+                    if source.wait(WAIT if due is None else REST) and due is None:
+                        due = time.monotonic()
+                    if due is not None and not self._ending.is_set() and self._may_look(due):
                         if self._worker.submit(self.desk.refresh).result()["changed"]:
                             tell()
-                        due = False
+                        due = None
                 except (SourceError, JournalError):  # not to be reached just now; those who ask are told why
-                    due = True
+                    due = time.monotonic() if due is None else due
                     self._ending.wait(WAIT)
         except RuntimeError:  # the page is closing
             pass
         finally:
             if source is not None:
                 source.close()
+
+    def _may_look(self, due: float) -> bool:
+        now = time.monotonic()
+        return now - self._worked >= REST or now - due >= LONGEST_REST
 
     def _replay(self, tell: Callable[[], None]) -> None:
         """Begin the curve with what the assistant would have suggested for the mail it learnt before."""
@@ -204,6 +263,10 @@ class Page:
                 tell()
         except (JournalError, RuntimeError):  # the journal is gone, or the page is closing
             pass
+
+
+class _EndedError(Exception):
+    """The page closes while the mail is being read."""
 
 
 def _number(request: Request, name: str, default: int) -> int:

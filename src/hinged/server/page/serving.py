@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import uvicorn
 
 from hinged.mail.assistant import Assistant
+from hinged.mail.looking import Show
 from hinged.mail.sources.source import Source
 from hinged.server.connections import BACKLOG, Connections, share_files
 from hinged.server.guard import Guard
@@ -53,6 +55,11 @@ class PageServer:
         Let in no browser that knows the page from an earlier start.
     token : str, optional
         Made up at each start where there is none; what browsers keep outlives a restart (see docs/page.md).
+
+    Attributes
+    ----------
+    loaded : threading.Event
+        Set when the first look is over.
     """
 
     def __init__(
@@ -66,11 +73,10 @@ class PageServer:
         allow_hosts: Iterable[str] = (),
         sign_out: bool = False,
         token: str | None = None,
-        show: Callable[[str, int, int], None] | None = None,
     ) -> None:
         self.source = another()
         self.desk = Desk(self.source, assistant, folder)
-        self.desk.refresh(show)
+        self.loaded = threading.Event()
         self.page = Page(self.desk, another)
         kept = kept_in(assistant.state, anew=sign_out)
         self.socket = _listening(host, port, kept.port)
@@ -92,13 +98,37 @@ class PageServer:
         """An address that opens the page once and holds no lasting secret."""
         return f"{self._home}?code={self.guard.one_time_code()}"
 
-    def run(self) -> None:
-        """Answer until SIGINT or SIGTERM, or until `stop` is called from another thread."""
+    def run(self, show: Show | None = None, loaded: Callable[[], None] | None = None) -> None:
+        """Read the mail, and answer until SIGINT or SIGTERM, or until `stop` is called from another thread.
+
+        Parameters
+        ----------
+        show : function of (what, done, total), optional
+            Told how far the first look at the mail has come; the page shows it too.
+        loaded : function, optional
+            Called when that look is over.
+
+        Raises
+        ------
+        Whatever went wrong during the first look.
+        """
+
+        def end() -> None:
+            if loaded is not None:
+                loaded()
+            self.loaded.set()
+            if self.page.failure is not None:
+                self.stop()
+
+        self.page.at_first_look(show, end)
         try:
             self.server.run(sockets=[self.socket])
         finally:
             self.page.close()
+            self.socket.close()
             self.source.close()
+        if self.page.failure is not None:
+            raise self.page.failure
 
     def stop(self) -> None:
         """Let `run` return."""

@@ -1,5 +1,5 @@
 // Views, keys, and news from the server.
-import { $, say, warn } from "./dom.js";
+import { $, percent, say, warn } from "./dom.js";
 import * as folders from "./folders.js";
 import * as inbox from "./inbox.js";
 import { link, listen, up } from "./link.js";
@@ -52,8 +52,11 @@ inbox.events.addEventListener("state", ({ detail }) => {
   $("#left").textContent = detail.total ? String(detail.total) : "";
   document.title = detail.total ? `(${detail.total}) hinged mail` : "hinged mail";
   $("#undo").hidden = detail.undo === null;
-  $("#note").hidden = !detail.off && !detail.needed;
-  $("#note").textContent = detail.off
+  $("#note").hidden = !detail.off && !detail.needed && !detail.loading;
+  if (detail.loading) setTimeout(() => inbox.reload().catch(() => {}), 500);
+  $("#note").textContent = detail.loading
+    ? `Your mail is read for the first time since the start: ${detail.loading.what}${detail.loading.total ? ` (${percent(detail.loading.done / detail.loading.total)})` : ""}.`
+    : detail.off
     ? "The assistant is switched off; nothing is suggested or learnt."
     : `Suggestions begin after ${detail.needed} more filed messages. Until then, file with “Other folder…”.`;
 });
