@@ -13,7 +13,9 @@ from hinged.datasets import ordinal_sets
 
 SPLITS, HELD_OUT, SEED = 5, 0.25, 0
 BATCH = "mord LogisticAT, batch"
-DEFAULT, CONSERVATIVE = "hinged simproj C=1", "hinged conproj C=0.1"
+DEFAULT = "hinged as it comes (simproj, C=1)"
+AVERAGED, CONSERVATIVE = "hinged simproj C=1, averaged", "hinged conproj C=0.1, averaged"
+OURS = (DEFAULT, AVERAGED, CONSERVATIVE)
 PLAIN, BIASED = "labels, pa1", "labels, pa1, bias 1"
 PASSES = (1, 5)
 
@@ -35,23 +37,22 @@ def run(quick: bool) -> Report:
     sheet = Sheet("Held-out mean absolute error", ["who", "passes", *sets, "mean", "× mord"])
     for (who, passes), each in errors.items():
         sheet.rows.append([who, passes or None, *each, float(np.mean(each)), float(np.mean(each)) / batch])
-    bars = [
-        at_most(
-            f"{DEFAULT}, {passes} passes, error over mord's", float(np.mean(errors[DEFAULT, passes])) / batch, most, "×"
-        )
-        for passes, most in zip(PASSES, (1.25, 1.10), strict=True)
-    ]
-    for passes in PASSES:
-        ours, theirs = np.array(errors[CONSERVATIVE, passes]), np.array(errors[PLAIN, passes])
-        worse = [name for name, lost in zip(sets, ours >= theirs, strict=True) if lost]
-        promise = f"{CONSERVATIVE}, {passes} passes, sets on which labels without an order do as well ≤ 2"
-        bars.append(Bar(promise, f"{len(worse)} ({', '.join(worse) or 'none'})", len(worse) <= 2))
+    bars = []
+    for who in OURS:  # every learner by both promises, so that none is chosen for each
+        for passes, most in zip(PASSES, (1.25, 1.10), strict=True):
+            over = float(np.mean(errors[who, passes])) / batch
+            bars.append(at_most(f"{who}, {passes} passes, error over mord's", over, most, "×"))
+            ours, theirs = np.array(errors[who, passes]), np.array(errors[PLAIN, passes])
+            worse = [name for name, lost in zip(sets, ours >= theirs, strict=True) if lost]
+            promise = f"{who}, {passes} passes, sets on which labels without an order do as well ≤ 2"
+            bars.append(Bar(promise, f"{len(worse)} ({', '.join(worse) or 'none'})", len(worse) <= 2))
     return Report(
         "ranks",
         f"{len(sets)} sets of the folder ordinal (all but boston.csv, whose target is a real number and which is there "
         "in five ranks too); columns standardised by the rows learnt, categories as columns of their own",
-        f"{SPLITS} random splits, a quarter held out, seed {SEED}; mord with alpha=1; online learners with averaged "
-        "weights, shuffled rows, settings fixed for all sets; labels without an order: Classifier pa1 with C=0.1, "
+        f"{SPLITS} random splits, a quarter held out, seed {SEED}; mord with alpha=1; online learners on shuffled "
+        "rows, settings fixed for all sets, averaged weights but for the default as it comes; labels without an order: "
+        "Classifier pa1 with C=0.1, "
         "without a bias, as is its default, and with one",
         [sheet],
         bars,
@@ -73,7 +74,8 @@ def _errors(X: np.ndarray, y: np.ndarray, splits: int) -> dict[tuple[str, int], 
         for passes in PASSES:
             common = {"average": True, "epochs": passes, "shuffle": True, "random_state": SEED}
             models = {
-                DEFAULT: hinged.OrdinalClassifier("simproj", 1.0, **common),
+                DEFAULT: hinged.OrdinalClassifier(**common | {"average": False}),
+                AVERAGED: hinged.OrdinalClassifier("simproj", 1.0, **common),
                 CONSERVATIVE: hinged.OrdinalClassifier("conproj", 0.1, **common),
                 PLAIN: hinged.Classifier("pa1", 0.1, **common),
                 BIASED: hinged.Classifier("pa1", 0.1, bias=1.0, **common),

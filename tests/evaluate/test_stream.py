@@ -147,3 +147,27 @@ def test_what_contradicts_a_model_is_named():
         check_agrees(model, None, {"words": (1, 1)}, "m")
     with pytest.raises(ValueError, match="m reads numbered columns"):
         check_agrees(hinged.Classifier(), None, {"words": (1, 1)}, "m")
+
+
+def test_whether_to_go_on_is_asked_often_however_long_documents_get(monkeypatch):
+    """Every document is as much work as it has bytes; the clock stands still otherwise."""
+    lengths = [10] * 600 + [100_000] * 20
+    lines = [json.dumps({"label": "ab"[i % 2], "text": f"word{i % 7} " * (n // 6)}) for i, n in enumerate(lengths)]
+    whole = list(read(io.BytesIO("\n".join(lines).encode())))
+    model, now, waits = hinged.TextClassifier("pa1", sharing="multi", features=None), [0.0], []
+    learn = model._learn_batch
+
+    def learn_slowly(chunk, *rest):
+        now[0] += 1e-6 * sum(int((text.ends - text.starts).sum()) for text in chunk.texts.values())
+        return learn(chunk, *rest)
+
+    def going():
+        waits.append(now[0])
+        return True
+
+    monkeypatch.setattr(model, "_learn_batch", learn_slowly)
+    monkeypatch.setattr("hinged.evaluate.stream.time.perf_counter", lambda: now[0])
+    *_, last = learn_stream(model, whole, going=going)
+    assert last.rounds == len(lengths)
+    assert max(np.diff(waits)) < 1.0
+    assert len(waits) < 60

@@ -49,7 +49,7 @@ def test_what_a_replay_tells(tmp_path):
     assert [row["messages"] for row in rows] == [50, 100, 150, 200]
     assert sum(row["new"] for row in rows) == len(set(result.folders)) == (result.flags < 0).sum()
     assert sum(hits.messages for hits in result.by_folder()) == 200
-    assert sum(hits.first for hits in result.by_folder()) == (result.flags == 0).sum()
+    assert sum(hits.first for hits in result.by_folder()) == (result.ranks == 1).sum()
     assert sum(n for _, _, n in result.assessment.confusions()) == result.assessment.mistakes
     assert result.when_sure(0.0)[0] == 1.0
     assert np.isfinite(result.confidence).all()

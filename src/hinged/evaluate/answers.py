@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.estimators.calibration import confidence_by_bin
-from hinged.evaluate.examples import is_ranker, rows_for, taken
+from hinged.evaluate.examples import is_ranker, rows_for, sizes_of, taken
 from hinged.io.examples.chunk import Chunk
 from hinged.loops.ledger import THRESHOLD, lead_bin
 from hinged.loops.model import LabelModel
@@ -16,6 +16,7 @@ from hinged.loops.model import LabelModel
 __all__ = ["Answers", "answer", "confidences", "pieces"]
 
 LARGEST = 4_000_000  # scores held at a time
+WORK = 200_000_000  # bytes of text, or features, times labels
 
 
 class Answers(NamedTuple):
@@ -63,7 +64,11 @@ def confidences(memory: LabelModel, scores: np.ndarray) -> np.ndarray:
 
 
 def pieces(model: Any, chunk: Chunk) -> Iterator[Chunk]:
-    """The chunk in pieces whose scores fit in memory."""
-    size = max(1, LARGEST // (len(model._known()) + 1))
-    for start in range(0, len(chunk), size):
-        yield taken(chunk, slice(start, start + size))
+    """The chunk in pieces whose scores fit in memory, and that take a moment each, so that Ctrl-C is heard."""
+    n_labels, start = len(model._known()) + 1, 0
+    ends = np.cumsum(sizes_of(chunk))
+    while start < len(chunk):
+        fits = np.searchsorted(ends, (ends[start - 1] if start else 0) + WORK // n_labels, side="right")
+        stop = max(start + 1, min(int(fits), start + LARGEST // n_labels))
+        yield taken(chunk, slice(start, stop))
+        start = stop

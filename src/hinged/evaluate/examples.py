@@ -30,6 +30,7 @@ __all__ = [
     "new_learner",
     "reads_text",
     "rows_for",
+    "sizes_of",
     "taken",
 ]
 
@@ -246,6 +247,15 @@ def taken(chunk: Chunk, rows: slice | np.ndarray) -> Chunk:
         named=named,
         skipped=0,
     )
+
+
+def sizes_of(chunk: Chunk) -> np.ndarray:
+    """How much work each example is: the bytes of its text, or its features."""
+    sizes = np.ones(len(chunk), np.int64)
+    for text in chunk.texts.values():
+        sizes += text.ends - text.starts
+    rows = chunk.named.indptr if chunk.named is not None else chunk.columns[0] if chunk.columns is not None else None
+    return sizes if rows is None else sizes + np.diff(rows)
 
 
 def _places(indptr: np.ndarray, rows: slice | np.ndarray) -> tuple[np.ndarray, Any]:

@@ -9,14 +9,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.evaluate.examples import answers_for, labelled, needs_answers, new_learner, reads_text, rows_for, taken
+from hinged.evaluate.examples import (
+    answers_for,
+    labelled,
+    needs_answers,
+    new_learner,
+    reads_text,
+    rows_for,
+    sizes_of,
+    taken,
+)
 from hinged.io.examples.chunk import Chunk
 
 __all__ = ["Tally", "learn_stream", "learner_for", "n_features", "spread"]
 
-#: Seconds a piece should take: short enough to stop soon, long enough to lose nothing by it.
-BRIEF, LONG = 0.05, 0.3
-FIRST_PIECE = 256
+SECONDS = 0.15  # a piece should take: short enough to stop soon, long enough to lose nothing by it
+FASTER = 4  # times as much as the last piece is the next one at most
 
 
 class Tally(NamedTuple):
@@ -91,20 +99,21 @@ def learn_stream(
     >>> [(tally.rounds, tally.mistakes) for tally in learn_stream(hinged.Classifier(), [chunk])]
     [(1, 0), (2, 0), (4, 2), (5, 2)]
     """
-    tally, piece = so_far, FIRST_PIECE
+    tally, room = so_far, 1.0
     for chunk in chunks:
         tally = tally._replace(skipped=tally.skipped + chunk.skipped)
         asked = len(chunk)
         chunk = labelled(chunk) if needs_answers(model) else chunk
         tally = tally._replace(unlabelled=tally.unlabelled + asked - len(chunk))
-        start = 0
+        start, ends = 0, np.cumsum(sizes_of(chunk))
         while start < len(chunk) and going():
             power = 1 << tally.rounds.bit_length()  # the next one
-            stop = min(len(chunk), start + piece, start + power - tally.rounds)
+            before = ends[start - 1] if start else 0
+            fits = int(np.searchsorted(ends, before + room, side="right"))
+            stop = min(len(chunk), max(start + 1, fits), start + power - tally.rounds)
             tally = _learn(model, taken(chunk, slice(start, stop)), tally, began := time.perf_counter())
-            took = time.perf_counter() - began
-            if stop - start == piece:
-                piece = 2 * piece if took < BRIEF else max(1, piece // 2) if took > LONG else piece
+            size, took = ends[stop - 1] - before, time.perf_counter() - began
+            room = size * min(FASTER, SECONDS / max(took, 1e-9))
             if tally.rounds == power:
                 yield tally
             start = stop

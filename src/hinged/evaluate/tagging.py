@@ -14,7 +14,7 @@ import numpy as np
 from hinged.estimators.sequence import SequenceTagger
 from hinged.evaluate.examples import check_setting
 from hinged.evaluate.spans import spans
-from hinged.evaluate.stream import Tally
+from hinged.evaluate.stream import FASTER, SECONDS, Tally
 from hinged.io.examples.conll import Sentence
 from hinged.text.window import window
 
@@ -86,15 +86,17 @@ def learn_sentences(
     >>> [(tally.rounds, tally.counted, tally.mistakes) for tally in learn_sentences(model, some)]
     [(1, 0, 0), (2, 0, 0), (4, 2, 1), (4, 2, 1)]
     """
-    tally, rest = so_far, iter(sentences)
+    tally, rest, size = so_far, iter(sentences), 1
     while going():
         power = 1 << tally.rounds.bit_length()
-        some = list(islice(rest, min(AT_ONCE, power - tally.rounds)))
+        some = list(islice(rest, min(size, power - tally.rounds)))
         if not some:
             break
         began, before = time.perf_counter(), getattr(model, "n_updates_", 0)
         X = [window(words_of(model, sentence, source)) for sentence in some]
         flags, _ = model._learn_batch(X, [sentence.tags for sentence in some])
+        took = time.perf_counter() - began
+        size = max(1, min(AT_ONCE, int(len(some) * min(FASTER, SECONDS / max(took, 1e-9)))))
         tally = tally._replace(
             rounds=tally.rounds + len(flags),
             counted=tally.counted + int((flags >= 0).sum()),

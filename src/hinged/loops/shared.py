@@ -11,7 +11,16 @@ from hinged.loops.columns import ROUNDING
 from hinged.loops.pages import Store, gather, put
 from hinged.sharing.features import DISTANCE, EXPLICIT, FIRST, FREQUENCY, TFIDF, frequency, tfidf
 
-__all__ = ["Parts", "add_shared_scores", "fill_features", "measure_from", "move_shared", "note_statistics", "support"]
+__all__ = [
+    "Parts",
+    "add_shared_inner",
+    "add_shared_scores",
+    "fill_features",
+    "measure_from",
+    "move_shared",
+    "note_statistics",
+    "support",
+]
 
 
 class Parts(NamedTuple):
@@ -142,13 +151,18 @@ def shared_sq_distance(phi: Any, m: int, r: int, s: int) -> float:
 
 
 @njit(cache=True)
-def shared_inner(phi: Any, m: int, r: int, s: int) -> float:
-    """⟨φ(x, r), φ(x, s)⟩ summed over the parts."""
-    total = 0.0
+def add_shared_inner(phi: Any, m: int, gram: Any) -> None:
+    """Add ⟨φ(x, r), φ(x, s)⟩, summed over the parts, to every gram[r, s] with s ≤ r.
+
+    A feature at a time, so that memory is read in order; labels whose φ is that of the pivot cost nothing.
+    """
     for p in range(phi.shape[0]):
         for j in range(m):
-            total += phi[p, j, r] * phi[p, j, s]
-    return total
+            for r in range(gram.shape[0]):
+                own = phi[p, j, r]
+                if own != 0.0:
+                    for s in range(r + 1):
+                        gram[r, s] += own * phi[p, j, s]
 
 
 @njit(cache=True)

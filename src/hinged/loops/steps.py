@@ -11,7 +11,7 @@ from numba import njit
 from hinged.loops.columns import common_columns, sq_distance
 from hinged.loops.costs import constrained_rival, mean_of_mistakes, own_margins
 from hinged.loops.ledger import GAP, ITERATIONS
-from hinged.loops.shared import shared_inner, shared_sq_distance
+from hinged.loops.shared import add_shared_inner, shared_sq_distance
 from hinged.rules.active_set import maximise
 from hinged.rules.codes import CONPROJ, INTERIOR, MIRA, OPTIMAL, PA2, SIMPERC
 from hinged.rules.interior_point import MOST_ITERATIONS, interior_point
@@ -47,12 +47,12 @@ def _pair_norm(columns: Any, q: float, phi: Any, r: int, s: int, least: float) -
 @njit(cache=True)
 def _gram(columns: Any, q: float, phi: Any, k: int, least: float) -> Any:
     """⟨V_r, V_s⟩ for all labels; zeros where even the longest V_r counts as none."""
-    gram = np.empty((k, k))
+    gram = np.zeros((k, k))
+    if phi is not None:
+        add_shared_inner(phi, phi.shape[1], gram)
     for r in range(k):
         for s in range(r + 1):
-            gram[r, s] = q * common_columns(columns, r, s)
-            if phi is not None:
-                gram[r, s] += shared_inner(phi, phi.shape[1], r, s)
+            gram[r, s] += q * common_columns(columns, r, s)
             gram[s, r] = gram[r, s]
     longest = 0.0
     for r in range(k):

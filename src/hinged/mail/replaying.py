@@ -61,7 +61,8 @@ class Replayed:
     folders : list of str
         The folder of each message, in order.
     flags, ranks : arrays
-        By message: 1 wrong, 0 right, -1 not counted; the rank of its folder, from 1, 0 where not counted.
+        By message: 1 wrong, 0 right, -1 for the first of its folder; the rank of its folder, from 1, 0 where it is the
+        first or no other folder was known.
     confidence : array
         How sure the assistant was of its first folder.
     seconds : float
@@ -78,6 +79,11 @@ class Replayed:
     seconds: float
     skipped: list[Skipped] = field(default_factory=list)
 
+    @property
+    def counted(self) -> np.ndarray:
+        """Which messages count: their folder was known, and another one too."""
+        return self.ranks > 0
+
     def top(self, k: int) -> float | None:
         """Share of the messages that count whose folder was among the first `k`; None where none counts."""
         return self.assessment.top(k)
@@ -87,7 +93,7 @@ class Replayed:
         cuts = np.linspace(0, len(self.flags), min(parts, max(1, len(self.flags))) + 1).astype(int)
         rows = []
         for begin, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
-            counted, ranks = self.flags[begin:end] >= 0, self.ranks[begin:end]
+            counted, ranks = self.counted[begin:end], self.ranks[begin:end]
             n = int(counted.sum())
             shares = [float((ranks[counted] <= k).mean()) if n else None for k in (1, 3)]
             new = len(set(self.folders[begin:end]) - set(self.folders[:begin]))
@@ -100,14 +106,14 @@ class Replayed:
         found = []
         for name in sorted(set(self.folders)):
             own = names == name
-            counted = own & (self.flags >= 0)
+            counted = own & self.counted
             first, top3 = (int((self.ranks[counted] <= k).sum()) for k in (1, 3))
             found.append(FolderHits(name, int(own.sum()), int(counted.sum()), first, top3))
         return sorted(found, key=lambda hits: (-hits.messages, hits.folder))
 
     def when_sure(self, at_least: float) -> tuple[float, float]:
         """Share of the messages that count of which it was that sure, and how many of these were right."""
-        counted = self.flags >= 0
+        counted = self.counted
         sure = counted & (self.confidence >= at_least)
         return float(sure.sum() / max(1, counted.sum())), float((self.flags[sure] == 0).mean()) if sure.any() else 0.0
 
@@ -161,8 +167,8 @@ def replay_messages(filed: Sequence[Filed], show: Callable[[str, int, int], None
             sure[i] = confidences(memory, scores)[0]
             if folder in known:
                 own = index.position[folder]
-                ranks[i] = int((scores[0] >= scores[0, own]).sum())  # a tie is no hit: the order of folders decides it
-                flags[i] = ranks[i] > 1
+                rank = int((scores[0] >= scores[0, own]).sum())  # a tie is no hit: the order of folders decides it
+                flags[i], ranks[i] = rank > 1, rank if len(known) > 1 else 0
         said.append(best)
         model.learn_one(x, folder)
         past.note(message, folder)
