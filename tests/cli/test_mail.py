@@ -1,17 +1,22 @@
 """The commands of the mail assistant, on a generated Maildir."""
 
 import json
+import os
 import re
+import shlex
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from tests.cli.conftest import is_one_sentence
-from tests.mail.letters import letter, make_maildir
+from tests.mail.letters import letter, make_maildir, some_filed
 
 import hinged
 from hinged.cli.mail.group import COMMANDS
-from hinged.mail import Filed, read_message
+from hinged.mail import Assistant, Filed, read_message
 
 
 @pytest.fixture(scope="module")
@@ -276,3 +281,124 @@ def test_the_demo_mailbox_names_the_next_commands(mail, tmp_path):
 def test_no_command_shows_the_help(mail):
     out = mail()[1]
     assert all(name in out for name in COMMANDS)
+
+
+NASTY = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egpj"
+
+
+@pytest.fixture
+def nasty(tmp_path):
+    """Mail whose every field and folder name tries to take over the terminal."""
+
+    def one(name, folder):
+        fields = {"List_Id": f"{folder}{NASTY} <list>", "To": f"{NASTY}@b.c"}
+        return letter(f"tax {folder}{NASTY}", f"{folder}{NASTY}@example.com", f"due {folder}", name, **fields)
+
+    folders = {f"{folder}{NASTY}": [one(f"{folder}{i}", folder) for i in range(12)] for folder in ("Work", "Home")}
+    return make_maildir(tmp_path / "nasty", {"INBOX": [one("new", "Work")], **folders})
+
+
+COMMANDS_ON_NASTY = [
+    ("replay",), ("learn",), ("suggest",), ("explain",), ("explain", "--for", "Nowhere" + NASTY), ("status",),
+    ("file", "--min-confidence", "0.1", "--min-gap", "0", "--apply"), ("undo",), ("pin", NASTY, NASTY),
+    ("unpin", NASTY), ("unpin", NASTY), ("exclude", "Old" + NASTY), ("status",), ("include", "Old" + NASTY),
+    ("rename", "Nowhere" + NASTY, "b"), ("forget", "Home" + NASTY), ("export", "{tmp}/no" + NASTY + "/a.jsonl"),
+    ("reset",),
+]  # fmt: skip
+
+
+def test_nothing_that_is_printed_takes_over_a_terminal(mail, nasty, tmp_path):
+    for command, *more in COMMANDS_ON_NASTY:
+        code, out, err = mail(command, nasty, *(one.format(tmp=tmp_path) for one in more))
+        assert code in (0, 1)
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", out + err), (command, out, err)
+
+
+def every_command(root, folder):
+    """Runs of every command that prints what it was given, with names that few encodings have."""
+    rows, model, state = folder / "rows….jsonl", folder / "mödel…", ["--state", str(folder / "state…")]
+    examples = ({"label": f"日本{i % 2}", "text": f"wörd…{i % 2}"} for i in range(9))
+    rows.write_text("".join(json.dumps(one) + "\n" for one in examples), "utf-8")
+    of_mail = [
+        ("learn",), ("suggest",), ("suggest", "--json"), ("explain",), ("explain", "--json"), ("status",),
+        ("status", "--json"), ("pin", "日本", "Work → 日本"), ("exclude", "…"), ("forget", "gone …"),
+        ("file",), ("undo",),
+        ("rename", "Work → 日本", "Büro…"), ("merge", "Büro…", "Home → 日本"), ("export", str(folder / "out….jsonl")),
+        ("reset", "--yes"),
+    ]  # fmt: skip
+    return [
+        *(["mail", command, str(root), *more, *state] for command, *more in of_mail),
+        ["mail", "replay", str(root)],
+        ["mail", "replay", str(root), "--json"],
+        ["mail", "demo", str(folder / "démo…"), "--messages", "50"],
+        ["learn", str(rows), "--model", str(model)],
+        *([name, *more, "--model", str(model)] for name, *more in (
+            ("predict", str(rows)), ("predict", str(rows), "--json"), ("explain", "wörd…1"),
+            ("explain", "wörd…1", "--json"), ("evaluate", str(rows)),
+        )),
+        ["inspect", str(model)],
+        ["evaluate", str(rows)],
+        ["convert", str(rows), str(folder / "out….vw")],
+    ]  # fmt: skip
+
+
+def test_any_encoding_of_the_output_will_do(tmp_path):
+    folders = {
+        f"{name} → 日本": [letter(f"tax … {name} 😀", f"{name}@example.com", name=f"{name}{i}") for i in range(12)]
+        for name in ("Work", "Home")
+    }
+    inbox = [letter("tax … Work 😀", "Work@example.com", name="new")]
+    runs = every_command(make_maildir(tmp_path / "mäil…", {"INBOX": inbox, **folders}), tmp_path)
+    program = (
+        "import json, sys; from hinged.cli.main import main\n"
+        "for run in json.loads(sys.argv[1]):\n"
+        "    try: main(run)\n"
+        "    except SystemExit as end: print('ended', end.code, run[:2])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, json.dumps(runs)],
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"codec" not in done.stderr
+    ended = re.findall(r"^ended (\d+) (.*)$", done.stdout.decode("latin-1"), flags=re.MULTILINE)
+    assert len(ended) == len(runs)
+    assert [run for code, run in ended if code != "0"] == ["['mail', 'forget']"], "of a folder that is not there"
+
+
+def test_everything_is_printed_in_one_place():
+    """`hinged.cli.tables` cleans what goes to a terminal; the progress bars do so too, by themselves."""
+    source = Path(hinged.__file__).parent / "cli"
+    printing = re.compile(r"typer\.echo|click\.echo|(?<![\w.])print\(|std(?:out|err)\.write")
+    found = {path.name for path in source.rglob("*.py") if printing.search(path.read_text("utf-8"))}
+    assert found <= {"tables.py", "progress.py", "demo.py"}, "demo.py holds a program to copy"
+
+
+def test_suggestions_heed_the_width_of_the_terminal(mail, small, monkeypatch):
+    mail("learn", small)
+    for columns in (50, 80, 132):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        for command in (("suggest",), ("file", "--min-confidence", "0.1"), ("explain",)):
+            lines = mail(*command, small)[1].splitlines()
+            assert max(map(len, lines)) <= columns, (columns, lines)
+
+
+def test_hints_can_be_pasted_into_a_shell(mail, tmp_path):
+    filed = {"Work": [letter("tax", "a@b.c", name=f"w{i}") for i in range(12)]}
+    filed["Home"] = [letter("cake", "b@c.d", name=f"h{i}") for i in range(12)]
+    root = make_maildir(tmp_path / "my mail; rm", {"INBOX": [letter("tax", "a@b.c", name="new")], **filed})
+    mail("learn", root)
+    out = mail("file", root, "--min-confidence", "0.1", "--min-gap", "0", "--apply")[1]
+    assert shlex.split(re.search(r"hinged mail undo (.*) puts", out)[1]) == [str(root)]
+    assert f"hinged mail learn '{tmp_path / 'a demo'}'" in mail("demo", tmp_path / "a demo", "--messages", "60")[1]
+
+
+def test_forgetting_shows_how_far_it_has_come(tmp_path):
+    told = []
+    with Assistant(tmp_path, fsync=False) as one:
+        one.learn(some_filed(60))
+        one.kept.show = lambda *shown: told.append(shown)
+        one.forget(one.folders()[0])
+    assert told
+    assert all(what == "learning again" and 0 <= done <= total for what, done, total in told)

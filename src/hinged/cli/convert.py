@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from typing import Annotated, Any
 
@@ -12,6 +11,7 @@ import typer
 
 from hinged.cli.inputs import Inputs
 from hinged.cli.options import READING, AsJson, Format, takes
+from hinged.cli.tables import emit
 
 __all__ = ["convert"]
 
@@ -60,10 +60,10 @@ def convert(
     size = os.path.getsize(target) if os.path.isfile(target) else 0
     if as_json:
         facts = {"examples": written, "skipped": inputs.skipped, "target": target, "bytes": size, "seconds": seconds}
-        typer.echo(json.dumps(facts, indent=2))
+        emit(json.dumps(facts, indent=2))
     else:
         where = "standard output" if target == "-" else f"{target} ({size_of(size)})"
-        print(f"{written:,} examples from {inputs.name} to {where} in {seconds:.1f} s", file=sys.stderr)
+        emit(f"{written:,} examples from {inputs.name} to {where} in {seconds:.1f} s", err=True)
 
 
 def _some(inputs: Inputs, foot: Any) -> Any:

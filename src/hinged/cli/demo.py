@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hinged.cli.tables import emit
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -81,7 +83,7 @@ def demo(
     if as_json:
         stream = {"messages": messages, "folders": folders, "seed": seed, "mislabelled": int(mail.mislabelled.sum())}
         files = {"picture": str(picture), "report": str(report)}
-        typer.echo(json.dumps({"stream": stream, "learners": rows, "files": files}, indent=2))
+        emit(json.dumps({"stream": stream, "learners": rows, "files": files}, indent=2))
         return
     _print(rows, mail, picture, report)
 

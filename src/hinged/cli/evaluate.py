@@ -11,6 +11,7 @@ import typer
 
 from hinged.cli.inputs import Inputs
 from hinged.cli.options import LEARNER, READING, AsJson, Files, learner_settings, takes
+from hinged.cli.tables import emit
 
 if TYPE_CHECKING:
     from hinged.bounds.watching import Watched
@@ -98,7 +99,7 @@ def evaluate(
         write_assessment(report, result, learner, os.path.basename(inputs.name), how, more)
     if as_json:
         columns = {"columns": inputs.layout and inputs.layout._asdict()}
-        typer.echo(json.dumps(_as_dict(result, how, report, watched) | columns, indent=2, ensure_ascii=False))
+        emit(json.dumps(_as_dict(result, how, report, watched) | columns, indent=2, ensure_ascii=False))
     else:
         _print(result, how, report, watched, inputs.layout)
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from hinged.cli.options import AsJson, Model
+from hinged.cli.tables import emit
 
 __all__ = ["explain"]
 
@@ -64,7 +65,7 @@ def explain(
             "features": [{"feature": name, "share": share} for name, share in reason.features],
             "unknown": reason.unknown,
         }
-        typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
+        emit(json.dumps(about, indent=2, ensure_ascii=False))
     else:
         _print(reason, top)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from hinged.cli.options import names_in
+from hinged.cli.tables import emit
 
 if TYPE_CHECKING:
     from hinged.cli.progress import Foot
@@ -177,11 +178,11 @@ class Inputs:
         if not self.skipped:
             return
         n = self.skipped
-        typer.echo(f"hinged: skipped {n:,} malformed line{'s' if n > 1 else ''}:", err=True)
+        emit(f"hinged: skipped {n:,} malformed line{'s' if n > 1 else ''}:", err=True)
         for problem in self.problems[:SHOWN]:
-            typer.echo(f"  {problem}", err=True)
+            emit(f"  {problem}", err=True)
         if n > SHOWN:
-            typer.echo(f"  … and {n - SHOWN:,} more", err=True)
+            emit(f"  … and {n - SHOWN:,} more", err=True)
 
     def check_any(self) -> None:
         """Refuse input without examples."""

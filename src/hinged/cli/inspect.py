@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from hinged.cli.options import AsJson
+from hinged.cli.tables import emit
 
 __all__ = ["inspect"]
 
@@ -34,7 +35,7 @@ def inspect(
 
     facts = describe(model)
     if as_json:
-        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False, default=str))
+        emit(json.dumps(facts, indent=2, ensure_ascii=False, default=str))
     else:
         _print(facts)
 

@@ -13,6 +13,7 @@ import typer
 
 from hinged.cli.inputs import Inputs, Malformed
 from hinged.cli.options import LEARNER, READING, AsJson, Files, Model, learner_settings, takes
+from hinged.cli.tables import emit
 
 if TYPE_CHECKING:
     from hinged.evaluate.stream import Tally
@@ -145,7 +146,7 @@ def _kept(problem: Malformed, inputs: Inputs, learner: Any, before: int, model: 
 
 def _refuse(inputs: Inputs, exit_code: int, model: Path) -> None:
     if exit_code:
-        typer.echo(f"hinged: nothing was learnt yet; {model} was not written.", err=True)
+        emit(f"hinged: nothing was learnt yet; {model} was not written.", err=True)
         raise typer.Exit(exit_code)
     inputs.check_any()
     raise ValueError(inputs.without_labels())
@@ -228,7 +229,7 @@ def _summarize(
             "seconds": seconds,
             "rows": table.rows,
         }
-        typer.echo(json.dumps(result, indent=2))
+        emit(json.dumps(result, indent=2))
         return
     say()
     speed = f" ({final.rounds / seconds:,.0f} a second, reading included)" if final.rounds >= WORTH_A_SPEED else ""

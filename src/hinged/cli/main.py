@@ -20,6 +20,7 @@ from hinged.cli.mail.group import mail
 from hinged.cli.predict import predict
 from hinged.cli.reproduce import reproduce
 from hinged.cli.serve import serve
+from hinged.cli.tables import emit, take_any_text
 from hinged.cli.warm_up import warm_up
 from hinged.mail.sources.source import SourceError
 
@@ -44,7 +45,7 @@ def _show_version(wanted: bool) -> None:
     if wanted:
         from hinged import __version__
 
-        typer.echo(f"hinged {__version__}")
+        emit(f"hinged {__version__}")
         raise typer.Exit
 
 
@@ -60,7 +61,7 @@ def start(
     Example: hinged learn mail.jsonl --model mail.hinged
     """
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        emit(context.get_help())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -71,6 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         What follows the name of the program; by default what it was started with.
     """
+    take_any_text()
     try:
         code = app(None if arguments is None else list(arguments), prog_name="hinged", standalone_mode=False)
     except typer.Abort:
@@ -97,5 +99,5 @@ def _usage(error: Any, arguments: Sequence[str] | None) -> str:
 
 
 def _complain(sentence: str, code: int = 1) -> int:
-    typer.echo(f"hinged: {' '.join(sentence.split())}", err=True)
+    emit(f"hinged: {' '.join(sentence.split())}", err=True)
     return code

@@ -10,6 +10,7 @@ import typer
 
 from hinged.cli.inputs import Inputs
 from hinged.cli.options import READING, Files, Model, takes
+from hinged.cli.tables import emit
 
 if TYPE_CHECKING:
     from hinged.evaluate.answers import Answers
@@ -72,7 +73,7 @@ def predict(
                     foot.clear()
                 rows = range(len(chunk))
                 lines = (_object(chunk, said, i, top) if as_json else _columns(said, i, top, confidence) for i in rows)
-                typer.echo("\n".join(lines))
+                emit("\n".join(lines))
     inputs.report_skipped()
     inputs.check_any()
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Self
 
+from hinged.cli.tables import cleaned, shorten
+
 __all__ = ["Foot", "bar", "size_of"]
 
 EVERY = 0.1  # seconds between two drawings
@@ -21,12 +23,17 @@ def bar() -> Iterator[Callable[[str, int, int], None]]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(bar_width=None), TaskProgressColumn(), TimeElapsedColumn()
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=None),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("starting", total=None)
 
         def show(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=total)
+            progress.update(task, description=shorten(what, 60), completed=done, total=total)
 
         yield show
 
@@ -54,7 +61,7 @@ class Foot:
         if not self._on or now - self._last < EVERY:
             return
         self._last, self._drawn = now, True
-        width = shutil.get_terminal_size().columns - 1
+        what, width = cleaned(what), shutil.get_terminal_size().columns - 1
         seconds = max(now - self._began, 1e-9)
         speed = f"{size_of(done / seconds)}/s"
         if not total:
@@ -73,7 +80,7 @@ class Foot:
         """Draw a note, until something else is drawn."""
         if self._on:
             self._drawn = True
-            sys.stderr.write(f"\r\x1b[K{what[: shutil.get_terminal_size().columns - 1]}")
+            sys.stderr.write(f"\r\x1b[K{cleaned(what)[: shutil.get_terminal_size().columns - 1]}")
             sys.stderr.flush()
 
     def clear(self) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from hinged.cli.options import AsJson
+from hinged.cli.tables import emit
 
 __all__ = ["reproduce"]
 
@@ -62,7 +63,7 @@ def reproduce(
     (out / "results.json").write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
     (out / "results.md").write_text(to_markdown(found), encoding="utf-8")
     if as_json:
-        typer.echo(json.dumps(plain, indent=1))
+        emit(json.dumps(plain, indent=1))
     else:
         for outcome in found:
             say(f"{bold(outcome.title)}  {dim(f'{outcome.source}, {outcome.seconds:.1f} s')}")
@@ -70,7 +71,7 @@ def reproduce(
                 say(f"  {remark}")
         say(f"\n{bold(str(page))} {dim('has tables and curves; results.json and results.md lie beside it')}")
     for name, why in missing.items():
-        typer.echo(f"hinged: {STUDIES[name].title} was left out: {why}", err=True)
+        emit(f"hinged: {STUDIES[name].title} was left out: {why}", err=True)
     raise typer.Exit(1 if missing and not found else 0)
 
 
@@ -80,7 +81,7 @@ def _list(as_json: bool) -> None:
 
     if as_json:
         about = [{"name": s.name, "title": s.title, "source": s.source, "data": s.data} for s in STUDIES.values()]
-        typer.echo(json.dumps(about, indent=1))
+        emit(json.dumps(about, indent=1))
         return
     for row in rows_of(
         [[s.name, s.title, s.source, ", ".join(s.data) or "generated"] for s in STUDIES.values()], left=4

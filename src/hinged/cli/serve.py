@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from hinged.cli.options import AsJson
+from hinged.cli.tables import emit
 
 __all__ = ["serve"]
 
@@ -125,25 +126,25 @@ def serve(
         model, _, scope = create_token.rpartition(":")
         secret = made(settings.tokens, model or "*", scope)
         *_, new = _named(read_tokens(settings.tokens))
-        typer.echo(json.dumps({"token": secret, **new}) if as_json else secret)
+        emit(json.dumps({"token": secret, **new}) if as_json else secret)
         if not as_json:
-            typer.echo(f"id {new['id']} ({new['model']}:{new['scope']}); the token is shown once", err=True)
+            emit(f"id {new['id']} ({new['model']}:{new['scope']}); the token is shown once", err=True)
     elif list_tokens:
         known = _named(read_tokens(settings.tokens))
-        typer.echo(json.dumps(known) if as_json else "\n".join("{id}  {model}:{scope}".format(**one) for one in known))
+        emit(json.dumps(known) if as_json else "\n".join("{id}  {model}:{scope}".format(**one) for one in known))
     elif revoke_token is not None:
         revoked(settings.tokens, revoke_token)
     else:
         if open_to_all and host not in LOOPBACK:
             raise ValueError(f"--open is for this machine alone; got --host {host}. Leave one of them out.")
         if not open_to_all and not read_tokens(settings.tokens):
-            typer.echo(f"first token (*:admin), shown once: {made(settings.tokens, '*', 'admin')}", err=True)
+            emit(f"first token (*:admin), shown once: {made(settings.tokens, '*', 'admin')}", err=True)
 
         def tell(url: str) -> None:
             if as_json:
-                typer.echo(json.dumps({"address": url, "models": str(folder)}))
+                emit(json.dumps({"address": url, "models": str(folder)}))
             else:
-                typer.echo(f"serving {folder} at {url}; stop with Ctrl-C", err=True)
+                emit(f"serving {folder} at {url}; stop with Ctrl-C", err=True)
 
         run(settings, host, port, tell)
 

@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+import codecs
 import os
+import re
+import shutil
 import sys
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
 import typer
 
-__all__ = ["aligned", "bold", "count", "dim", "percent", "rows_of", "say", "shorten", "silence_stdout"]
+__all__ = [
+    "aligned",
+    "bold",
+    "cleaned",
+    "count",
+    "dim",
+    "emit",
+    "percent",
+    "rows_of",
+    "say",
+    "shorten",
+    "silence_stdout",
+    "take_any_text",
+    "width",
+    "width_of",
+]
 
 GAP = 2
+# control characters but tab and newline, and those that turn the direction of text or end lines
+CONTROLS = re.compile(
+    r"\x1b\[[012]m|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+PLAIN = str.maketrans({"…": "...", "–": "-", "−": "-", "→": "->", "•": "*"})
 
 
 def rows_of(table: Sequence[Sequence[str]], left: int = 1) -> list[str]:
@@ -50,7 +74,7 @@ def shorten(text: str, most: int) -> str:
     >>> shorten("a long label", 8)
     'a long …'
     """
-    text = "".join(c if c.isprintable() else " " for c in text)
+    text = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
     if width_of(text) <= most:
         return text
     while text and width_of(text) > most - 1:
@@ -89,11 +113,61 @@ def _coloured() -> bool:
 
 
 def say(line: str = "") -> None:
-    """Print a line of the result to stdout; a reader that has gone away (`| head`) does not stop the command."""
+    """Print a line for people to stdout; a reader that has gone away (`| head`) does not stop the command."""
+    line = cleaned(line)
     try:
-        typer.echo(line)
+        typer.echo(line if _takes(sys.stdout, "…") else line.translate(PLAIN))
     except BrokenPipeError:
         silence_stdout()
+
+
+def emit(text: str, err: bool = False) -> None:
+    """Print data to stdout, as it is unless that is a terminal, or a sentence for people to stderr."""
+    typer.echo(cleaned(text) if err or sys.stdout.isatty() else text, err=err)
+
+
+def cleaned(text: str) -> str:
+    """A text that does nothing to a terminal but show itself; on a terminal, what `bold` and `dim` wrote is kept.
+
+    Mail, labels and names of files may hold sequences that move the cursor, change titles or hide text.
+
+    Examples
+    --------
+    >>> cleaned("a \\x1b]0;title\\x07 and \\x9b2J")
+    'a  ]0;title  and  2J'
+    """
+    if text.isprintable():
+        return text
+    coloured = _coloured()
+    return CONTROLS.sub(lambda found: found[0] if len(found[0]) > 1 and coloured else " ", text)
+
+
+def width() -> int:
+    """Columns of the terminal, or as many as COLUMNS says, within reason; 120 where there is none."""
+    return max(40, min(160, shutil.get_terminal_size((120, 24)).columns))
+
+
+def take_any_text() -> None:
+    """Let stdout and stderr take characters that their encoding lacks: they are escaped, as JSON would."""
+    codecs.register_error("hinged.escape", _escape)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="hinged.escape")
+
+
+def _escape(problem: UnicodeError) -> tuple[str, int]:
+    if not isinstance(problem, UnicodeEncodeError):
+        raise problem
+    units = problem.object[problem.start : problem.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2)), problem.end
+
+
+def _takes(stream: Any, text: str) -> bool:
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
 
 
 def silence_stdout() -> None:

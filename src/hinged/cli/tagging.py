@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from hinged.cli.tables import emit
+
 if TYPE_CHECKING:
     from hinged.cli.inputs import Inputs
     from hinged.evaluate.tagging import Judged
@@ -34,10 +36,10 @@ def print_tags(learner: Any, inputs: Inputs, top: int | None, confidence: bool, 
             if as_json:
                 ranking = [{"tags": tags, "score": round(score, 6)} for tags, score in best]
                 about = {"line": sentence.line, "words": [token[0] for token in tokens], "tags": best[0][0]}
-                typer.echo(json.dumps(about | ({"ranking": ranking} if top else {}), ensure_ascii=False))
+                emit(json.dumps(about | ({"ranking": ranking} if top else {}), ensure_ascii=False))
             else:
                 columns = zip(tokens, *(tags for tags, _ in best), strict=True)
-                typer.echo("\n".join(" ".join([*token, *map(str, tags)]) for token, *tags in columns) + "\n")
+                emit("\n".join(" ".join([*token, *map(str, tags)]) for token, *tags in columns) + "\n")
     inputs.report_skipped()
     inputs.check_any()
 
@@ -63,7 +65,7 @@ def print_reasons(learner: Any, text: str, label: str | None, top: int, as_json:
             {"word": word[0], "tag": tag, "features": [{"feature": name, "share": share} for name, share in reason]}
             for word, tag, reason in zip(words, tags, reasons, strict=True)
         ]
-        typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
+        emit(json.dumps(about, indent=2, ensure_ascii=False))
         return
     widest = max(len(word[0]) for word in words)
     for word, tag, reason in zip(words, tags, reasons, strict=True):
@@ -102,7 +104,7 @@ def print_judged(
         labels = [dict(zip(("label", "precision", "recall", "support"), row, strict=True)) for row in result.by_tag()]
         about = {"how": how, "sentences": result.sentences, "sentences_right": result.whole, "tokens": result.tokens}
         about |= {"accuracy": result.accuracy, "span_f1": result.span_f1, "seconds": result.seconds, "labels": labels}
-        typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
+        emit(json.dumps(about, indent=2, ensure_ascii=False))
         return
     _print(result, how)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from hinged.cli.tables import emit
+
 if TYPE_CHECKING:
     from hinged.cli.inputs import Inputs
     from hinged.evaluate.verdict import Verdict
@@ -29,13 +31,13 @@ def print_answers(learner: Any, inputs: Inputs, top: int | None, confidence: boo
             answers, scores = said_of(learner, chunk)
             foot.clear()
             if not as_json:
-                typer.echo("\n".join(f"{a:.6g}" if isinstance(a, float) else str(a) for a in answers))
+                emit("\n".join(f"{a:.6g}" if isinstance(a, float) else str(a) for a in answers))
                 continue
             for i, said in enumerate(answers):
                 about: dict[str, Any] = {"file": chunk.source, "line": int(chunk.lines[i])}
                 if chunk.tags and chunk.tags[i]:
                     about["tag"] = chunk.tags[i]
-                typer.echo(json.dumps(about | {"answer": said, "score": float(scores[i])}, ensure_ascii=False))
+                emit(json.dumps(about | {"answer": said, "score": float(scores[i])}, ensure_ascii=False))
     inputs.report_skipped()
     inputs.check_any()
 
@@ -74,7 +76,7 @@ def print_verdict(
     if as_json:
         about = {"how": how, "task": verdict.task, "examples": verdict.examples, "unlabelled": verdict.unlabelled}
         about |= {"skipped": verdict.skipped, "seconds": verdict.seconds, **verdict.figures()}
-        typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
+        emit(json.dumps(about, indent=2, ensure_ascii=False))
         return
     from hinged.cli.tables import bold, count, dim, say
 

@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from hinged.cli.tables import emit
+
 __all__ = ["warm_up"]
 
 
@@ -38,9 +40,9 @@ def warm_up(
         versions = compile_loops()  # what both compiled at the same moment may have been stored by one of them only
     seconds = time.perf_counter() - start
     if as_json:
-        typer.echo(json.dumps({"versions": versions, "seconds": seconds}))
+        emit(json.dumps({"versions": versions, "seconds": seconds}))
     else:
-        typer.echo(f"Compiled in {versions} versions and stored ({seconds:.1f} s); later runs start at once.")
+        emit(f"Compiled in {versions} versions and stored ({seconds:.1f} s); later runs start at once.")
 
 
 def _compile_others() -> None:

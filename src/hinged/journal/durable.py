@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -15,7 +15,7 @@ from hinged.journal.errors import JournalError, told
 from hinged.journal.journal import Journal
 from hinged.journal.learning import Example, Receipt, learn_in_order
 from hinged.journal.lock import FolderLock
-from hinged.journal.replaying import learn_again, rename_is_exact
+from hinged.journal.replaying import learn_again, rename_is_exact, shown
 from hinged.journal.settings import estimator_of, functions_of, keep_settings
 
 __all__ = ["DurableModel"]
@@ -50,6 +50,8 @@ class DurableModel:
     ----------
     model : the estimator; ask it whatever you like, but teach it through `learn`
     journal : Journal
+    show : function of (what, done, total), or None
+        Told how far it has come while the whole journal is learnt anew, as after `forget`.
     lock : threading.RLock
         Held by the thread that writes or refreshes.
 
@@ -71,6 +73,7 @@ class DurableModel:
     """
 
     model: Any
+    show: Callable[[str, int, int], None] | None = None
 
     def __init__(
         self,
@@ -384,6 +387,6 @@ class DurableModel:
     def _rebuild(self) -> None:
         """Learn the whole journal anew; until then the old model answers."""
         model = self._fresh()
-        learn_again(model, self.journal.examples())
+        learn_again(model, shown(self.journal.examples(), self.show, self.journal.last))
         self.model, self._ahead = model, False
         self._snapshot_if_possible()

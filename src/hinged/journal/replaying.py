@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from hinged.journal.journal import Event, Journal
 from hinged.journal.learning import shape_of
 
-__all__ = ["learn_again", "rename_is_exact"]
+__all__ = ["learn_again", "rename_is_exact", "shown"]
 
 MOST = 512  # examples at a time
 
@@ -53,6 +53,14 @@ def _alike(events: Iterable[Event], together: bool) -> Iterator[list[Event]]:
 
 def _shape(event: Event) -> Any:
     return shape_of(event.x, event.label, event.weight) if event.kind == "learn" else None
+
+
+def shown(events: Iterator[Event], show: Callable[[str, int, int], None] | None, total: int) -> Iterator[Event]:
+    """The same events; `show` is told now and then how many of the lines have been gone through."""
+    for number, event in enumerate(events):
+        if show is not None and number % MOST == 0:
+            show("learning again", event.seq, total)
+        yield event
 
 
 def rename_is_exact(model: Any, journal: Journal) -> bool:

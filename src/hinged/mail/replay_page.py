@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 
@@ -91,5 +92,5 @@ def _about(result: Replayed, name: str) -> list[tuple[str, str]]:
         ("Mail", f"<code>{escape(name)}</code>"),
         ("Counted", f"{result.assessment.counted:,} messages; the first of each folder is not"),
         ("Time", f"{result.seconds:.2f} s for suggesting and learning"),
-        ("Repeat by", f"<code>hinged mail replay {escape(name)}</code>"),
+        ("Repeat by", f"<code>hinged mail replay {escape(quote(name))}</code>"),
     ]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
 
 from hinged.cli.options import AsJson
+from hinged.cli.tables import emit
 
 __all__ = ["demo"]
 
@@ -32,10 +34,10 @@ def demo(
 
     counts = write_demo(folder, messages, folders, seed, end=time.time())
     if as_json:
-        typer.echo(json.dumps(counts, indent=2))
+        emit(json.dumps(counts, indent=2))
         return
     from hinged.cli.tables import count, say
 
     say(f"{count(sum(counts.values()), 'message')} in {count(len(counts), 'folder')} written to {folder}. Now try:")
     for command in ("replay", "learn", "suggest", "file"):
-        say(f"    hinged mail {command} {folder}")
+        say(f"    hinged mail {command} {quote(str(folder))}")

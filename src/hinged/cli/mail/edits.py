@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,9 +15,22 @@ from hinged.cli.mail.showing import tell
 from hinged.cli.options import AsJson
 from hinged.cli.tables import count
 
+if TYPE_CHECKING:
+    from hinged.mail import Assistant
+
 __all__ = ["forget", "merge", "rename", "reset"]
 
 Name = Annotated[str, typer.Argument(metavar="FOLDER", help="The folder, as the assistant knows it.")]
+
+
+@contextmanager
+def _showing(source: str, state: Path | None) -> Iterator[Assistant]:
+    """The assistant of an account, which shows how far it has come while it learns anew."""
+    from hinged.cli.progress import bar
+
+    with known_account(source, state) as assistant, bar() as show:
+        assistant.kept.show = show
+        yield assistant
 
 
 def forget(source: Account, folder: Name, *, state: State = None, as_json: AsJson = False) -> None:
@@ -25,7 +41,7 @@ def forget(source: Account, folder: Name, *, state: State = None, as_json: AsJso
 
     Example: hinged mail forget ~/Maildir Work/Old
     """
-    with known_account(source, state) as assistant:
+    with _showing(source, state) as assistant:
         assistant.forget(folder)
     tell(f"{folder} is forgotten.", as_json, forgotten=folder)
 
@@ -44,7 +60,7 @@ def rename(
 
     Example: hinged mail rename ~/Maildir Work Office
     """
-    with known_account(source, state) as assistant:
+    with _showing(source, state) as assistant:
         assistant.rename(folder, new)
     tell(f"{folder} is called {new} now.", as_json, renamed=folder, to=new)
 
@@ -63,7 +79,7 @@ def merge(
 
     Example: hinged mail merge ~/Maildir Work/2023 Work
     """
-    with known_account(source, state) as assistant:
+    with _showing(source, state) as assistant:
         assistant.merge(folder, into)
     tell(f"{folder} is part of {into} now.", as_json, merged=folder, into=into)
 

@@ -10,6 +10,7 @@ import typer
 from hinged.cli.mail.opening import assistant_of, mail_at
 from hinged.cli.mail.options import InFolder, Mail, State
 from hinged.cli.options import AsJson
+from hinged.cli.tables import emit
 
 __all__ = ["explain"]
 
@@ -60,9 +61,9 @@ def explain(
     if as_json:
         reasons = [{"reason": words, "share": share} for words, share in found]
         result = {"message": one.id, "folder": about, "pinned": decided, "silent": best.silent, "reasons": reasons}
-        typer.echo(json.dumps(result, indent=2, ensure_ascii=False))
+        emit(json.dumps(result, indent=2, ensure_ascii=False))
         return
-    from hinged.cli.tables import bold, dim, rows_of, say
+    from hinged.cli.tables import bold, dim, rows_of, say, shorten, width
 
     say(bold(subject_of(one)))
     if decided:
@@ -72,7 +73,6 @@ def explain(
     else:
         say(f"{about} scores {sum(share for _, share in found):.2f}")
         strongest = sorted(found, key=lambda reason: -abs(reason[1]))[:top]
-        for line in rows_of(
-            [(f"{share:+.3f}", words) for words, share in strongest] or [("", "nothing it knows")], left=2
-        ):
+        shown = [(f"{share:+.3f}", shorten(words, width() - 12)) for words, share in strongest]
+        for line in rows_of(shown or [("", "nothing it knows")], left=2):
             say(f"  {line}")

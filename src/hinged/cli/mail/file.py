@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from hinged.cli.mail.opening import known_account, mail_at
 from hinged.cli.mail.options import InFolder, LeastConfidence, LeastGap, LeastScore, Mail, State
 from hinged.cli.options import AsJson
+from hinged.cli.tables import emit
 
 __all__ = ["file", "undo"]
 
@@ -39,7 +41,7 @@ def file(
     with mail_at(source) as mail, known_account(source, state) as assistant:
         from hinged.cli.mail.showing import as_dict, subject_of, tell_skipped
         from hinged.cli.progress import bar
-        from hinged.cli.tables import count, percent, rows_of, say, shorten
+        from hinged.cli.tables import count, percent, rows_of, say, shorten, width
         from hinged.mail.filing import filing, inbox_of
         from hinged.mail.reading import Skipped
         from hinged.mail.sources.source import SourceError
@@ -62,23 +64,25 @@ def file(
             {**as_dict(one.message, one.suggestion, one.place.key), "moved": one.moved, "failed": one.failed}
             for one in done
         ]
-        typer.echo(json.dumps(moves, indent=2, ensure_ascii=False))
+        emit(json.dumps(moves, indent=2, ensure_ascii=False))
     else:
         rows = []
         for one in done:
             if not one.failed:
                 sure = percent(one.suggestion.confidence, 0)
-                rows.append((shorten(subject_of(one.message), 44), shorten(str(one.suggestion.best), 30), sure))
+                room = min(30, width() // 3)
+                subject = shorten(subject_of(one.message), width() - room - 11)
+                rows.append((subject, shorten(str(one.suggestion.best), room), sure))
         for line in rows_of(rows, left=2) if rows else ():
             say(line)
         if not apply:
             say(f"{count(len(rows), 'message')} would be moved; --apply moves them.")
         else:
-            undo_it = f"; hinged mail undo {source} puts them back" if rows else ""
+            undo_it = f"; hinged mail undo {quote(source)} puts them back" if rows else ""
             say(f"{count(len(rows), 'message')} moved{undo_it}.")
     for one in failed:
         what = shorten(subject_of(one.message), 44)
-        typer.echo(f"hinged: {what!r} was not moved to {one.suggestion.best}: {one.failed}", err=True)
+        emit(f"hinged: {what!r} was not moved to {one.suggestion.best}: {one.failed}", err=True)
     if stopped is not None:
         raise stopped
     if failed:
@@ -94,19 +98,19 @@ def undo(source: Mail, *, state: State = None, as_json: AsJson = False) -> None:
     Example: hinged mail undo ~/Maildir
     """
     with mail_at(source) as mail, known_account(source, state) as assistant:
-        from hinged.cli.tables import count, dim, say, shorten
+        from hinged.cli.tables import count, dim, say, shorten, width
         from hinged.mail.filing import undo as put_back
 
         back, lost, failed = put_back(assistant, mail)
     if as_json:
         facts = {"put_back": back, "not_found": lost, "failed": [{"subject": s, "why": why} for s, why in failed]}
-        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        emit(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
         for subject in back:
-            say(shorten(subject or "(no subject)", 78))
+            say(shorten(subject or "(no subject)", width()))
         gone = f"; {count(len(lost), 'message')} had been moved on" if lost else ""
         say(f"{count(len(back), 'message')} put back{dim(gone)}")
     for subject, why in failed:
-        typer.echo(f"hinged: {shorten(subject or '(no subject)', 44)!r} was not put back: {why}", err=True)
+        emit(f"hinged: {shorten(subject or '(no subject)', 44)!r} was not put back: {why}", err=True)
     if failed:
         raise typer.Exit(1)

@@ -17,6 +17,7 @@ from hinged.cli.mail.status import status
 from hinged.cli.mail.suggest import suggest
 from hinged.cli.mail.watch import watch
 from hinged.cli.mail.wishes import exclude, include, off, on, pin, unpin
+from hinged.cli.tables import emit
 
 __all__ = ["COMMANDS", "mail"]
 
@@ -43,4 +44,4 @@ def start(context: typer.Context) -> None:
     Example: hinged mail replay ~/Maildir
     """
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        emit(context.get_help())

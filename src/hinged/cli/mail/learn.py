@@ -10,6 +10,7 @@ import typer
 from hinged.cli.mail.opening import assistant_of, mail_at, state_of
 from hinged.cli.mail.options import Mail, State
 from hinged.cli.options import AsJson
+from hinged.cli.tables import emit
 
 __all__ = ["learn"]
 
@@ -42,7 +43,7 @@ def learn(
         )
     with mail_at(source) as mail, assistant_of(source, state) as assistant:
         if assistant.is_off:
-            typer.echo("hinged: the assistant is off, so nothing is learnt; hinged mail on switches it on.", err=True)
+            emit("hinged: the assistant is off, so nothing is learnt; hinged mail on switches it on.", err=True)
             raise typer.Exit
         from hinged.mail.assistant import Filed
         from hinged.mail.looking import Look, look
@@ -63,7 +64,7 @@ def learn(
     if as_json:
         facts = {**seen._asdict(), "known": known, "state": str(state_of(source, state))}
         facts["skipped"] = [skipped_as_dict(one) for one in seen.skipped]
-        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        emit(json.dumps(facts, indent=2, ensure_ascii=False))
         return
     from hinged.cli.tables import bold, count, dim, say
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from hinged.cli.tables import emit
+
 if TYPE_CHECKING:
     from hinged.journal import Journal
     from hinged.mail import Assistant, Source, Thresholds
@@ -61,9 +63,9 @@ def tell_damaged(journal: Journal) -> None:
     from hinged.cli.tables import count
 
     for seq, why in list(journal.damaged.items())[:MOST_DAMAGED]:
-        typer.echo(f"hinged: line {seq} of {journal.path} is damaged and was left out: {why}.", err=True)
+        emit(f"hinged: line {seq} of {journal.path} is damaged and was left out: {why}.", err=True)
     if len(journal.damaged) > MOST_DAMAGED:
-        typer.echo(f"hinged: {count(len(journal.damaged), 'line')} are damaged in all.", err=True)
+        emit(f"hinged: {count(len(journal.damaged), 'line')} are damaged in all.", err=True)
 
 
 def state_of(spec: str, state: Path | None) -> Path:

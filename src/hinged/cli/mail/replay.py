@@ -12,6 +12,7 @@ import typer
 from hinged.cli.mail.opening import mail_at
 from hinged.cli.mail.options import Apart, Mail
 from hinged.cli.options import AsJson
+from hinged.cli.tables import emit
 
 if TYPE_CHECKING:
     from hinged.mail import Replayed
@@ -56,7 +57,7 @@ def replay(
 
         write_replay(report, result, source)
     if as_json:
-        typer.echo(json.dumps(_as_dict(result, report), indent=2, ensure_ascii=False))
+        emit(json.dumps(_as_dict(result, report), indent=2, ensure_ascii=False))
     else:
         _print(result, report)
 

@@ -15,6 +15,7 @@ from hinged.cli.interrupts import Ending
 from hinged.cli.mail.opening import assistant_of
 from hinged.cli.mail.options import InFolder, State
 from hinged.cli.options import AsJson
+from hinged.cli.tables import emit
 
 __all__ = ["serve"]
 
@@ -87,12 +88,12 @@ def _serve(spec: str, state: Path | None, asked: dict[str, Any], browser: bool, 
         ) from None
     with assistant_of(spec, state) as assistant:
         server = PageServer(lambda: open_source(spec), assistant, **asked)
-        typer.echo(json.dumps({"address": server.address}) if as_json else f"hinged: the page is at {server.address}")
+        emit(json.dumps({"address": server.address}) if as_json else f"hinged: the page is at {server.address}")
         if not is_local(asked["host"]):
-            typer.echo(OPEN, err=True)
+            emit(OPEN, err=True)
             code = None if as_json else qr_text(server.address)
             if code and sys.stderr.encoding.lower().startswith("utf"):
-                typer.echo(f"\n{code}\n", err=True)
+                emit(f"\n{code}\n", err=True)
         if browser:
             import webbrowser
 

@@ -6,9 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from hinged.cli.tables import bold, count, dim, percent, say, shorten
+from hinged.cli.tables import bold, count, dim, emit, percent, say, shorten, width, width_of
 
 if TYPE_CHECKING:
     from hinged.mail import Message, Suggestion
@@ -16,7 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["as_dict", "print_suggestion", "skipped_as_dict", "subject_of", "tell", "tell_skipped"]
 
-WIDTH = 78
 MOST_SKIPPED = 10  # messages that are named; all are counted
 
 
@@ -38,13 +35,18 @@ def as_dict(message: Message, suggestion: Suggestion, key: str = "") -> dict[str
 
 def print_suggestion(message: Message, suggestion: Suggestion) -> None:
     """A message in two lines and a line for each folder."""
-    say(bold(subject_of(message)) + dim(f"  from {shorten(message.sender or 'nobody', 40)}"))
+    sender = shorten(message.sender or "nobody", width() // 3)
+    subject = shorten(message.subject or "(no subject)", max(20, width() - len("  from ") - width_of(sender)))
+    say(bold(subject) + dim(f"  from {sender}"))
     if suggestion.silent:
         say(dim(f"  {suggestion.silent}"))
     for number, one in enumerate(suggestion.candidates):
         sure = percent(suggestion.confidence, 0) if number == 0 else ""
         why = "; ".join(one.reasons)
-        say(f"  {number + 1}  {shorten(one.folder, 30):30} {sure:>6}  {dim(shorten(why, WIDTH))}")
+        room = min(30, width() // 3)
+        named = shorten(one.folder, room)
+        line = f"  {number + 1}  {named}{' ' * (room - width_of(named))} {sure:>6}  "
+        say(line + dim(shorten(why, max(0, width() - len(line)))))
     say()
 
 
@@ -56,9 +58,9 @@ def tell(sentence: str, as_json: bool, **facts: Any) -> None:
 def tell_skipped(skipped: Sequence[Skipped]) -> None:
     """Name on stderr what could not be read, and count it."""
     for one in skipped[:MOST_SKIPPED]:
-        typer.echo(f"hinged: skipped {one}.", err=True)
+        emit(f"hinged: skipped {one}.", err=True)
     if len(skipped) > MOST_SKIPPED:
-        typer.echo(f"hinged: {count(len(skipped), 'message')} were skipped in all.", err=True)
+        emit(f"hinged: {count(len(skipped), 'message')} were skipped in all.", err=True)
 
 
 def skipped_as_dict(one: Skipped) -> dict[str, str]:
@@ -68,4 +70,4 @@ def skipped_as_dict(one: Skipped) -> dict[str, str]:
 
 def subject_of(message: Message) -> str:
     """The subject, or that there is none."""
-    return shorten(message.subject or "(no subject)", WIDTH)
+    return shorten(message.subject or "(no subject)", width() - 2)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import typer
-
 from hinged.cli.mail.opening import assistant_of, state_of
 from hinged.cli.mail.options import Account, State
 from hinged.cli.options import AsJson
+from hinged.cli.tables import emit
 
 __all__ = ["status"]
 
@@ -38,7 +37,7 @@ def status(source: Account, *, state: State = None, as_json: AsJson = False) -> 
             "bytes": sum(path.stat().st_size for path in kept.iterdir()),
         }
     if as_json:
-        typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
+        emit(json.dumps(about, indent=2, ensure_ascii=False))
         return
     from hinged.cli.progress import size_of
     from hinged.cli.tables import bold, count, dim, percent, say

@@ -10,6 +10,7 @@ import typer
 from hinged.cli.mail.opening import assistant_of, mail_at
 from hinged.cli.mail.options import InFolder, LeastConfidence, LeastGap, LeastScore, Mail, State
 from hinged.cli.options import AsJson
+from hinged.cli.tables import emit
 
 __all__ = ["suggest"]
 
@@ -55,7 +56,7 @@ def suggest(
             else:
                 print_suggestion(message, suggestion)
         if as_json:
-            typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+            emit(json.dumps(found, indent=2, ensure_ascii=False))
         tell_skipped(skipped)
         if not as_json and not places:
-            typer.echo("hinged: there is no message in that folder.", err=True)
+            emit("hinged: there is no message in that folder.", err=True)

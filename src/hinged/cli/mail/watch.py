@@ -10,6 +10,7 @@ import typer
 from hinged.cli.mail.opening import assistant_of, mail_at
 from hinged.cli.mail.options import InFolder, LeastConfidence, LeastGap, LeastScore, Mail, State
 from hinged.cli.options import AsJson
+from hinged.cli.tables import emit
 
 if TYPE_CHECKING:
     from hinged.mail.watching import Event
@@ -49,14 +50,14 @@ def watch(
         from hinged.mail.watching import Stopped, Watcher
 
         if assistant.is_off:
-            typer.echo("hinged: the assistant is off, so nothing is watched; hinged mail on switches it on.", err=True)
+            emit("hinged: the assistant is off, so nothing is watched; hinged mail on switches it on.", err=True)
             raise typer.Exit
         assistant.thresholds = Thresholds(min_score, min_gap, min_confidence)
         inbox = inbox_of(mail, folder)
         tell = _print_as_json if as_json else _print
         watcher = Watcher(assistant, mail, inbox, tell, keywords=keywords, going=interrupts.going)
         where = source.partition("?")[0]
-        typer.echo(f"hinged: watching {where}; new messages in {inbox} get suggestions. Ctrl-C stops.", err=True)
+        emit(f"hinged: watching {where}; new messages in {inbox} get suggestions. Ctrl-C stops.", err=True)
         for _ in interrupts.while_going(watcher.moments()):
             try:
                 watcher.turn()
@@ -79,9 +80,9 @@ def _print(event: Event) -> None:
     elif isinstance(event, Skipped):
         tell_skipped([event])
     elif isinstance(event, Away):
-        typer.echo(f"hinged: {event.sentence} Trying again.", err=True)
+        emit(f"hinged: {event.sentence} Trying again.", err=True)
     elif isinstance(event, Back):
-        typer.echo("hinged: reached again.", err=True)
+        emit("hinged: reached again.", err=True)
     else:
         say(f"{event.old} is called {event.new} now")
 
@@ -101,4 +102,4 @@ def _print_as_json(event: Event) -> None:
         facts |= skipped_as_dict(event)
     else:
         facts |= event._asdict()
-    typer.echo(json.dumps(facts, ensure_ascii=False))
+    emit(json.dumps(facts, ensure_ascii=False))
