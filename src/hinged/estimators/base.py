@@ -18,7 +18,7 @@ from hinged.estimators.label_weights import LabelWeights
 from hinged.estimators.labels import LabelIndex, to_declare, without_rival
 from hinged.estimators.learning import Learns
 from hinged.estimators.reading import Batch
-from hinged.estimators.settings import BUILT_FOR, STEPPING, settle
+from hinged.estimators.settings import BUILT_FOR, STEPPING, check_sizes, settle
 from hinged.loops.costs import Costs
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import LABELS
@@ -187,7 +187,9 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         now = (labels, len(labels), self.cost, self.constraint)
         before = getattr(model, "priced", None)
         if before is None or any(a is not b for a, b in zip(now, before, strict=True)):
-            model.costs, model.priced = Costs(cost_matrix(self.cost, labels), self.constraint == "prediction"), now
+            rho = cost_matrix(self.cost, labels)
+            check_sizes({"cost": float(rho.max(initial=0.0))}, model.dtype.name)
+            model.costs, model.priced = Costs(rho, self.constraint == "prediction"), now
 
     def _check_count(self, n_labels: int) -> None:
         most = self._settle().most_labels

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from hinged.estimators.inputs import WIDEST, check_finite
-from hinged.loops.named import LARGEST_SQUARE, NameTable, can_read
-from hinged.loops.rows import Rows
+from hinged.loops.named import NameTable, can_read
+from hinged.loops.rows import Rows, usual_square
 
 __all__ = ["BEYOND", "FeatureNames", "as_batch", "as_dict_rows", "is_dicts", "one_dict_row"]
 
@@ -147,7 +147,7 @@ def _read(
         return None
     data = data.astype(np.float64, copy=False)
     with np.errstate(over="ignore", invalid="ignore"):
-        if not float(data.dot(data)) < LARGEST_SQUARE:
+        if not float(data.dot(data)) < usual_square(dtype):
             return None
     columns = np.fromiter(map(column.get, keys, repeat(-1)), np.int32, len(keys))
     new = np.flatnonzero(columns < 0)
@@ -160,7 +160,9 @@ def _float(value: Any, name: Hashable) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise ValueError(f"values must not exceed 1e150; got a larger whole number for {name!r}.") from None
+        raise ValueError(
+            f"values must not exceed 1e30; got a larger whole number for {name!r}. Scale it down."
+        ) from None
 
 
 def _number(name: Hashable) -> int:

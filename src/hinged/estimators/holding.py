@@ -98,7 +98,8 @@ class Holds:
         kernel may have failed between them everything goes back, because then somebody refused the call.
         """
         with self._writing():
-            before = Before(self, several and self._runs_functions())
+            at_once = getattr(self._model, "all_or_nothing", False)
+            before = Before(self, (several or at_once) and self._runs_functions())
             try:
                 yield
             except BaseException:

@@ -9,15 +9,23 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from hinged.loops.rows import Rows
+from hinged.loops.rows import LARGEST_VALUE, Rows, usual_square
 
-__all__ = ["as_matrix", "check_finite", "check_weights", "dense_rows", "dense_values", "dtype_of", "from_matrix"]
+__all__ = [
+    "as_matrix",
+    "check_caps",
+    "check_finite",
+    "check_weights",
+    "dense_rows",
+    "dense_values",
+    "dtype_of",
+    "from_matrix",
+]
 
 WIDEST = 2**31 - 2
-#: A sum of squares below this holds neither NaN nor infinity nor any value too large.
-USUAL = 1e30
-#: Settings and weights of rows beyond these leave the range of the weights' type when they meet a row.
-LARGEST = {"float64": 1e50, "float32": 1e10}
+#: Settings, targets, and weights of rows times C: beyond these they leave the range of the weights' type when they meet
+#: a row. A positive C, alone or times a weight, below the least one cannot be divided by.
+LARGEST, LEAST = {"float64": 1e50, "float32": 1e10}, 1e-300
 
 
 def dtype_of(X: Any) -> np.dtype:
@@ -112,16 +120,18 @@ def check_finite(data: np.ndarray, dtype: np.dtype) -> None:
     if not len(data):
         return
     with np.errstate(over="ignore", invalid="ignore"):
-        if data.flags.c_contiguous and data.dtype.kind == "f" and float(data.dot(data)) < USUAL:
+        if data.flags.c_contiguous and data.dtype.kind == "f" and float(data.dot(data)) < usual_square(dtype):
             return
     largest = max(float(data.max()), -float(data.min()))  # NaN comes through both
     if not largest < math.inf:
         where = int(np.flatnonzero(~np.isfinite(data))[0])
         what = "NaN" if np.isnan(data[where]) else "infinity"
         raise ValueError(f"Input X contains {what}. Values must be finite; drop those rows or fill the values in.")
-    if largest > float(np.finfo(dtype).max) ** 0.5 / 1e4:
+    if largest > LARGEST_VALUE[dtype.name]:
+        other = ", or use dtype='float64'" if dtype.name == "float32" else ""
         raise ValueError(
-            f"values of X must not exceed 1e15 (float32) or 1e150; got {largest:g}. Scale the features down."
+            f"values of X must not exceed {LARGEST_VALUE[dtype.name]:g} where weights are {dtype.name}; got "
+            f"{largest:g}. Scale the features down{other}."
         )
 
 
@@ -149,3 +159,15 @@ def check_weights(sample_weight: Any, n_rows: int, dtype: np.dtype) -> np.ndarra
             f"sample_weight must not be negative; got {weights.min():g}. A weight of 0 leaves the model as it is."
         )
     return weights
+
+
+def check_caps(C: float, weights: np.ndarray, dtype: np.dtype) -> None:
+    """Refuse weights of rows whose product with C, the longest step, leaves the range of steps."""
+    most = LARGEST[dtype.name]
+    given = weights[weights > 0.0]
+    if len(given) and math.isfinite(C) and not (C * given.min() >= LEAST and C * given.max() <= most):
+        wrong = given.max() if C * given.max() > most else given.min()
+        raise ValueError(
+            f"C times sample_weight must lie between {LEAST:g} and {most:g} where weights of features are "
+            f"{dtype.name}; got C={C:g} and a weight of {wrong:g}. Scale the weights, or C; 0 leaves a row out."
+        )

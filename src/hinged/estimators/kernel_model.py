@@ -33,7 +33,7 @@ from hinged.loops.ledger import (
     new_notes,
     note_rounds,
 )
-from hinged.loops.rows import Dense, Rows
+from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Dense, Rows
 from hinged.loops.steps import Setting
 from hinged.mercer.blocked import BLOCK, Machine
 from hinged.mercer.expansion import TILE
@@ -43,7 +43,7 @@ from hinged.mercer.steps import RULES, Rule
 
 __all__ = ["KernelLabelModel", "KernelModel", "KernelVectorModel"]
 
-LEAST = {"float64": 1e-290, "float32": 1e-36}
+LEAST = {"float64": LEAST_NORM, "float32": LEAST_NORM_SINGLE}
 #: Values of dense rows that are made at once.
 AT_ONCE = 1 << 24
 
@@ -115,6 +115,7 @@ class KernelModel:
 
     def enter(self, rounds: Rounds) -> None:
         """Count what some rounds amounted to."""
+        self.machine.check(np.array([rounds.gain, rounds.sq_norm, rounds.penalty]))
         counts, sums = self.ledger.counts, self.ledger.sums
         counts[ROUNDS] += len(rounds.flags)
         counts[LEARNT] += rounds.learnt

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_random_state
 
-from hinged.estimators.inputs import check_weights
+from hinged.estimators.inputs import check_caps, check_weights
 from hinged.estimators.labels import Numbers
 from hinged.estimators.learnt import Learnt
 from hinged.estimators.reading import Batch, ReadsRows
@@ -48,6 +48,7 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
     _one_answer: Any
     _labels_of: Any
     _learn: Any
+    C: float
     epochs: int
     shuffle: bool
     random_state: Any
@@ -132,11 +133,15 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
             self._settle(batch.dtype)
         self._check_rows(batch)
         answers = self._answers(y, batch.n)
+        self._check_answers(answers, batch)
         return batch, answers, self._weights(sample_weight, answers, batch, fitting)
 
     def _is_up_to_date(self) -> bool:
         """Return True if no setting has changed since the last round."""
         return self._learnt_with is not None and _same(type(self)._as_set(self), self._learnt_with)
+
+    def _check_answers(self, answers: Any, batch: Batch) -> None:
+        """Refuse answers that do not suit the rows."""
 
     def _keep_up(self) -> None:
         """Follow a change of `rule`, `C` or `margin` since the last round; refuse one of what memory is built for."""
@@ -165,6 +170,7 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
         weights = check_weights(sample_weight, batch.n, batch.dtype)
         by_label = self.class_weight
         if by_label is None:
+            check_caps(self.C, weights, batch.dtype)
             return weights
         if isinstance(by_label, str) and by_label == "balanced":
             if not fitting:
@@ -178,7 +184,9 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
                 f"class_weight must be None, 'balanced' (fit only) or a dict of label → weight; got {by_label!r}."
             )
         factors = np.array([self._factor(answer, by_label) for answer in answers], np.float64)
-        return check_weights(weights * factors if len(weights) else factors, batch.n, batch.dtype)
+        weights = check_weights(weights * factors if len(weights) else factors, batch.n, batch.dtype)
+        check_caps(self.C, weights, batch.dtype)
+        return weights
 
     @staticmethod
     def _balanced(answers: list) -> dict:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import column_or_1d
 from hinged.estimators.holding import at_one_moment
 from hinged.estimators.inputs import LARGEST
 from hinged.estimators.labels import given
+from hinged.estimators.reading import Batch
 from hinged.estimators.settings import check_sizes
 from hinged.estimators.vectors import VectorEstimator
 from hinged.loops.vector_model import REGRESSION
@@ -162,10 +163,15 @@ class Regressor(RegressorMixin, VectorEstimator):
         if not np.isfinite(targets).all():
             what = "NaN" if np.isnan(targets).any() else "infinity"
             raise ValueError(f"Input y contains {what}. Targets must be finite; drop those rows.")
-        most = LARGEST[np.dtype(self.dtype or np.float64).name]
-        if (np.abs(targets) > most).any():
-            raise ValueError(f"targets must not exceed {most:g}; got {np.abs(targets).max():g}. Scale them down.")
         return targets
+
+    def _check_answers(self, answers: np.ndarray, batch: Batch) -> None:
+        most, largest = LARGEST[batch.dtype.name], float(np.abs(answers).max())
+        if largest > most:
+            raise ValueError(
+                f"targets must not exceed {most:g} where weights are {batch.dtype.name}; got {largest:g}. "
+                "Scale them down."
+            )
 
     def _usual_answer(self, y: Any) -> np.ndarray | None:
         return np.array([y], np.float64) if isinstance(y, float | int) and -1e10 < y < 1e10 else None

@@ -166,7 +166,7 @@ def _numbers(values: list, dtype: np.dtype) -> np.ndarray:
     try:
         data = np.array(values, np.float64)
     except OverflowError:
-        raise ValueError("values must not exceed 1e150; got a larger whole number. Scale the features down.") from None
+        raise ValueError("values must not exceed 1e30; got a larger whole number. Scale the features down.") from None
     check_finite(data, dtype)
     return data.astype(dtype, copy=False)
 
@@ -175,7 +175,9 @@ def _float(name: Hashable, value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise ValueError(f"values must not exceed 1e150; got a larger whole number for {name!r}.") from None
+        raise ValueError(
+            f"values must not exceed 1e30; got a larger whole number for {name!r}. Scale it down."
+        ) from None
 
 
 # ------------------------------------------------------------------ matrices

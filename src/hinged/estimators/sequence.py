@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_random_state
 
 from hinged.estimators.holding import Held
-from hinged.estimators.inputs import LARGEST, check_weights
+from hinged.estimators.inputs import check_caps, check_weights
 from hinged.estimators.labels import LabelIndex, check_labels, to_declare
-from hinged.estimators.settings import whole
+from hinged.estimators.settings import check_sizes, whole
 from hinged.estimators.tagging import Batch, Tagging
 from hinged.loops.chain import NO_TABLE, ChainModel
 from hinged.loops.ledger import LABELS
@@ -204,7 +204,10 @@ class SequenceTagger(Tagging, BaseEstimator):
         sizes = np.diff(batch.sentences.ends)
         tags = list(chain.from_iterable(self._tag_lists(y, sizes, lengths)))
         check_labels(tags)
-        return Read(batch, tags, check_weights(sample_weight, len(sizes), batch.dtype))
+        check_sizes({"C": float(self.C)}, batch.dtype.name)
+        weights = check_weights(sample_weight, len(sizes), batch.dtype)
+        check_caps(self.C, weights, batch.dtype)
+        return Read(batch, tags, weights)
 
     def _learn(
         self, read: Read, order: np.ndarray, delay: int = 0, advance: Callable[[int], None] | None = None
@@ -232,10 +235,13 @@ class SequenceTagger(Tagging, BaseEstimator):
     def _asked(self, labels: list[Hashable]) -> Callable[[np.ndarray, np.ndarray], float]:
         """The user's cost, of numbered tags."""
 
+        dtype = self._dtype(np.dtype(np.float64)).name
+
         def cost(right: np.ndarray, other: np.ndarray) -> float:
             value = self.cost([labels[t] for t in right.tolist()], [labels[t] for t in other.tolist()])
             if not isinstance(value, Real | np.number | np.bool_) or not 0.0 <= float(value) < math.inf:
                 raise ValueError(f"cost must return a finite number that is not negative; got {value!r}.")
+            check_sizes({"cost": float(value)}, dtype)
             return float(value)
 
         return cost
@@ -245,8 +251,6 @@ class SequenceTagger(Tagging, BaseEstimator):
         """Check every setting, for these tags; say what was wrong, what was given and what to do."""
         step, _own = resolve_rule(self.rule, self.C, 1.0)
         check_runs("in a SequenceTagger", self.rule, step.code)
-        if LARGEST["float64"] < step.C < math.inf:
-            raise ValueError(f"C must not exceed 1e50; got C={self.C!r}. Try 1.0, or inf where no step is too long.")
         if not isinstance(self.constraint, str) or self.constraint not in CONSTRAINTS:
             raise ValueError(
                 f"constraint must be 'prediction', 'max-loss' or 'additive'; got constraint={self.constraint!r}."
@@ -268,9 +272,13 @@ class SequenceTagger(Tagging, BaseEstimator):
                 raise ValueError(f"{name} must be True or False; got {name}={getattr(self, name)!r}.")
         if self.dtype is not None and self.dtype not in ("float32", "float64", np.float32, np.float64, float):
             raise ValueError(f"dtype must be float32 or float64; got dtype={self.dtype!r}.")
+        dtype = self._dtype(np.dtype(np.float64)).name
+        check_sizes({"C": step.C}, dtype)
         wish = Wish(step.code, step.C, step.uses_weight, CONSTRAINTS[self.constraint], n_best, 0.0)
         by_position = self.cost is not None and not callable(self.cost)
-        return wish, cost_matrix(self.cost, labels) if by_position else NO_TABLE
+        rho = cost_matrix(self.cost, labels) if by_position else NO_TABLE
+        check_sizes({"cost": float(rho.max(initial=0.0))}, dtype)
+        return wish, rho
 
     def _new_model(self, dtype: np.dtype, labels: list[Hashable]) -> ChainModel:
         wish, rho = self._settle(labels)

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.estimators.geometry import check_entropic
-from hinged.estimators.inputs import LARGEST
+from hinged.estimators.inputs import LARGEST, LEAST
 from hinged.estimators.kernel_model import KernelLabelModel
 from hinged.estimators.kernels import check_kernel_settings, check_without_kernel, new_machine
 from hinged.geometry.entropy import Entropy
 from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.loops.entropic import EntropicModel
 from hinged.loops.model import LabelModel
+from hinged.loops.rows import LARGEST_VALUE
 from hinged.loops.steps import Setting
 from hinged.rules.codes import INTERIOR, MIRA, OPTIMAL
 from hinged.rules.mira import Mira
@@ -48,7 +49,12 @@ USUAL = {
     "max_radius": "10.0",
     "often": "2.0",
     "seldom": "-1.0",
+    "cost": "costs between 0 and 100",
 }
+
+
+CAPS = ("C", "cap")  # of steps; inf for none
+VALUES = ("bias", "often", "seldom")  # what becomes a value of a row, or multiplies one
 
 
 class Settled(NamedTuple):
@@ -127,6 +133,7 @@ def settle(who: Any, dtype: Any = np.float64) -> Settled:
     if who.cost is not None:
         check_runs("with cost=", who.rule, step.code)
     _check_sizes(who, step, plan, np.dtype(who.dtype or dtype).name)
+    check_sizes({} if geometry is None else {"radius": geometry.radius}, "float64")
     joint = step.code in (OPTIMAL, MIRA) and (len(plan.parts) > 0 or not plan.per_label)
     rule = Setting(step.code, step.C, step.margin, step.uses_weight)
     return Settled(rule, own, plan, step.certified, LARGEST_JOINT if joint else math.inf, geometry)
@@ -194,12 +201,14 @@ def _check_sizes(who: Any, step: Step, plan: Plan, dtype: str) -> None:
 def check_sizes(sizes: dict[str, float], dtype: str) -> None:
     """Refuse numbers, by name, that are too large for weights of that type."""
     for name, value in sizes.items():
-        endless = name in ("C", "cap") and value == math.inf
-        if abs(value) > LARGEST[dtype] and not endless:
+        most = LARGEST_VALUE[dtype] if name in VALUES else LARGEST[dtype]
+        endless = name in CAPS and value == math.inf
+        if abs(value) > most and not endless:
             raise ValueError(
-                f"{name} must not exceed {LARGEST[dtype]:g} where weights are {dtype}; got {name}={value!r}. "
-                f"Try: {USUAL[name]}."
+                f"{name} must not exceed {most:g} where weights are {dtype}; got {name}={value!r}. Try: {USUAL[name]}."
             )
+        if name in CAPS and value < LEAST:
+            raise ValueError(f"{name} must be at least {LEAST:g}; got {name}={value!r}. Try: {USUAL[name]}.")
 
 
 def whole(name: str, value: Any, least: int) -> int:

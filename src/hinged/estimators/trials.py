@@ -14,7 +14,8 @@ from sklearn.exceptions import NotFittedError
 
 from hinged.estimators.geometry import ENTROPIC_CODES, ENTROPIC_RULES
 from hinged.estimators.holding import Held, Holds, at_one_moment
-from hinged.estimators.inputs import as_matrix, check_finite, from_matrix
+from hinged.estimators.inputs import LARGEST, LEAST, as_matrix, check_finite, from_matrix
+from hinged.estimators.settings import check_sizes
 from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.io import to_json, write
 from hinged.loops.entropic import beyond
@@ -242,6 +243,8 @@ class Trials(Holds, BaseEstimator):
             )
         if geometry is not None and step.code == OPTIMAL and math.inf == step.C:
             raise ValueError("C must be finite for rule='optimal' with geometry='entropy'; got C=inf. Try 1.0.")
+        check_sizes({"C": step.C, "margin": step.margin}, "float64")
+        check_sizes({} if geometry is None else {"radius": geometry.radius}, "float64")
         return TrialModel(step, geometry)
 
     def _rows(self, X_t: Any, known: int | None, fixed: bool, grow: bool) -> sparse.csr_array:
@@ -269,6 +272,12 @@ class Trials(Holds, BaseEstimator):
             raise ValueError(f"nu must hold one number per instance; got shape {weights.shape} for {n} instances.")
         if not np.isfinite(weights).all() or (weights < 0.0).any():
             raise ValueError("nu must hold finite numbers that are not negative; got others.")
+        lowest = LEAST if math.inf == model.step.C else max(LEAST, model.step.C / LARGEST["float64"])
+        if ((weights > 0.0) & (weights < lowest)).any() or (weights > LARGEST["float64"]).any():
+            raise ValueError(
+                f"nu must be 0, or between {lowest:g} and {LARGEST['float64']:g} for C={model.step.C:g}; got "
+                f"{weights[weights > 0.0].min():g} to {weights.max():g}. Scale nu, or C."
+            )
         if model.step.code == PA2:
             raise ValueError("rule='pa2' has no cap that nu could weigh; leave nu out, or use rule='pa1'.")
         if model.step.code in (PERCEPTRON, SIMPERC) and (weights == 0.0).any():

@@ -13,7 +13,7 @@ from hinged.loops.simplex import EPS, ERROR, PRECISE, SHIFT, TOTAL, log_outside,
 from hinged.rules.codes import CONPROJ, INTERIOR, OPTIMAL, PA1, PERCEPTRON, SIMPERC, SIMPROJ
 from hinged.rules.interior_point import MOST_ITERATIONS, interior_point
 from hinged.rules.perceptron import perceptron
-from hinged.rules.response import pair_step
+from hinged.rules.response import pair_step, reach
 from hinged.rules.search import by_search
 
 __all__ = ["draw", "entropic_coefficients", "measure", "needs_curve"]
@@ -141,6 +141,8 @@ def entropic_coefficients(
         return 0.0
     elif still:
         total = C if math.inf > C else 0.0
+    elif code == OPTIMAL and math.inf == C and margin >= reach(curves):
+        return 0.0  # out of reach on this row: without a cap no step is the best one
     elif code == OPTIMAL:
         return by_search(curves, s, is_relevant, margin, C, g)
     elif code == INTERIOR:

@@ -17,7 +17,7 @@ from hinged.loops.costs import counted_cost
 from hinged.loops.direct import Direct
 from hinged.loops.labels import FULL, NARROW, VECTORS, WEIGHTS, Targets, learn
 from hinged.loops.ledger import COST, LABELS, LEARNT, MISTAKES, NOVEL
-from hinged.loops.rows import Rows, longest_row, read_row
+from hinged.loops.rows import LARGEST_VALUE, Rows, longest_row, read_row
 from hinged.loops.scoring import score
 from hinged.loops.state import LabelMemory
 from hinged.tasks.labels import extremes, rank_of_best
@@ -230,7 +230,9 @@ class LabelModel(LabelMemory):
         """Ask the user's own label features about one row, for every label; features that are new get a place."""
         assert describe is not None
         x = describe(*self.read(rows))
-        answers = [[_checked(part.function(x, label)) for label in labels] for part in self.plan.parts if part.function]
+        most = LARGEST_VALUE[self.dtype.name] ** 2
+        functions = [part.function for part in self.plan.parts if part.function]
+        answers = [[_checked(function(x, label), most) for label in labels] for function in functions]
         seen = dict.fromkeys(name for answer in answers for phi in answer for name in phi)
         if grow:
             for name in seen:
@@ -242,13 +244,15 @@ class LabelModel(LabelMemory):
         return ids, np.array(values, np.float64).reshape(len(answers), len(known), len(labels))
 
 
-def _checked(phi: Any) -> Mapping[Hashable, float]:
+def _checked(phi: Any, most: float) -> Mapping[Hashable, float]:
     """What a user's label features returned, if it is a dict of finite numbers."""
     if not isinstance(phi, Mapping):
         raise TypeError(f"label features must return a dict of feature → value; got {phi!r}.")
     for name, value in phi.items():
-        if not isinstance(value, Real | np.number) or not abs(float(value)) <= 1e150:
-            raise ValueError(f"label features must return finite numbers up to 1e150; got {name!r}: {value!r}.")
+        if not isinstance(value, Real | np.number) or not abs(float(value)) <= most:
+            raise ValueError(
+                f"label features must return finite numbers up to {most:g}; got {name!r}: {value!r}. Scale them."
+            )
     return phi
 
 

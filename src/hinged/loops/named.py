@@ -18,14 +18,14 @@ from numba.core.types import ExternalFunction
 
 from hinged.loops.direct import Direct
 from hinged.loops.pages import segment
+from hinged.loops.rows import USUAL_SQUARE, USUAL_SQUARE_SINGLE
 
-__all__ = ["LARGEST_SQUARE", "NameTable", "can_read"]
+__all__ = ["NameTable", "can_read"]
 
 KIND, VALUE = 8, 16  # where an object's type stands, and what a float holds
 OBJECT, REST = 0, 1  # of a slot: where the name lies; the upper half of its hash, and its column
 NAMES, FLOATS, INTEGERS = (str, int), (float, np.float64), (int, bool)
 EQUAL = 2  # Py_EQ
-LARGEST_SQUARE = 1e30  # anything larger is looked at closely
 MIX, LOWER = np.uint64(0x9E3779B97F4A7C15), 0xFFFFFFFF
 CELLS = 3  # of memory that Python writes to: where it stands in a dict, a name, its value
 
@@ -190,7 +190,7 @@ def _read(x: int, fixed: Any, slots: Any, first_new: int, columns: Any, data: An
         else:
             unknown += 1
             places[n - unknown] = i
-    if not square < LARGEST_SQUARE or known + unknown < n:
+    if not square < (USUAL_SQUARE if data.itemsize == 8 else USUAL_SQUARE_SINGLE) or known + unknown < n:
         return -1
     places[:known].sort()
     for j in range(known):

@@ -10,11 +10,21 @@ from numba import njit
 
 from hinged.loops.registers import four_squares
 
-__all__ = ["Dense", "Rows", "Scaling", "count_features", "longest_row", "read_row", "sum_of_squares"]
+__all__ = ["Dense", "Rows", "Scaling", "count_features", "longest_row", "read_row", "sum_of_squares", "usual_square"]
 
 
-# A squared norm below these cannot be divided by without leaving the range of the weights: it counts as 0.
-LEAST_NORM, LEAST_NORM_SINGLE = 1e-290, 1e-36
+# What keeps every number of a learner finite, together with the limits on settings in estimators/inputs.py: a vector
+# is never longer than √rounds · max(margin / √LEAST_NORM, C · LARGEST_VALUE²), and its square must fit a float64, its
+# entries and net coefficients the type of the weights. A squared norm below these counts as 0.
+LEAST_NORM, LEAST_NORM_SINGLE = 1e-60, 1e-26
+LARGEST_VALUE = {"float64": 1e30, "float32": 1e10}
+# A sum of squares below these holds neither NaN nor infinity nor a value that is too large.
+USUAL_SQUARE, USUAL_SQUARE_SINGLE = 1e30, 1e20
+
+
+def usual_square(dtype: np.dtype) -> float:
+    """The sum of squares below which values of that type need no closer look."""
+    return USUAL_SQUARE if dtype.itemsize == 8 else USUAL_SQUARE_SINGLE
 
 
 class Rows(NamedTuple):

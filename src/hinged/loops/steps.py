@@ -11,6 +11,7 @@ from numba import njit
 from hinged.loops.columns import common_columns, sq_distance
 from hinged.loops.costs import constrained_rival, mean_of_mistakes, own_margins
 from hinged.loops.ledger import GAP, ITERATIONS
+from hinged.loops.rows import LEAST_NORM
 from hinged.loops.shared import add_shared_inner, shared_sq_distance
 from hinged.rules.active_set import maximise
 from hinged.rules.codes import CONPROJ, INTERIOR, MIRA, OPTIMAL, PA2, SIMPERC
@@ -31,7 +32,7 @@ class Setting(NamedTuple):
     C: float
     margin: float
     uses_weight: bool
-    least_norm: float = 1e-290  # a direction with a smaller squared norm counts as none
+    least_norm: float = LEAST_NORM  # a direction with a smaller squared norm counts as none
     tolerance: float = 1e-14  # relative gap at which interior points stop
 
 

@@ -14,7 +14,7 @@ from numba import njit
 from hinged.loops.direct import Direct
 from hinged.loops.ledger import LEARNT, MISTAKES, ROUNDS, UPDATES, new_ledger
 from hinged.loops.memory import longer
-from hinged.loops.rows import Rows
+from hinged.loops.rows import USUAL_SQUARE, USUAL_SQUARE_SINGLE, Rows
 from hinged.loops.steps import Setting
 from hinged.rules.worst import worst_step
 from hinged.tasks.uniclass import radius
@@ -62,14 +62,24 @@ def _refresh(v: Any, numbers: Any) -> None:
 
 @njit(cache=True)
 def _learn_row(
-    indices: Any, data: Any, begin: int, end: int, code: int, C: float, weight: float, v: Any, numbers: Any, counts: Any
+    indices: Any,
+    data: Any,
+    begin: int,
+    end: int,
+    code: int,
+    C: float,
+    weight: float,
+    v: Any,
+    numbers: Any,
+    counts: Any,
+    largest: float,
 ) -> float:
     """Learn one row: c += τ (x - c)/‖x - c‖ where it lies outside, with the height h of a radius to be learnt.
 
-    Return its loss; -1, and nothing has changed, where values are not finite or too large.
+    Return its loss; -1, and nothing has changed, where ‖x‖² is not below `largest`.
     """
     apart, q = _apart(indices, data, begin, end, v, numbers)
-    if not q < 1e300:
+    if not q < largest:
         return -1.0
     height = numbers[HEIGHT]
     distance = math.sqrt(apart + height * height)
@@ -108,7 +118,8 @@ def _learn_row(
 @njit(cache=True, nogil=True)
 def _learn_dense(indices: Any, x: Any, code: int, C: float, v: Any, numbers: Any, counts: Any) -> float:
     """Learn one dense row; `indices` are all its columns."""
-    return _learn_row(indices, x, 0, x.shape[0], code, C, 1.0, v, numbers, counts)
+    largest = USUAL_SQUARE if x.itemsize == 8 else USUAL_SQUARE_SINGLE
+    return _learn_row(indices, x, 0, x.shape[0], code, C, 1.0, v, numbers, counts, largest)
 
 
 @njit(cache=True, nogil=True)
@@ -120,7 +131,7 @@ def _learn(
         if weight > 0.0 and not uses_weight:
             weight = 1.0
         losses[i] = _learn_row(
-            rows.indices, rows.data, rows.indptr[i], rows.indptr[i + 1], code, C, weight, v, numbers, counts
+            rows.indices, rows.data, rows.indptr[i], rows.indptr[i + 1], code, C, weight, v, numbers, counts, math.inf
         )
 
 

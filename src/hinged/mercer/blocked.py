@@ -162,6 +162,7 @@ class Machine:
                     seen = (block[:, None, :] - means.values[:n_outputs, : X.shape[1]]).astype(self.dtype)
                     alike = means.alike[:n_outputs]
                     out[:, part] += self._shared_scores(seen, tile, beyond[part], team.share)[alike]
+        self.check(out)
         return out.T
 
     def _rows(self, X: Any, some: slice) -> Any:
@@ -283,10 +284,11 @@ class Machine:
             gram(self.kernel, two, squares(two))
 
     def check(self, *scores: np.ndarray) -> None:
-        """Refuse scores that are not finite."""
+        """Refuse scores, or other numbers, that are not finite."""
         if not all(np.isfinite(some).all() for some in scores):
             raise ValueError(
-                f"scores by kernel={self.kernel!r} left the range of {self.dtype.name}. Scale the rows down."
+                f"numbers by kernel={self.kernel!r} left the range of {self.dtype.name}. Scale the rows down, or C and "
+                "the targets."
             )
 
     def _learn_block(

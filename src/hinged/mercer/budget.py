@@ -94,7 +94,7 @@ def _learn_block(
     else:
         values = np.concatenate([matrix(kernel, X, held.rows, sq[before:], held.squares), among], axis=1)
     if not np.isfinite(values).all():
-        raise ValueError(f"scores by kernel={kernel!r} left the range of {own.dtype.name}. Scale the rows down.")
+        raise ValueError(f"numbers by kernel={kernel!r} left the range of {own.dtype.name}. Scale the rows down.")
     coef = np.zeros((before + n, own.n_outputs))
     coef[:before] = held.coef
     lengths = np.concatenate([_lengths(kernel, held.rows, held.squares), np.diagonal(among)])

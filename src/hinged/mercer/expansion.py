@@ -97,7 +97,7 @@ class Expansion:
     def append(self, rows: np.ndarray, coef: np.ndarray, rounds: np.ndarray) -> None:
         """Take in rows that made a step."""
         room = self.room_for(len(rows))
-        room.rows[...], room.coef[...], room.rounds[...] = rows, coef, rounds
+        room.rows[...], room.coef[...], room.rounds[...] = rows, self.fitting(coef), rounds
         room.squares[...] = self.squares_of(room.rows)
         self.n += len(rows)
 
@@ -114,7 +114,19 @@ class Expansion:
 
     def replace(self, rows: np.ndarray, sq: np.ndarray, coef: np.ndarray, rounds: np.ndarray) -> None:
         """Remember these rows and no others; whoever reads the old ones keeps them."""
-        self.state = len(rows), Held(rows, sq.astype(self.dtype), coef.astype(self.dtype), rounds)
+        self.state = len(rows), Held(rows, sq.astype(self.dtype), self.fitting(coef), rounds)
+
+    def fitting(self, coef: Any) -> Any:
+        """Coefficients in the type they are kept in, if they have a place there."""
+        if isinstance(coef, np.ndarray):
+            with np.errstate(over="ignore"):
+                coef = coef.astype(self.dtype)
+            if not np.isfinite(coef).all():
+                raise ValueError(
+                    f"coefficients of past rows left the range of {self.dtype.name}. Scale the rows up, or C, the "
+                    "margin or the targets down."
+                )
+        return coef
 
     def merge(self, onto: np.ndarray, n_outputs: int) -> None:
         """Add the coefficients of output r to those of onto[r], -1 for nobody's."""

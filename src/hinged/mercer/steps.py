@@ -27,7 +27,7 @@ class Rule(NamedTuple):
     margin: float = 1.0
     uses_weight: bool = True
     own: Callable[..., Any] | None = None
-    least_norm: float = 1e-290
+    least_norm: float = 1e-60  # as in hinged.loops.rows
 
 
 def code_of(rule: str) -> int:
