@@ -58,7 +58,7 @@ def _numbers(values: list[Any]) -> np.ndarray:
     try:
         return np.array(values, np.float64)
     except OverflowError:
-        raise ValueError("values must not exceed 1e150; got a larger whole number. Scale the features down.") from None
+        raise ValueError("values must not exceed 1e30; got a larger whole number. Scale the features down.") from None
 
 
 def _sparse(x: dict[str, Any], width: int) -> Any:
