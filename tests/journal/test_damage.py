@@ -6,11 +6,13 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.journal.models import learner, learnt_by, same, texts
 
 import hinged
 from hinged.journal import DurableModel, Journal, JournalError
+from hinged.journal.sums import line_sum
 
 EXAMPLES = [(f"{x} {'and more ' * 40}", y) for x, y in texts(60)]  # long enough to be packed
 
@@ -40,6 +42,8 @@ DAMAGE = {
     "label": "UPDATE events SET label = '\"folder 9\"' WHERE seq = 7",
     "label that is no JSON": "UPDATE events SET label = 'folder' WHERE seq = 7",
     "label that is no text": "UPDATE events SET label = CAST(x'ff' AS TEXT) WHERE seq = 7",
+    "key that is no text": "UPDATE events SET key = CAST(x'6dff' AS TEXT) WHERE seq = 7",
+    "time that is no text": "UPDATE events SET at = CAST(x'6dff' AS TEXT) WHERE seq = 7",
     "weight": "UPDATE events SET weight = 3 WHERE seq = 7",
     "key": "UPDATE events SET key = 'k1' WHERE seq = 7",
     "time": "UPDATE events SET at = 'noon' WHERE seq = 7",
@@ -53,8 +57,9 @@ def test_a_damaged_line_is_left_out_and_named(what, folder):
     with DurableModel(folder) as kept:
         assert list(kept.journal.damaged) == [7]
         assert same(kept.model, without(7))
-        kept.rename("folder 0", "zero")
-        kept.rename("zero", "folder 0")
+        label = EXAMPLES[6][1]
+        kept.rename(label, "seven")
+        kept.rename("seven", label)
         kept.merge("folder 1", "folder 2")
         assert kept.learn("something new", "folder 0").seq == 64
     (folder / "snapshot.hinged").unlink(missing_ok=True)
@@ -148,6 +153,40 @@ def test_journals_from_before_there_were_checksums(folder):
     with DurableModel(folder) as kept:
         assert list(kept.journal.damaged) == [7, 8]
         assert kept.model.n_rounds_ == 59
+
+
+def test_text_that_is_no_utf8_does_not_hinder_the_checksums_of_the_others(folder):
+    as_version_one(folder)
+    change(folder, DAMAGE["key that is no text"])
+    (folder / "snapshot.hinged").unlink(missing_ok=True)
+    with DurableModel(folder) as kept:
+        assert list(kept.journal.damaged) == [7]
+        assert same(kept.model, without(7))
+        assert kept.journal.ask("SELECT count(*) FROM events WHERE sum IS NULL") == [(0,)]
+
+
+class Shouted(str):
+    def __repr__(self):
+        return str.upper(self)
+
+    __str__ = __repr__
+
+
+@pytest.mark.parametrize("key", [np.str_("k"), Shouted("k"), "clé", "\U0001fae8", "\U000e0fff"])
+def test_a_line_is_sound_whatever_its_key(key, tmp_path):
+    with DurableModel(tmp_path, learner("texts"), fsync=False) as kept:
+        kept.learn("tax form", "work", key=key)
+        kept.rename("work", "office")
+    with DurableModel(tmp_path) as kept:
+        assert [(one.key, one.label) for one in kept.journal.examples()] == [(str.__str__(key), "office")]
+        assert kept.journal.damaged == {}
+
+
+def test_the_checksum_does_not_depend_on_this_python():
+    """Whether `repr` escapes a character depends on the Unicode tables of a Python."""
+    line = (1, 0.0, "learn", "k", '"work"', '"work"', 0, None, b'j"tax"')
+    assert line_sum(*line) == 3186435911
+    assert line_sum(*line[:3], "clé", *line[4:]) == 2046982721
 
 
 def test_only_the_journal_changes_its_lines():

@@ -151,11 +151,16 @@ def test_what_is_forgotten_is_erased_from_the_disk(tmp_path):
     assert not any(b"xylophone" in path.read_bytes() for path in tmp_path.iterdir())
 
 
-def test_the_only_label_can_be_forgotten(tmp_path):
+@pytest.mark.parametrize("erase", [
+    lambda kept: kept.forget("private"),
+    lambda kept: kept.retract("1", "private"),
+])  # fmt: skip
+def test_the_only_label_can_be_forgotten(erase, tmp_path):
     with DurableModel(tmp_path, learner("texts")) as kept:
         kept.learn("a secret called xylophone", "private", key="1")
         kept.snapshot()
-        kept.forget("private")
+        erase(kept)
+        assert not any(b"xylophone" in path.read_bytes() for path in tmp_path.glob("snapshot*"))
         assert kept.labels() == []
         assert kept.learn("something else", "public").new
     assert not any(b"xylophone" in path.read_bytes() for path in tmp_path.iterdir())
@@ -317,6 +322,39 @@ def test_a_write_that_fails_was_never_learnt(write, tmp_path):
         kept.journal.run("DROP TRIGGER full")
         assert kept.learn("z", "c").seq == 3
         assert same(kept.model, learnt_by("texts", [("x", "a"), ("y", "b"), ("z", "c")]))
+
+
+class Interrupted:
+    """A database whose user presses Ctrl-C right after the next commit."""
+
+    def __init__(self, database):
+        self._database, self._waits = database, True
+
+    def __getattr__(self, name):
+        return getattr(self._database, name)
+
+    def execute(self, statement, *values):
+        done = self._database.execute(statement, *values)
+        if statement == "COMMIT" and self._waits:
+            self._waits = False
+            raise KeyboardInterrupt
+        return done
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_what_was_committed_is_followed_even_if_interrupted_then(write, tmp_path):
+    with DurableModel(tmp_path / "a", learner("texts")) as kept, DurableModel(tmp_path / "b", learner("texts")) as calm:
+        for one in (kept, calm):
+            one.learn("x", "a", key="1")
+            one.learn("y", "b")
+        WRITES[write](calm)
+        kept.journal._database = Interrupted(kept.journal._database)
+        with pytest.raises(KeyboardInterrupt):
+            WRITES[write](kept)
+        kept.snapshot()
+        assert kept.labels() == calm.labels()
+        with DurableModel(tmp_path / "a") as again:
+            assert same(again.model, calm.model)
 
 
 def test_lines_of_a_program_s_own_are_kept_with_its_examples(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from tests.journal.models import KINDS, learner, learnt_by, same, texts
 
 import hinged
-from hinged.journal import DurableModel, JournalError
+from hinged.journal import DurableModel, Journal, JournalError
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 100 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 4
@@ -81,6 +81,43 @@ def test_who_has_an_erased_folder_open_is_told_and_spoils_nothing(two):
         anew.learn("bus ticket", "travel")
     with DurableModel(a.folder) as again:
         assert (again.labels(), again.model.n_rounds_, again.model.rule) == (["travel"], 2, "pa1")
+
+
+def run(program, *given):
+    done = subprocess.run([sys.executable, "-c", program, *given], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks that a process loses by closing a file")
+def test_what_one_of_two_in_a_process_writes_outlives_the_visit_of_another_process(tmp_path):
+    path = str(tmp_path / "journal.sqlite")
+    opened = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None); "
+    first = Journal(Path(path))
+    with first.transaction():
+        first.append("learn", "tax", "work")
+    second = Journal(Path(path))
+    assert run(opened + "print(db.execute('SELECT count(*) FROM events').fetchone()[0]); db.close()", path) == "1"
+    with first.transaction():
+        first.append("learn", "cake", "home")
+    assert run(opened + "print(db.execute('SELECT count(*) FROM events').fetchone()[0])", path) == "2"
+    second.close()
+    first.close()
+
+
+def test_erasing_does_not_wait_for_those_who_read(two):
+    a, b = two
+    a.learn("tax form", "work")
+    database = a.journal._database
+    (wait,) = database.execute("PRAGMA busy_timeout").fetchone()
+    said = []
+    database.set_trace_callback(said.append)
+    with b.journal.transaction(to_write=False):
+        assert b.journal.last == 1
+        a.forget("work")
+    database.set_trace_callback(None)
+    assert said[said.index("PRAGMA wal_checkpoint(TRUNCATE)") - 1] == "PRAGMA busy_timeout=0"
+    assert database.execute("PRAGMA busy_timeout").fetchone() == (wait,)
 
 
 def test_a_snapshot_ahead_of_the_journal_is_not_used(tmp_path):

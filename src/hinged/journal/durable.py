@@ -147,8 +147,8 @@ class DurableModel:
         with self.changing():
             self._check_known(label)
             with self.journal.transaction():
+                self._ahead = True  # until the model has followed the journal
                 self.journal.forget(label)
-            self._ahead = True  # until the model has followed the journal
             (self.folder / SNAPSHOT).unlink(missing_ok=True)  # which remembers
             self._rebuild()
             self._shrink_if_possible()
@@ -160,8 +160,8 @@ class DurableModel:
             if new in self.labels():
                 raise ValueError(f"label {new!r} exists already; use merge({old!r}, {new!r}) to join the two.")
             with self.journal.transaction():
+                self._ahead = True
                 self.journal.rename(old, new)
-            self._ahead = True
             if rename_is_exact(self.model, self.journal):
                 self.model.rename_label(old, new)
                 self._ahead = False
@@ -177,8 +177,8 @@ class DurableModel:
             if source == into:
                 raise ValueError(f"merge needs two labels; got {source!r} twice.")
             with self.journal.transaction():
+                self._ahead = True
                 self.journal.rename(source, into, kind="merge")
-            self._ahead = True
             self._rebuild()
 
     def retract(self, key: str, label: Hashable) -> None:
@@ -191,8 +191,9 @@ class DurableModel:
             if seen >= seq:
                 model, seen = self._fresh(), 0
             with self.journal.transaction():
+                self._ahead = True
                 self.journal.retract(seq)
-            self._ahead = True
+            (self.folder / SNAPSHOT).unlink(missing_ok=True)  # which remembers
             learn_again(model, self.journal.examples(seen))
             self.model, self._ahead = model, False
             self._snapshot_if_possible()

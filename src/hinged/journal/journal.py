@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from hinged.journal.codec import decode, encode, label_from_text, label_to_text
 from hinged.journal.errors import JournalError, told
 from hinged.journal.schema import connect
-from hinged.journal.sums import COLUMNS, SUM, is_sound, line_sum, note_sum
+from hinged.journal.sums import COLUMNS, PASSED, SUM, is_sound, line_sum, note_sum
 
 __all__ = ["Event", "Journal"]
 
@@ -123,12 +123,11 @@ class Journal:
 
     def _update(self, changes: Mapping[str, Any], which: str, values: tuple[Any, ...]) -> None:
         """Change lines that are sound, and their checksums."""
-        names = COLUMNS.split(", ")
-        changed = ", ".join("?" if name in changes else name for name in names)
+        changed = ", ".join("?" if name in changes else passed for name, passed in PASSED.items())
         self._database.execute(
             f"UPDATE events SET {' = ?, '.join(changes)} = ?, sum = line_sum({changed}) "
             f"WHERE ({which}) AND (sum IS NULL OR sum = {SUM})",
-            (*changes.values(), *(changes[name] for name in names if name in changes), *values),
+            (*changes.values(), *(changes[name] for name in PASSED if name in changes), *values),
         )
 
     def rename(self, old: Hashable, new: Hashable, kind: str = "rename") -> None:
@@ -293,9 +292,17 @@ class Journal:
 
     # ------------------------------------------------------------------ the file
     def shrink(self) -> None:
-        """Move what was committed into the file itself, so that nothing forgotten is left beside it."""
+        """Move what was committed into the file itself, so that nothing forgotten is left beside it.
+
+        Does not wait for others who read: then SQLite does it later.
+        """
         try:
-            self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            ((wait,),) = self.ask("PRAGMA busy_timeout")
+            self._database.execute("PRAGMA busy_timeout=0")
+            try:
+                self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                self._database.execute(f"PRAGMA busy_timeout={wait}")
         except sqlite3.Error as problem:
             raise told(problem, self.path) from problem
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 from hinged.journal.errors import JournalError
-from hinged.journal.sums import COLUMNS, add_functions
+from hinged.journal.sums import FIRST_SUM, add_functions
 
 __all__ = ["VERSION", "connect"]
 
@@ -40,8 +41,7 @@ def connect(path: Path, read_only: bool = False, fsync: bool = True) -> sqlite3.
     """
     if read_only:
         return _connect_to_read(path)
-    with open(path, "ab", opener=lambda name, flags: os.open(name, flags, 0o600)):
-        pass  # SQLite would make it by the umask; the files it makes beside get the mode of this one
+    _make_file(path)
     database = _plainly(str(path))
     try:
         version = _version(database, path)
@@ -56,6 +56,15 @@ def connect(path: Path, read_only: bool = False, fsync: bool = True) -> sqlite3.
         database.close()
         raise
     return database
+
+
+def _make_file(path: Path) -> None:
+    """Make the file, for its owner alone, where there is none: SQLite would make it by the umask.
+
+    A file that exists is not opened: closing it would take the locks of every other connection of this process.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:
@@ -116,8 +125,8 @@ def _add_checksums(database: sqlite3.Connection) -> None:
         "ALTER TABLE events ADD COLUMN sum INTEGER",
         "ALTER TABLE notes ADD COLUMN sum INTEGER",
         "PRAGMA user_version=2",
-        f"UPDATE events SET sum = first_sum({COLUMNS})",
-        "UPDATE notes SET sum = note_sum(name, value)",
+        f"UPDATE events SET sum = {FIRST_SUM}",
+        "UPDATE notes SET sum = note_sum(CAST(name AS BLOB), CAST(value AS BLOB))",
     ]
     for some in (steps, steps[:3]):  # lines of a file that is damaged itself go without
         database.execute("BEGIN IMMEDIATE")
