@@ -118,3 +118,10 @@ def test_numbers_and_outliers_are_judged_as_river_judges_them():
 def test_what_river_has_no_kind_for_is_refused():
     with pytest.raises(TypeError, match="no kind of estimator for a SequenceTagger"):
         hinged.to_river(hinged.SequenceTagger())
+
+
+def test_a_row_that_is_refused_leaves_no_labels_behind():
+    learner = hinged.to_river(hinged.Ranker()).clone()
+    with pytest.raises(ValueError, match="finite"):
+        learner.learn_one({"a": float("nan")}, {"x": True, "y": False})
+    assert learner.predict_one({"a": 1.0}) == {}

@@ -108,7 +108,7 @@ def test_the_first_example_with_an_answer_chooses_the_learner():
     sets = read(io.BytesIO(b'{"text": "x y"}\n{"text": "x y", "topics": ["a"]}\n'), "jsonl", label="topics")
     model, stream = learner_for(sets, None, {"sharing": "multi"})
     assert isinstance(model, hinged.TextRanker)
-    assert (model.sharing, model.features) == ("multi", None)
+    assert (model.sharing, model.features) == ("multi", "auto")
     assert sum(len(chunk) for chunk in stream) == 2
 
 

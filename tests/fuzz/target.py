@@ -10,7 +10,7 @@ from hinged.io.examples import BadLine, read, read_sentences
 SIZES = (1, 2, 3, 5, 8, 13, 64, 1 << 20)
 FORMATS = ("vw", "svmlight", "lines", "jsonl", "csv", "tsv", None, "parquet", "arrow", "conll", "conllu")
 PACKED = (b"\x1f\x8b", b"\x28\xb5")
-OTHERWISE = re.compile("<file> .*(packed|UTF-16|empty|JSON array)|the format of <file>")
+OTHERWISE = re.compile("<file> .*(packed|UTF-16|empty|JSON array|tagged sentences)|the format of <file>")
 PLACE = re.compile(r"<file>:\d+: .+; expected .+\.", re.DOTALL)
 
 

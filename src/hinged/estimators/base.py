@@ -176,7 +176,7 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         finally:  # also where the call is interrupted: the labels met so far are known
             known.extend(new[: max(0, int(model.ledger.counts[LABELS]) - len(known))])
         tell(self, model)
-        if n_before < 2 or len(ids) != batch.n:  # elsewhere each round has one right label, and a rival
+        if n_before < 2 or (np.diff(indptr) != 1).any():  # elsewhere each round has one right label, and a rival
             told[1][without_rival(indptr, ids, n_before, delay)] = 0
         return told
 
@@ -184,7 +184,7 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         """Give the model the costs of these labels, where mistakes have costs."""
         if self.cost is None:
             return
-        now = (labels, len(labels), self.cost, self.constraint)
+        now = (labels, self.cost, self.constraint)
         before = getattr(model, "priced", None)
         if before is None or any(a is not b for a, b in zip(now, before, strict=True)):
             rho = cost_matrix(self.cost, labels)

@@ -126,10 +126,12 @@ class RiverRanker(_Wrapper, base.MultiLabelClassifier):  # type: ignore[misc]
 
     def learn_one(self, x: Any, y: dict[Hashable, bool], w: float | None = None) -> None:
         """Learn one row and which labels are right; those that are not become known too. `w` is its weight."""
-        new = [label for label in y if label not in self.model._known()]
-        if new:
-            self.model.declare(new)
-        self._learn(x, {label for label, right in y.items() if right}, w)
+        with self.model._or_undone(several=False):  # a row that is refused leaves no labels behind
+            known = self.model._labels.position if self.model._labels is not None else {}
+            new = [label for label in y if label not in known]
+            if new and w != 0:
+                self.model.declare(new)
+            self._learn(x, {label for label, right in y.items() if right}, w)
 
     def predict_one(self, x: Any, **kwargs: Any) -> dict[Hashable, bool]:
         """For each known label, whether it is right."""

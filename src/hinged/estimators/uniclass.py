@@ -213,7 +213,9 @@ class Uniclass(OutlierMixin, Learns):
         """The features that set a row apart: x - centre for each, largest first; their squares sum to distance²."""
         top = None if top is None else whole("top", top, 1)
         model, row = self._fitted(), self._one_row(x)
-        rows, *_, new, _ = self._parse(row, grow=is_dicts(row))  # which changes nothing, and names what is new
+        rows, *_, new, _ = self._parse(
+            row, grow=is_dicts(row) and self._names is not None
+        )  # which changes nothing, and names what is new
         columns = rows.indices.tolist()
         strange = dict(zip(columns[len(columns) - len(new or ()) :], new or (), strict=True))
         apart: dict[int, float] = dict(enumerate((-model.ask(attrgetter("center")).astype(np.float64)).tolist()))

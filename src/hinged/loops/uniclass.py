@@ -264,11 +264,11 @@ class UniclassModel:
         """Learn one dense row of full width; return its loss, or -1 where it was refused."""
         with self.lock:
             self.turns[0] += 1
-            loss = self._direct(
-                self.dtype, self.columns, x, self.setting.code, self.setting.C, self.v, self.numbers, self.ledger.counts
-            )
-            self.turns[0] += 1
-        return loss
+            try:
+                code, C, counts = self.setting.code, self.setting.C, self.ledger.counts
+                return self._direct(self.dtype, self.columns, x, code, C, self.v, self.numbers, counts)
+            finally:
+                self.turns[0] += 1
 
     # ------------------------------------------------------------------ keeping
     def arrays(self) -> dict[str, np.ndarray]:

@@ -60,6 +60,7 @@ class SparseExpansion(Expansion):
 
     def append(self, rows: Any, coef: np.ndarray, rounds: np.ndarray) -> None:
         """Take in rows that made a step."""
+        coef = self.fitting(coef)
         end, first = self.n + len(rows), int(self.rows.indptr[self.n])
         last = first + rows.size
         if last > len(self.rows.data) or end >= len(self.rows.indptr):
