@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := .venv-oldest
 SHARED := $(abspath ../shared)
 
 # Real data and golden streams are used where they lie beside the checkout.
@@ -22,7 +23,7 @@ export NUMBA_CACHE_DIR := $(CACHE)
 PROGRAMS := /usr/sbin/dovecot /usr/bin/openssl /usr/bin/chromium
 PACKAGES := dovecot-imapd openssl chromium
 
-.PHONY: help install demo system-packages test test-bounds test-uncompiled test-vectors test-long lint docs bench reproduce clean
+.PHONY: help install demo system-packages test test-bounds test-uncompiled test-vectors test-oldest test-long lint docs bench reproduce clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -81,6 +82,15 @@ ifdef HINGED_CHECKS
 	done
 endif
 
+# The oldest packages that pyproject.toml allows, in an environment of their own: a floor that is too low fails here.
+test-oldest: ## commands, examples and estimators with the oldest packages that the metadata allows
+	@test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/pip install --quiet uv
+	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable ".[all]"
+	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python "pytest>=8.2" "hypothesis>=6.100" "polars>=1.0"
+	NUMBA_DISABLE_JIT=1 $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/cli/test_options.py tests/cli/test_learn.py src/hinged/cli src/hinged/io src/hinged/server src/hinged/mail src/hinged/evaluate
+	NUMBA_CACHE_DIR=$(CACHE)-oldest $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider src/hinged/estimators
+
 test-long: install system-packages ## more random streams, more examples for each property
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 tests
 
@@ -98,5 +108,5 @@ reproduce: install ## the experiments of the papers, run again; a report, JSON, 
 	cp hinged-results/results.md docs/results.md
 
 clean: ## remove everything that was made
-	rm -rf $(VENV) .numba-* .pytest_cache .mypy_cache .ruff_cache .hypothesis hinged-demo hinged-results hinged-bench build dist
+	rm -rf $(VENV) $(OLDEST) .numba-* .pytest_cache .mypy_cache .ruff_cache .hypothesis hinged-demo hinged-results hinged-bench build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -228,3 +228,15 @@ def test_a_reader_left_early_closes_its_file(tmp_path):
     del reader  # warnings are errors: an open file would complain here
     with contextlib.suppress(StopIteration):
         next(read(path))
+
+
+@pytest.mark.parametrize("on_error", ["stop", "skip"])
+def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(on_error):
+    reader = read(io.BytesIO(b'{"label": "a", "text": "x"}\n{"text": "' + b"word " * (4 << 20)), on_error=on_error)
+    with pytest.raises(ValueError, match="the line that begins at byte 29 is longer than 16 MB"):
+        list(reader)
+
+
+def test_long_lines_are_read_up_to_the_limit():
+    (chunk,) = read(io.BytesIO(b'{"label": "a", "text": "' + b"word " * (3 << 20) + b'"}\n'))
+    assert len(chunk) == 1

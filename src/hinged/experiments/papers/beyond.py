@@ -113,7 +113,8 @@ def _remarks(rows: dict[str, list[list[Any]]], theirs: dict[tuple[str, str], flo
         )
         if theirs:
             fewer = sum(row[at] < row[7 if at == 3 else 8] for row in revealed)
-            line += f"; fewer than Vowpal Wabbit on the same features on {fewer} of {len(revealed)}"
+            scaled = "on the same words, which it scales in its own way,"
+            line += f"; fewer than Vowpal Wabbit {scaled} on {fewer} of {len(revealed)}"
         lines.append(line + ".")
     held = [row for row in revealed if row[0] not in CHOSEN_ON]
     if held:

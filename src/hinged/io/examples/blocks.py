@@ -13,6 +13,7 @@ from hinged.io.examples.source import Stream
 __all__ = ["Block", "Blocks"]
 
 NEWLINE = 10
+LONGEST_LINE = 1 << 24  # bytes; working on one takes up to forty times as much memory
 BOM = b"\xef\xbb\xbf"
 WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 NOTHING = np.empty(0, np.uint8)
@@ -26,7 +27,7 @@ class Block(NamedTuple):
 
 
 class Blocks:
-    """Whole lines of a stream, about `chunk_bytes` at a time; a longer line makes a longer block.
+    """Whole lines of a stream, about `chunk_bytes` at a time; a longer line makes a longer block, up to `LONGEST_LINE`.
 
     A reader that finds a record unfinished at the end of a block gives those bytes back, and they come again, followed
     by more than there were, so that the work stays proportional to the bytes.
@@ -37,6 +38,7 @@ class Blocks:
         self._left = NOTHING  # after the last newline
         self._again = NOTHING  # given back: whole lines
         self._begun = False
+        self._passed = 0  # bytes of lines handed out
 
     def __iter__(self) -> Iterator[Block]:
         while True:
@@ -68,7 +70,13 @@ class Blocks:
             if cut := _after_last_newline(data[n - got : n]):
                 cut += n - got
                 self._left = data[cut:n]
+                self._passed += cut - again
                 return Block(data[:cut], last=False)
+            if n - again > LONGEST_LINE:
+                raise ValueError(
+                    f"{self._stream.name}: the line that begins at byte {self._passed + 1:,} is longer than "
+                    f"{LONGEST_LINE >> 20} MB; an example has a line of its own. Is this a file of examples?"
+                )
 
     def _longer(self, data: np.ndarray) -> np.ndarray:
         more = self._memory.array(2 * len(data), np.uint8)
