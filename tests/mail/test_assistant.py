@@ -1,8 +1,12 @@
 """The rules of the road: what is feedback and what is not, when to speak, and what the user's word is worth."""
 
+from contextlib import suppress
+from pathlib import Path
+
 import pytest
 from tests.mail.letters import letter, make_maildir, message, some_filed
 
+from hinged.journal import InUseError
 from hinged.mail import Assistant, Filed, Thresholds, file_mail, look, open_source, read_message, undo
 from hinged.mail.features import fields_of
 from hinged.mail.past import PastInMemory
@@ -200,6 +204,56 @@ def test_a_folder_is_followed_after_half_of_its_messages_were_moved(tmp_path, ot
         assert seen.renamed == {"Work": "Office"}
         assert sorted(one.kept.labels()) == ["Home", "Office"]
         assert look(one, source)[:4] == (2, 0, 0, {})
+
+
+class Slow(Assistant):
+    """Another program comes in between: once, after this one was asked for what it knows."""
+
+    between = None
+
+    def _pause(self):
+        between, self.between = self.between, None
+        if between is not None:
+            with suppress(InUseError):  # it has to wait
+                between()
+
+    def known(self):
+        names = super().known()
+        self._pause()
+        return names
+
+    @property
+    def model(self):
+        found = super().model
+        self._pause()
+        return found
+
+
+@pytest.fixture
+def two(tmp_path):
+    filed = {"Work": [letter(f"tax {i}", name=f"w{i}") for i in range(30)], "Home": [letter("cake", name="h")]}
+    source = open_source(make_maildir(tmp_path / "mail", filed))
+    with Slow(tmp_path / "state", fsync=False) as slow, Assistant(tmp_path / "state", fsync=False) as other:
+        look(slow, source)
+        other.kept.wait = 0.0
+        yield slow, other, source
+
+
+def test_two_programs_follow_the_same_folder(two):
+    slow, other, source = two
+    (Path(source.root) / ".Work").rename(Path(source.root) / ".Office")
+    slow.between = lambda: look(other, source)
+    assert look(slow, source).renamed == {"Work": "Office"}
+    assert look(other, source).renamed == {}
+    assert slow.known() == other.known() == ["Home", "Office"]
+
+
+def test_a_folder_may_be_renamed_while_it_is_suggested(two):
+    slow, other, _ = two
+    slow.thresholds = Thresholds(messages=1)
+    slow.between = lambda: other.rename("Work", "Office")
+    assert "Work" in [one.folder for one in slow.suggest(message("tax 3", name="new")).candidates if one.reasons]
+    assert slow.known() == ["Home", "Office"]
 
 
 def test_a_folder_that_was_divided_or_emptied_is_not_taken_for_another(tmp_path):

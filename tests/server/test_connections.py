@@ -14,6 +14,7 @@ from tests.server.process import Server
 from hinged.client import Client
 from hinged.mail import Assistant, open_source, write_demo
 from hinged.server import Settings, serving
+from hinged.server.connections import share_files
 from hinged.server.page.serving import CONNECTIONS, PageServer
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
@@ -41,6 +42,15 @@ def more_files():
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_system_that_refuses_more_files_is_taken_as_it_is(monkeypatch):
+    def refuse(*given):
+        raise ValueError("not allowed to raise maximum limit")
+
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (256, resource.RLIM_INFINITY))
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+    assert share_files(1000) == share_files(1000, files=256)
 
 
 def test_half_open_connections_lock_nobody_out(tmp_path, more_files):

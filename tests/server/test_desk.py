@@ -4,10 +4,12 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pytest
 
+from hinged.journal import JournalError
 from hinged.mail import Assistant, SourceError, open_source, write_demo
 from hinged.mail.replaying import replay_journal
 from hinged.mail.suggestion import ranked
@@ -62,6 +64,42 @@ def test_undo_brings_back_the_message_and_the_very_weights(desk):
     with pytest.raises(ValueError, match="nothing was filed here that could be undone"):
         desk.undo()
     assert desk.file(told["key"], folder)["learnt"] == told["learnt"]  # once more, and learnt once more
+
+
+@contextmanager
+def no_room_for(what, desk):
+    """A disk that is full when the journal does this."""
+    run = desk.assistant.kept.journal.run
+    run(f"CREATE TEMP TRIGGER full BEFORE {what} BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END")
+    with pytest.raises(JournalError, match="no room left"):
+        yield
+    run("DROP TRIGGER full")
+
+
+@pytest.mark.parametrize("looks", [False, True])
+@pytest.mark.parametrize(
+    ("filing", "undoing"),
+    [
+        (None, "INSERT ON events"),
+        (None, "DELETE ON mail_places"),
+        (None, "DELETE ON mail_hits"),
+        ("INSERT ON events", None),
+        ("INSERT ON mail_hits", None),
+    ],
+)
+def test_what_failed_halfway_can_be_undone(filing, undoing, looks, desk):
+    row, probe = desk.rows(0, 1)["rows"][0], {"subject": "invoice for hosting", "from": "accounts"}
+    before = desk.assistant.model.decision_function([probe])
+    with no_room_for(filing, desk) if filing else nullcontext():
+        desk.file(row["key"], row["folders"][2]["name"])
+    if undoing:
+        with no_room_for(undoing, desk):
+            desk.undo()
+    if looks:
+        desk.refresh()
+    assert desk.undo()["key"] in keys(desk)
+    np.testing.assert_array_equal(desk.assistant.model.decision_function([probe]), before)
+    assert (desk.steps, desk.hits.curve()["filed"], desk.refresh()["learnt"]) == ([], 0, 0)
 
 
 def test_what_another_program_files_is_learnt(desk, mail):
@@ -217,8 +255,16 @@ def _suggested(assistant, event):
 def test_the_page_goes_on_watching_after_its_mail_was_away(tmp_path):
     mail, away = tmp_path / "mail", tmp_path / "away"
     write_demo(mail, 100, 3)
+    problems = [None, ValueError("nobody thought of this")]  # at the second opening, by the thread that watches
+
+    def opened():
+        problem = problems.pop(0) if problems else None
+        if problem is not None:
+            raise problem
+        return open_source(mail)
+
     with Assistant(tmp_path / "state", fsync=False) as assistant:
-        server = PageServer(lambda: open_source(mail), assistant)
+        server = PageServer(opened, assistant)
         thread = threading.Thread(target=server.run)
         thread.start()
         try:

@@ -133,14 +133,18 @@ class Assistant:
 
         One that was elsewhere since, and came back, is new.
         """
-        return self.kept.journal.find(message.id, folder) is not None and (
+        return self.has_learnt(message, folder) and (
             self.memory.went_last(message.id) == folder or self.memory.lies_in(message.id, folder)
         )
+
+    def has_learnt(self, message: Message, folder: str) -> bool:
+        """Whether the journal has this message in this folder, wherever it went since."""
+        return self.kept.journal.find(message.id, folder) is not None
 
     def retract(self, message: Message, folder: str, place: Place | None = None) -> None:
         """Take back that a message belongs to a folder, as if it had never been learnt."""
         with self.kept.changing():
-            if not self.knows(message, folder):
+            if not self.has_learnt(message, folder):
                 raise ValueError(f"nothing was learnt of the message {message.id!r} for the folder {folder!r}.")
             with self.kept.journal.transaction():
                 self.memory.forget_topic(message, folder)
@@ -166,14 +170,17 @@ class Assistant:
             return Suggestion(
                 (Candidate(pin[1], 0.0, (f"mail from {pin[0]} is pinned to {pin[1]}",)),), 1.0, pinned=True
             )
-        x = fields_of(message, self.memory)
-        found = ranked(self.model, x, self._may_suggest(), self.thresholds, top)
+        x, may_suggest = fields_of(message, self.memory), self._may_suggest()
+        model = self.model  # one for folders and reasons, also where another process renames a folder now
+        found = ranked(model, x, may_suggest, self.thresholds, top)
         if not why:
             return found
-        explained = [
-            replace(one, reasons=tuple(words for words, share in self._reasons(x, message, one.folder) if share > 0))
-            for one in found.candidates
-        ]
+
+        def why_of(folder: str) -> tuple[str, ...]:
+            shares = reasons(model, x, message, folder, self.memory.name_of)
+            return tuple(words for words, share in shares if share > 0)
+
+        explained = [replace(one, reasons=why_of(one.folder)) for one in found.candidates]
         return replace(found, candidates=tuple(explained))
 
     def explain(
@@ -186,9 +193,6 @@ class Assistant:
         self._check_known(folder)
         x = fields_of(message, self.memory)
         return reasons(self.model, x, message, folder, self.memory.name_of, most, telling)
-
-    def _reasons(self, x: Any, message: Message, folder: str) -> list[tuple[str, float]]:
-        return reasons(self.model, x, message, folder, self.memory.name_of)
 
     fields = FIELDS
 

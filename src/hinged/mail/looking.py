@@ -75,7 +75,10 @@ def look(
     names = assistant.see_folders(folders)
     broken = [folder.name for folder in folders if folder.use == UNREADABLE]
     filed = in_order_of_time(source, [*names, *broken], skipped.append, new_in, show)
-    renamed = _follow_renamed(assistant, names, filed, before)
+    renamed: dict[str, str] = {}
+    if filed:
+        with assistant.kept.changing():  # another program may be following the same folders
+            renamed = _follow_renamed(assistant, names, filed, before)
     check_folders({*assistant.known(), *(one.folder for one in filed)})
     taught = 0
     for done in range(0, len(filed), 256):

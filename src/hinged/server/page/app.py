@@ -232,11 +232,9 @@ class Page:
                         if self._worker.submit(self.desk.refresh).result()["changed"]:
                             tell()
                         due = None
-                except (SourceError, JournalError):  # not to be reached just now; those who ask are told why
+                except Exception:  # whatever a look raises, those who ask are told; the next one may go well
                     due = time.monotonic() if due is None else due
                     self._ending.wait(WAIT)
-        except RuntimeError:  # the page is closing
-            pass
         finally:
             if source is not None:
                 source.close()

@@ -30,7 +30,8 @@ class Step(NamedTuple):
     origin: str
     folder: str
     taught: bool  # False where it had been learnt before
-    hit: int  # its line in the table of hits
+    hit: int  # its line in the table of hits; 0 where there is none
+    back: Place | None = None  # where it lies again, once `undo` has moved it
 
 
 class Desk:
@@ -169,12 +170,16 @@ class Desk:
         place = self._places[key]
         ranking = [one.folder for one in self.assistant.suggest(message, top=1_000_000, why=False).candidates]
         rank, best = ranking.index(folder) + 1 if folder in ranking else 0, ranking[0] if ranking else ""
+        new = not self.assistant.has_learnt(message, folder)
         now = self.source.move(place, folder)
         del self._places[key]
         self._read.pop(key, None)
+        self.steps.append(
+            Step(message, now, place.folder, folder, new, hit=0)
+        )  # whatever fails from here on can be undone
         taught = self.assistant.learn([Filed(message, folder, now)]) > 0
-        hit = self.hits.note(message.id, folder, rank, best)
-        self.steps.append(Step(message, now, place.folder, folder, taught, hit))
+        self.steps[-1] = self.steps[-1]._replace(taught=taught)
+        self.steps[-1] = self.steps[-1]._replace(hit=self.hits.note(message.id, folder, rank, best))
         return {"folder": folder, "rank": rank, "left": len(self._places), **self.state()}
 
     def make(self, folder: str) -> dict[str, Any]:
@@ -186,18 +191,20 @@ class Desk:
     def undo(self) -> dict[str, Any]:
         """Put back the message that was filed last, and take back what was learnt from it.
 
-        Returns its key and its position `at` in the inbox, beside the folder and the state.
+        Returns its key and its position `at` in the inbox, beside the folder and the state. Where it fails halfway,
+        the next call does what is left.
         """
         if not self.steps:
             raise ValueError("nothing was filed here that could be undone.")
         step = self.steps[-1]
-        back = self.source.move(step.place, step.origin)
-        self.steps.pop()
-        if step.taught and self.assistant.knows(step.message, step.folder):
+        back = step.back or self.source.move(step.place, step.origin)
+        self.steps[-1] = step._replace(back=back)
+        if step.taught and self.assistant.has_learnt(step.message, step.folder):
             self.assistant.retract(step.message, step.folder, step.place)
         else:
             self.assistant.forget_place(step.place)
         self.hits.drop(step.hit)
+        self.steps.pop()
         self._list()
         at = list(self._places).index(back.key) if back.key in self._places else 0
         return {"folder": step.folder, "key": back.key, "at": at, "left": len(self._places), **self.state()}

@@ -10,7 +10,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-__all__ = ["Kept", "keep", "kept_in"]
+__all__ = ["Kept", "forget", "keep", "kept_in"]
 
 NAME = "page.json"
 LASTS = 30 * 86400.0  # seconds after which browsers must be given the address anew
@@ -50,6 +50,12 @@ def kept_in(folder: Path, anew: bool = False) -> Kept:
     except (OSError, TypeError, ValueError):
         pass
     return Kept(f"hinged-{secrets.token_hex(4)}", secrets.token_urlsafe(24), time.time(), port)
+
+
+def forget(folder: Path) -> None:
+    """Remove what was kept in a folder."""
+    for path in (folder / NAME, *folder.glob(f".{NAME}*")):
+        path.unlink(missing_ok=True)
 
 
 def keep(folder: Path, kept: Kept) -> None:

@@ -90,7 +90,10 @@ class ImapSource:
         names = [one.name for one in self.folders()]
         theirs = self._ask(lambda client: create(client, folder, names))
         self.folders()
-        return next(ours for ours, listed in self._seen().names.items() if listed == theirs)
+        ours = next((ours for ours, listed in self._seen().names.items() if listed == theirs), None)
+        if ours is None:
+            raise SourceError(f"{self.address.host} made {folder!r} but does not list it; choose another name.")
+        return ours
 
     def mark(self, place: Place, keywords: Sequence[str]) -> None:
         """Set keywords on a message, in place of earlier ones that begin with `hinged-`; nothing else is touched."""
