@@ -65,7 +65,7 @@ def test_what_the_command_line_moves_and_puts_back_leaves_no_trace(desk):
     for times in (1, 2):
         moved = file_mail(assistant, source, "INBOX", apply=True)
         assert len(moved) > 5
-        for _ in range(times - 1):  # by hand, so that the same message is moved twice
+        for _ in range(times - 1):  # the user puts one back before `undo` does
             source.move(source.places(moved[0].suggestion.best)[-1], "INBOX")
         back, lost, failed = undo(assistant, source)
         assert (len(back), len(lost), failed) == (len(moved) - times + 1, times - 1, [])
@@ -77,11 +77,12 @@ def test_what_the_command_line_moves_and_puts_back_leaves_no_trace(desk):
 def test_an_earlier_filing_by_the_assistant_outlives_the_undo_of_a_later_one(desk):
     assistant, source = desk.assistant, desk.source
     first = file_mail(assistant, source, "INBOX", apply=True)[0]
-    source.move(next(p for p in source.places(first.suggestion.best) if p.key == first.place.key), "New")
+    target = first.suggestion.best
+    source.move(next(place for place in source.places(target) if place.key == first.place.key), "New")
     before = known(desk)
-    again = file_mail(assistant, source, "New", apply=True, only=[first.suggestion.best])
+    again = file_mail(assistant, source, "New", apply=True, only=[target])  # one put back to INBOX would stay there
     assert [one.message.id for one in again] == [first.message.id]
-    undo(assistant, source)
+    assert undo(assistant, source) == ([first.message.subject], [], [])
     after = known(desk)
     assert all(after[name] == before[name] for name in ("own", "rows", "mail_threads"))
     undo(assistant, source)

@@ -62,7 +62,7 @@ def test_watching_survives_kills(tmp_path):
     assert result.pop("learnt") > KILLS / 2
     assert result.pop("acknowledged") > KILLS / 2
     assert result == {
-        "lost": [], "missing": [], "twice": 0, "mail as the user left it": True, "code": 143, "complaints": 0,
+        "lost": [], "missing": [], "too often": 0, "mail as the user left it": True, "code": 143, "complaints": 0,
     }  # fmt: skip
 
 
