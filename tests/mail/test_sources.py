@@ -71,6 +71,21 @@ def test_flags_that_change_do_not_change_the_key(tmp_path):
         source.move(moved, "Nowhere")
 
 
+def test_a_move_that_was_made_but_not_flushed_is_no_failure(tmp_path):
+    resource = pytest.importorskip("resource")
+    source = open_source(make_maildir(tmp_path / "mail", {"INBOX": [letter()], "Work": []}))
+    (place,) = source.places("INBOX")
+    source.folders()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))  # no folder can be opened, files can be renamed
+    try:
+        moved = source.move(place, "Work")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert source.places("Work") == [moved]
+    assert source.places("INBOX") == []
+
+
 def test_reading_a_maildir_changes_nothing(tmp_path):
     make_maildir(tmp_path, {"INBOX": [letter("a"), letter("b")]})
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}

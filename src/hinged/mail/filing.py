@@ -9,13 +9,15 @@ from hinged.mail.assistant import Assistant
 from hinged.mail.memory import MOVED_ON, UNDONE
 from hinged.mail.message import Message
 from hinged.mail.reading import Skip, messages, one_message
-from hinged.mail.sources.source import Place, Source, SourceError, UnreachableError
+from hinged.mail.sources.source import Place, RejectedError, Source, SourceError, UnreachableError
 from hinged.mail.suggestion import Suggestion, Thresholds
 
 __all__ = ["CERTAIN", "Proposal", "Undone", "file_mail", "filing", "inbox_of", "undo"]
 
 #: How sure the assistant must be before it moves a message by itself.
 CERTAIN = Thresholds(confidence=0.9, gap=0.1)
+#: No answer came, and none will: the last move may have been made, and others need not be tried.
+CUT_OFF = (UnreachableError, RejectedError)
 
 
 class Proposal(NamedTuple):
@@ -114,16 +116,19 @@ def filing(
         if apply:
             try:
                 batch = _move(assistant, source, batch, message, place, target)
-            except UnreachableError as problem:
+            except CUT_OFF as problem:
                 yield Proposal(message, place, suggestion, False, str(problem))
-                return  # nothing else could be moved either
+                return
             except SourceError as problem:
                 failed = str(problem)
         yield Proposal(message, place, suggestion, apply and not failed, failed)
 
 
 def _move(assistant: Assistant, source: Source, batch: int, message: Message, place: Place, target: str) -> int:
-    """Move a message; return the number of the batch, which is a new one where 0 is given."""
+    """Move a message; return the number of the batch, which is a new one where 0 is given.
+
+    A move that failed is struck out, unless nobody knows whether it was made.
+    """
     memory, journal = assistant.memory, assistant.kept.journal
     changing = assistant.kept.changing
     with changing(), journal.transaction():
@@ -131,6 +136,8 @@ def _move(assistant: Assistant, source: Source, batch: int, message: Message, pl
         number = memory.begin_move(batch, message, place, target)
     try:
         now = source.move(place, target)
+    except CUT_OFF:
+        raise
     except SourceError:
         with changing(), journal.transaction():
             memory.drop_move(number, message.id, target)
@@ -153,7 +160,7 @@ def undo(assistant: Assistant, source: Source) -> Undone:
                 source.move(place, move.origin)
         except SourceError as problem:
             done.failed.append((move.subject, str(problem)))
-            if isinstance(problem, UnreachableError):
+            if isinstance(problem, CUT_OFF):
                 break
             continue
         (done.lost if place is None else done.back).append(move.subject)

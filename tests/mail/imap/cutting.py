@@ -8,19 +8,21 @@ from contextlib import suppress
 
 
 class Cutter:
-    """Passes lines on to a server, each way. The nth command of all connections is the last of its connection.
+    """Passes lines on to a server, each way. A chosen command of all connections is the last of its connection.
 
     Parameters
     ----------
     host, port : the server, spoken to without TLS
-    at : int
-        Which command.
+    at : int or bytes
+        Which command: the nth, or the first that holds these words.
     answered : bool
         Whether the server still gets that command; its answer never arrives.
+    for_good : bool, default False
+        Whether no connection is made after it.
     """
 
-    def __init__(self, host: str, port: int, at: int, answered: bool) -> None:
-        self.there, self.at, self.answered = (host, port), at, answered
+    def __init__(self, host: str, port: int, at: int | bytes, answered: bool, for_good: bool = False) -> None:
+        self.there, self.at, self.answered, self.for_good = (host, port), at, answered, for_good
         self.commands = 0
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = self._listening.getsockname()[1]
@@ -31,11 +33,14 @@ class Cutter:
         return self
 
     def __exit__(self, *raised: object) -> None:
+        self._refuse()
+        for thread in self._threads:
+            thread.join()
+
+    def _refuse(self) -> None:
         with suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
-        for thread in self._threads:
-            thread.join()
 
     def _accept(self) -> None:
         while True:
@@ -54,8 +59,10 @@ class Cutter:
         with suppress(OSError), near.makefile("rb") as lines:
             for line in lines:
                 self.commands += 1
-                if self.commands == self.at:
+                if self.at in line if isinstance(self.at, bytes) else self.commands == self.at:
                     cut.set()
+                    if self.for_good:
+                        self._refuse()
                     if self.answered:
                         far.sendall(line)
                         far.shutdown(socket.SHUT_WR)  # the server finishes the command, then sees the end

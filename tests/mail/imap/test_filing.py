@@ -1,17 +1,24 @@
 """The assistant's own moves on a server: made, not taken for the user's, and undone."""
 
 import pytest
+from tests.mail.imap.cutting import Cutter
+from tests.mail.imap.dovecot import PASSWORD
 from tests.mail.imap.letters import deliver, numbers_in
 
 from hinged.mail import Assistant, Thresholds, file_mail, look, undo
+from hinged.mail.sources.imap import open_imap
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.4"])  # all that the server can, and next to nothing
-def test_moves_of_its_own_teach_nothing_and_can_be_undone(opened, other, tmp_path, host):
+def fill(other):
     for name in ("Work", "Play"):
         other.create_folder(name)
     deliver(other, "Work", 1, 3, 5, subject="tax form")
     deliver(other, "Play", 2, 4, 6, subject="chess", words="a game of chess", From="bob@example.com")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.4"])  # all that the server can, and next to nothing
+def test_moves_of_its_own_teach_nothing_and_can_be_undone(opened, other, tmp_path, host):
+    fill(other)
     source = opened(host)
     with Assistant(tmp_path, thresholds=Thresholds(messages=6)) as assistant:
         assert look(assistant, source).learnt == 6
@@ -26,3 +33,26 @@ def test_moves_of_its_own_teach_nothing_and_can_be_undone(opened, other, tmp_pat
         assert sorted(numbers_in(other, "INBOX", "UNDELETED")) == [10, 11]
         assert numbers_in(other, "Work", "UNDELETED") == [1, 3, 5]
         assert look(assistant, source).learnt == 0
+
+
+@pytest.mark.parametrize("then", ["away", "another password"])
+def test_a_move_whose_answer_is_lost_is_no_feedback_and_can_be_undone(
+    server, user, other, opened, tmp_path, monkeypatch, then
+):
+    fill(other)
+    with Assistant(tmp_path, thresholds=Thresholds(messages=6)) as assistant:
+        look(assistant, opened())
+        deliver(other, "INBOX", 10, 11, subject="tax form")
+        with Cutter("127.0.0.1", server.port, b"UID MOVE", answered=True, for_good=then == "away") as way:
+            source = open_imap(f"imap://{user}@127.0.0.1:{way.port}/?insecure&timeout=5")
+            if then == "another password":
+                monkeypatch.setenv("HINGED_MAIL_PASSWORD", "wrong")
+            (tried,) = file_mail(assistant, source, "INBOX", apply=True)  # the second is not tried
+            source.close()
+        assert (tried.moved, tried.failed != "") == (False, True)
+        assert numbers_in(other, "Work") == [1, 3, 5, 10]
+        monkeypatch.setenv("HINGED_MAIL_PASSWORD", PASSWORD)
+        source = opened()
+        assert look(assistant, source).learnt == 0
+        assert undo(assistant, source) == (["tax form"], [], [])
+        assert sorted(numbers_in(other, "INBOX")) == [10, 11]

@@ -93,10 +93,10 @@ class MaildirSource:
             raise SourceError(f"{folder} holds a message {place.key} already; nothing was moved.")
         try:
             os.rename(origin, target)
-            for changed in (target.parent, origin.parent):
-                _flush(changed)
         except OSError as problem:
             raise SourceError(f"{place.key} could not be moved to {folder} ({problem.strerror}).") from problem
+        for changed in (target.parent, origin.parent):
+            _flush(changed)
         self._listed.get(place.folder, {}).pop(place.key, None)
         if folder in self._listed:
             self._listed[folder][place.key] = str(target)
@@ -112,9 +112,9 @@ class MaildirSource:
         try:
             for part in ("tmp", "new", "cur"):
                 (path / part).mkdir(parents=True, mode=0o700)
-            _flush(path.parent)
         except OSError as problem:
             raise SourceError(f"the folder {folder!r} could not be made ({problem.strerror}).") from problem
+        _flush(path.parent)
         self.folders()
         return folder
 
@@ -244,10 +244,11 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def _flush(folder: Path) -> None:
-    """See to it that a rename reaches the disk."""
+    """See to it that a rename reaches the disk. Where that cannot be done, the rename has been made all the same."""
     if hasattr(os, "O_DIRECTORY"):
-        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(held)
-        finally:
-            os.close(held)
+        with suppress(OSError):
+            held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(held)
+            finally:
+                os.close(held)
