@@ -154,16 +154,20 @@ def undo(assistant: Assistant, source: Source) -> Undone:
     """
     done = Undone([], [], [])
     for move in assistant.memory.moves():
+        made = True
         try:
             place = _where(source, move.target, move.place, move.message)
             if place is not None:
                 source.move(place, move.origin)
+            elif move.place is None:  # it was cut short: what still lies where it was has not been moved
+                made = _where(source, move.origin, None, move.message) is None
         except SourceError as problem:
             done.failed.append((move.subject, str(problem)))
             if isinstance(problem, CUT_OFF):
                 break
             continue
-        (done.lost if place is None else done.back).append(move.subject)
+        if made:
+            (done.lost if place is None else done.back).append(move.subject)
         how = MOVED_ON if place is None else UNDONE
         if place is None and move.place is not None:
             place = Place(move.target, move.place)

@@ -3,7 +3,7 @@
 import pytest
 from tests.mail.imap.cutting import Cutter
 from tests.mail.imap.dovecot import PASSWORD
-from tests.mail.imap.letters import deliver, numbers_in
+from tests.mail.imap.letters import deliver, file_away, numbers_in
 
 from hinged.mail import Assistant, Thresholds, file_mail, look, undo
 from hinged.mail.sources.imap import open_imap
@@ -35,24 +35,26 @@ def test_moves_of_its_own_teach_nothing_and_can_be_undone(opened, other, tmp_pat
         assert look(assistant, source).learnt == 0
 
 
-@pytest.mark.parametrize("then", ["away", "another password"])
+@pytest.mark.parametrize(("then", "made"), [("away", True), ("another password", True), ("away", False)])
 def test_a_move_whose_answer_is_lost_is_no_feedback_and_can_be_undone(
-    server, user, other, opened, tmp_path, monkeypatch, then
+    server, user, other, opened, tmp_path, monkeypatch, then, made
 ):
     fill(other)
     with Assistant(tmp_path, thresholds=Thresholds(messages=6)) as assistant:
         look(assistant, opened())
         deliver(other, "INBOX", 10, 11, subject="tax form")
-        with Cutter("127.0.0.1", server.port, b"UID MOVE", answered=True, for_good=then == "away") as way:
+        with Cutter("127.0.0.1", server.port, b"UID MOVE", answered=made, for_good=then == "away") as way:
             source = open_imap(f"imap://{user}@127.0.0.1:{way.port}/?insecure&timeout=5")
             if then == "another password":
                 monkeypatch.setenv("HINGED_MAIL_PASSWORD", "wrong")
             (tried,) = file_mail(assistant, source, "INBOX", apply=True)  # the second is not tried
             source.close()
         assert (tried.moved, tried.failed != "") == (False, True)
-        assert numbers_in(other, "Work") == [1, 3, 5, 10]
+        assert numbers_in(other, "Work") == [1, 3, 5] + [10] * made
         monkeypatch.setenv("HINGED_MAIL_PASSWORD", PASSWORD)
         source = opened()
         assert look(assistant, source).learnt == 0
-        assert undo(assistant, source) == (["tax form"], [], [])
+        assert undo(assistant, source) == (["tax form"] * made, [], [])
         assert sorted(numbers_in(other, "INBOX")) == [10, 11]
+        file_away(other, 10, "Work")
+        assert look(assistant, source).learnt == 1
