@@ -90,6 +90,14 @@ def learnt(folder, running=False):
         raise
 
 
+def too_often(pairs, filed):
+    """How many lines no filing accounts for; a message that comes back to a folder leaves a line without a key."""
+    returned = Counter()
+    for (_, label), times in filed.items():
+        returned[None, label] += times - 1
+    return (Counter(pairs) - (filed + returned)).total()
+
+
 def run(folder, kills, rng, server):
     user = User(server, rng)
     url = server.url(user.name)
@@ -104,7 +112,7 @@ def run(folder, kills, rng, server):
         _, status = os.waitpid(child, 0)
         assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL, (folder / "stderr").read_text()
         pairs = learnt(folder)
-        assert not Counter(pairs) - user.filed, "nothing is learnt more often than it was filed"
+        assert not too_often(pairs, user.filed), "nothing is learnt more often than it was filed"
         lost += sorted(set(acknowledged(folder)) - set(pairs))
     ready = (folder / "stderr").read_text().count("watching")
     child = started(url, folder)
@@ -126,7 +134,7 @@ def run(folder, kills, rng, server):
     return {
         "lost": lost,
         "missing": sorted(due - set(pairs)),
-        "too often": (Counter(pairs) - user.filed).total(),  # a move back to a folder is learnt once more
+        "too often": too_often(pairs, user.filed),
         "learnt": len(pairs),
         "acknowledged": len(set(acknowledged(folder))),
         "mail as the user left it": found == user.lies,
