@@ -15,12 +15,14 @@ import gzip
 import json
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import figures_of_columns
 import figures_of_kernels
 import figures_of_mail
 import figures_of_page
@@ -439,6 +441,31 @@ def table_of_sharing() -> None:
     table("Sharing, with idf and unit rows, C=1: percent of online mistakes", ["Enron user", *learners], rows)
 
 
+def table_of_sharing_times() -> None:
+    """Processor time of hybrid over that of multi, the quicker of two runs each."""
+    rows = []
+    for user in USERS:
+        cells = []
+        for rule in ("pa1", "optimal"):
+            hybrid = {"sharing": "hybrid", "features": "frequency"}
+            times = [min(seconds(enron(user), rule=rule, **kind, **TEXT) for _ in range(2)) for kind in ({}, hybrid)]
+            cells.append(times[1] / times[0])
+        rows.append([user, *cells])
+    table("Time of hybrid over multi, with idf and unit rows", ["Enron user", "`pa1`", "`optimal`"], rows)
+
+
+def seconds(stream: Stream, **settings: Any) -> float:
+    """Processor seconds of a pass."""
+    began = time.process_time()
+    progressive(hinged.Classifier(**settings), stream.X, stream.y)
+    return time.process_time() - began
+
+
+def table_of_columns() -> None:
+    head, *rows = figures_of_columns.columns()
+    table("Columns of numbers: percent of online mistakes, labels known", head, rows)
+
+
 def table_of_features() -> None:
     rows = []
     for kind in ("first", "frequency", "distance", "tfidf"):
@@ -548,6 +575,8 @@ def table_of_a_rule_of_your_own() -> None:
 TABLES = (
     table_of_rules,
     table_of_sharing,
+    table_of_sharing_times,
+    table_of_columns,
     table_of_features,
     table_of_groups,
     table_of_noise,

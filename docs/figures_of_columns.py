@@ -1,0 +1,51 @@
+"""The table of docs/which_rule.md on columns of numbers; called by docs/make_figures.py --tables."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from figures_of_tasks import adults
+from sklearn.preprocessing import StandardScaler
+
+import hinged
+from hinged.evaluate import progressive
+
+LEARNERS: dict[str, tuple[dict[str, Any], bool]] = {
+    "`Classifier()`": ({}, False),
+    '`Classifier("optimal", C=0.01)`': ({"rule": "optimal", "C": 0.01}, False),
+    "`Classifier(bias=1)`, standardised": ({"bias": 1.0}, True),
+    "`Classifier(C=0.1, bias=1)`, standardised": ({"C": 0.1, "bias": 1.0}, True),
+    "`Classifier(C=0.01, bias=1)`, standardised": ({"C": 0.01, "bias": 1.0}, True),
+}
+
+
+def sets() -> Iterator[tuple[str, Any, np.ndarray]]:
+    """Rows and labels of real tables, in the order they come."""
+    for name, rows, labels in (("letter", "X", "y"), ("usps", "x_train", "y_train")):
+        with np.load(hinged.datasets.folder(name) / f"{name}.npz") as held:
+            yield name, held[rows].astype(float), held[labels]
+    with np.load(hinged.datasets.folder("binary") / "spambase.npz") as held:
+        order = np.random.default_rng(0).permutation(len(held["y"]))  # it comes sorted by label
+        yield "spambase", held["X"][order].astype(float), held["y"][order]
+    yield "a9a", *adults()
+    for name in ("elec2", "noaa_weather"):
+        with gzip.open(hinged.datasets.folder("streams") / f"{name}.csv.gz", "rt", encoding="utf-8") as file:
+            table = np.array(list(csv.reader(file))[1:], float)
+        yield name, table[:, :-1], table[:, -1].astype(int)
+
+
+def columns() -> list[list[str]]:
+    """Percent of online mistakes, all labels known, of every learner on every set."""
+    found: dict[str, list[str]] = {learner: [learner] for learner in LEARNERS}
+    head = ["learner"]
+    for name, X, y in sets():
+        head.append(name)
+        scaled = StandardScaler(with_mean=not hasattr(X, "indptr")).fit_transform(X)
+        for learner, (settings, standardised) in LEARNERS.items():
+            told = progressive(hinged.Classifier(**settings), scaled if standardised else X, y, classes=np.unique(y))
+            found[learner].append(f"{100 * told.rate:.1f}")
+    return [head, *found.values()]
