@@ -10,8 +10,6 @@ from tests.reference.label_features import Statistics
 from tests.reference.scaling import Scaler
 from tests.reference.sharing import groups, label_vector
 
-ROUNDING = 1e-16
-
 
 class Mira(NamedTuple):
     """Settings of the rule "mira": the margin `beta` and the cap on the multipliers (algorithms.md, section 6)."""
@@ -122,12 +120,8 @@ class Twin:
         return rules.Trial(z, self.margins(vectors, pairs), self.margin)
 
     def margins(self, vectors, pairs):
-        """What each constraint achieves, <w, V_r - V_s>, the sums rounded once so that equal labels stay equal.
-
-        The joint rules end on ties, from which the rounding of their solver, another on every machine, is taken off.
-        """
-        achieved = np.array([fsum((vectors[r] - vectors[s]) * self.w) for r, s in pairs])
-        return np.where(np.abs(achieved) < ROUNDING, 0.0, achieved) if self.rule in ("optimal", "mira") else achieved
+        """What each constraint achieves, <w, V_r - V_s>, the sums rounded once so that equal labels stay equal."""
+        return np.array([fsum((vectors[r] - vectors[s]) * self.w) for r, s in pairs])
 
     def update(self, trial, weight):
         """Move the weights by the rule's multipliers, and enter them in the certificate; weight 0 moves nothing."""

@@ -13,6 +13,7 @@ from tests.reference.learner import Mira, Twin
 
 SHARED = Path(os.environ.get("HINGED_SHARED") or Path(__file__).resolve().parents[2].parent / "shared")
 VECTORS = SHARED / "vectors"
+ROUNDING = 1e-16
 
 
 def core_cases():
@@ -65,6 +66,17 @@ def assert_close(expected, got, tolerance):
     np.testing.assert_allclose(got, expected, rtol=0.0, atol=limit)
 
 
+class SteadyTwin(Twin):
+    """The twin without the last bit of its solver, which is another on every machine.
+
+    The joint rules end on ties, and golden streams go on where a tie is hit: what is left of it is taken off.
+    """
+
+    def margins(self, vectors, pairs):
+        achieved = super().margins(vectors, pairs)
+        return np.where(np.abs(achieved) < ROUNDING, 0.0, achieved) if self.rule in ("optimal", "mira") else achieved
+
+
 def test_the_golden_streams_are_at_hand():
     if not VECTORS.exists():
         pytest.skip(f"no golden streams in {VECTORS}: set HINGED_SHARED to the folder that holds vectors/")
@@ -80,7 +92,7 @@ def test_the_twin_agrees_with_the_golden_stream(entry):
     rounds = len(expected["flags"])
     X, y, order = dense_rows(arrays)[:rounds], label_sets(arrays)[:rounds], entry["order"]
     closed = order if entry.get("closed") else None
-    twin = Twin(X.shape[1], sorted(set(order).union(*y)), classes=closed, **twin_parameters(entry["params"]))
+    twin = SteadyTwin(X.shape[1], sorted(set(order).union(*y)), classes=closed, **twin_parameters(entry["params"]))
     twin.run(X, y, expected.get("sample_weight"))
 
     np.testing.assert_array_equal(twin.history.flags, expected["flags"])
