@@ -144,7 +144,8 @@ def maximise(
     for i in range(n):
         r, s = active.up[i], active.down[i]
         square = inner(K, r, s, r, s)
-        if amount[i] <= 16.0 * EPS * all_of_it and amount[i] * square <= doubt(problem, active, reach, r, s):
+        small = r != s and amount[i] <= 16.0 * EPS * all_of_it  # the slack may be infinite
+        if small and amount[i] * square <= doubt(problem, active, reach, r, s):
             amount[i] = 0.0  # what rounding leaves of a pair whose share another one took, and it moves nothing
         amount[i] *= SHORT
         if r != s:
