@@ -9,6 +9,7 @@ import time
 from urllib.parse import urlsplit
 
 import pytest
+from tests.needs import lacking
 from tests.server.process import Server
 
 from hinged.client import Client
@@ -38,7 +39,7 @@ def more_files():
     before = soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = HALF_OPEN + 500
     if hard != resource.RLIM_INFINITY and hard < wanted:
-        pytest.skip(f"this needs {wanted} open files; the system allows {hard}")
+        lacking(f"this needs {wanted} open files; the system allows {hard}")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, before)

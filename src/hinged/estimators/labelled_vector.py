@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from hinged.estimators.holding import Held, at_one_moment
 from hinged.estimators.labels import LabelIndex, as_labels, in_order, to_declare
-from hinged.estimators.reading import Batch
-from hinged.estimators.vectors import Told, VectorEstimator, part
+from hinged.estimators.vectors import VectorEstimator, part
 from hinged.loops.ledger import NOVEL
 from hinged.loops.rows import Rows
 
@@ -49,23 +48,12 @@ class LabelledVector(VectorEstimator):
                 known = self._after(known, label)
                 seen.add(label)
 
-    def _learn(
-        self,
-        batch: Batch,
-        answers: Any,
-        weights: np.ndarray,
-        delay: int = 0,
-        advance: Callable[[int], None] | None = None,
-    ) -> Told:
-        before = set(self._known())
-        flags, ranks, losses = super()._learn(batch, answers, weights, delay, advance)
-        if len(before) < 2:
-            self._unrank(before, _plain(answers), weights, delay, ranks)
-        return flags, ranks, losses
-
-    @staticmethod
-    def _unrank(known: set[Hashable], answers: Sequence, weights: np.ndarray, delay: int, ranks: np.ndarray) -> None:
-        """Give rank 0 to the rounds that nobody can get wrong, because their label is the only one known."""
+    def _unrank(
+        self, before: Sequence[Hashable], answers: Any, weights: np.ndarray, delay: int, ranks: np.ndarray
+    ) -> None:
+        if len(before) > 1:
+            return
+        known, answers = set(before), _plain(answers)
         for t, label in enumerate(answers):
             fed = t - delay - 1
             if fed >= 0 and (not len(weights) or weights[fed] > 0):

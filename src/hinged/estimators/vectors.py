@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -147,6 +147,7 @@ class VectorEstimator(PastRounds, Learns):
     ) -> Told:
         """Learn rows in order; where it is refused, nothing has changed."""
         self._refuse(answers, weights)
+        before = self._known()
         if self._model is None:
             settled = self._settle(batch.dtype)
             self._certified, self._edited = settled.certified, False
@@ -155,7 +156,14 @@ class VectorEstimator(PastRounds, Learns):
             self._keep_up()
         self._take_in(batch)
         flags, losses = self._one_after_another(batch.rows, answers, weights, delay, advance)
-        return flags, np.where(flags < 0, 0, 1 + flags).astype(np.int32), losses
+        ranks = np.where(flags < 0, 0, 1 + flags).astype(np.int32)
+        self._unrank(before, answers, weights, delay, ranks)
+        return flags, ranks, losses
+
+    def _unrank(
+        self, before: Sequence[Hashable], answers: Any, weights: np.ndarray, delay: int, ranks: np.ndarray
+    ) -> None:
+        """Give rank 0 to the rounds that nobody can get wrong, where a learner has such; `before` were known."""
 
     def _one_after_another(
         self, rows: Rows, answers: Any, weights: np.ndarray, delay: int, advance: Callable[[int], None] | None
