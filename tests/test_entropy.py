@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from tests.reference.entropy import EntropicTwin, HastyEntropicTwin
 from tests.reference.looking import picture
-from tests.reference.streams import NEAR, learn, random_stream
+from tests.reference.streams import follow, random_stream
 
 import hinged
 from hinged.estimators.geometry import ENTROPIC_CODES
@@ -47,24 +47,17 @@ def assert_close(got, expected, tolerance):
     np.testing.assert_allclose(np.asarray(got), expected, rtol=0.0, atol=limit)
 
 
-def rounds_without_near_ties(stream, params, classes, sample_weight):
-    """How many rounds can be followed before one hangs on rounding."""
-    runs = [learn(stream, params, classes, sample_weight, twin) for twin in (EntropicTwin, HastyEntropicTwin)]
-    near = np.flatnonzero(np.min([run.history.nearest for run in runs], axis=0) < NEAR)
-    return int(near[0]) if len(near) else len(stream.y)
-
-
 def assert_equal_to_twin(streams, params, closed=False, sample_weight=None, enough=8):
     """Follow the first stream that can be followed for a while, and compare all that is told."""
     for stream in streams:
         classes = stream.labels if closed else None
-        rounds = rounds_without_near_ties(stream, params, classes, sample_weight)
+        twin = follow(stream, params, classes, sample_weight, EntropicTwin, HastyEntropicTwin, shuffled=False)
+        rounds = len(twin.history.flags)
         if rounds >= enough:
             break
     assert rounds >= enough
     stream = stream.head(rounds)
     weights = None if sample_weight is None else sample_weight[:rounds]
-    twin = learn(stream, params, classes, weights, EntropicTwin)
 
     estimator = hinged.Ranker if any(isinstance(labels, tuple) for labels in stream.y) else hinged.Classifier
     model = estimator(**entropic(**params))

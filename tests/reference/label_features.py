@@ -76,12 +76,13 @@ def frequency(high=0.2, low=0.02, low_strict=False, up=2.0, down=-1.0):
         The feature map, a function of the row, the label and the statistics.
     """
 
+    over, under = Fraction(str(high)), Fraction(str(low))
+
     def phi(x, r, statistics):
         n = statistics.count.get(r, 0)
         present = statistics.present.get(r, np.zeros(len(x), dtype=int))
         if n == 0:
             n = 1
-        over, under = Fraction(str(high)), Fraction(str(low))
         is_high = present * over.denominator >= over.numerator * n
         is_low = present * under.denominator <= under.numerator * n
         if low_strict:

@@ -99,27 +99,45 @@ class HastyTwin(Twin):
             self.w = self.w + 1e-16 * np.sin(phase + np.arange(len(trial.z))) @ trial.z
 
 
-def learn(stream, params, classes=None, sample_weight=None, twin=Twin):
-    """A twin that has learnt the stream."""
+def learn(stream, params, classes=None, sample_weight=None, twin=Twin, near=0.0):
+    """A twin that has learnt the stream, or as far as a round that came nearer than that to a threshold."""
     learner = twin(stream.X.shape[1], stream.labels, classes=classes, **params)
-    return learner.run(stream.X, stream.y, sample_weight)
+    weights = np.ones(len(stream.y)) if sample_weight is None else sample_weight[: len(stream.y)]
+    for t in range(len(stream.y)):
+        learner.run(stream.X[t : t + 1], stream.y[t : t + 1], weights[t : t + 1])
+        if learner.history.nearest[-1] < near:
+            break
+    return learner
+
+
+def follow(stream, params, classes=None, sample_weight=None, twin=Twin, hasty=HastyTwin, shuffled=True):
+    """The twin after as many rounds as can be followed before one comes within 1e-9 of a threshold without hitting it.
+
+    A threshold that is hit exactly in one order of summation may be missed by a hair in another, so the
+    stream is also run hastily, where `shuffled` with its features in two orders; the first near tie of any run ends it.
+    """
+    n, rounds = stream.X.shape[1], len(stream.y)
+    orders = [np.arange(n)]
+    if shuffled and not takes_a_function(params):
+        orders.append(np.random.default_rng(n).permutation(n))
+    for order in orders:
+        run = learn(stream.head(rounds).shuffled_columns(order), params, classes, sample_weight, hasty, NEAR)
+        rounds = rounds_before_a_near_tie(run)
+    run = learn(stream.head(rounds), params, classes, sample_weight, twin, NEAR)
+    if rounds_before_a_near_tie(run) < rounds:  # it went one too far
+        run = learn(stream.head(rounds_before_a_near_tie(run)), params, classes, sample_weight, twin)
+    return run
+
+
+def rounds_before_a_near_tie(run):
+    """How many rounds a twin has learnt, without the one that it stopped after."""
+    nearest = run.history.nearest
+    return len(nearest) - bool(nearest and nearest[-1] < NEAR)
 
 
 def rounds_without_near_ties(stream, params, classes=None, sample_weight=None):
-    """How many rounds can be followed before one comes within 1e-9 of a threshold without hitting it.
-
-    A threshold that is hit exactly in one order of summation may be missed by a hair in another, so the
-    stream is also run hastily, with its features in two orders; the first near tie of any run ends the count.
-    """
-    n = stream.X.shape[1]
-    orders = [np.arange(n)]
-    if not takes_a_function(params):
-        orders.append(np.random.default_rng(n).permutation(n))
-    runs = [learn(stream.shuffled_columns(o), params, classes, sample_weight, HastyTwin) for o in orders]
-    runs.append(learn(stream, params, classes, sample_weight))
-    nearest = np.min([run.history.nearest for run in runs], axis=0)
-    near = np.flatnonzero(nearest < NEAR)
-    return int(near[0]) if len(near) else len(stream.y)
+    """How many rounds of the stream can be followed."""
+    return len(follow(stream, params, classes, sample_weight).history.flags)
 
 
 def takes_a_function(params):
