@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
+from tests.reference.strategies import patience
 
 import hinged
 from hinged.estimators import dicts
@@ -49,7 +50,7 @@ def test_objects_lie_where_they_are_looked_for():
     st.sampled_from([np.dtype(np.float32), np.dtype(np.float64)]),
     st.booleans(),
 )
-@settings(max_examples=300)
+@settings(max_examples=30 if config.DISABLE_JIT else 100 * patience)
 def test_a_stream_of_dicts_is_read_as_python_reads_it(rows, dtype, whole):
     names = FeatureNames()
     for x in rows:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import config
 from scipy.optimize import nnls
 from tests.rules.trials import Trial, assert_feasible, gap, margins, rounding, trials
 
@@ -11,7 +12,9 @@ from hinged.rules.active_set import maximise
 from hinged.rules.factor import append, remove, solve
 from hinged.rules.optimal import by_sorting, on_gram
 
-many = settings(max_examples=300)
+UNCOMPILED = bool(config.DISABLE_JIT)  # hundreds of labels, and of random trials, are left to compiled code
+many = settings(max_examples=40 if UNCOMPILED else 300)
+more = settings(max_examples=80 if UNCOMPILED else 1000)
 
 
 def tied(k, n_right, gram, seed=0):
@@ -66,7 +69,7 @@ def assert_met(trial, g, margin):
 @pytest.mark.parametrize("C", [0.01, 1.0, np.inf])
 @pytest.mark.parametrize("gram", ["own", "own and shared", "any"])
 @pytest.mark.parametrize("several", [False, True])
-@pytest.mark.parametrize("k", [10, 60, 200])
+@pytest.mark.parametrize("k", [10, 40] if UNCOMPILED else [10, 60, 200])
 def test_each_of_many_tied_labels_joins_about_once(k, several, gram, C):
     """Two passes a label, and a pass is O(k²): the step is O(k³)."""
     trial, g = tied(k, k // 2 if several else 1, gram), np.zeros(k)
@@ -86,7 +89,7 @@ def test_random_trials_take_a_few_passes_a_label(trial, margin, C):
     assert maximise(trial.scores, trial.right, trial.K, margin, C, False, g)[1] <= 6 * len(g) + 60
 
 
-@pytest.mark.parametrize("k", [50, 200])
+@pytest.mark.parametrize("k", [50] if UNCOMPILED else [50, 200])
 @pytest.mark.parametrize("C", [0.05, 1.0, 1e3, np.inf])
 @pytest.mark.parametrize("ties", [False, True])
 def test_sorting_agrees_on_many_prototypes(k, C, ties):
@@ -121,14 +124,14 @@ def test_equal_vectors_under_a_large_cap(seed, k, n_right):
         assert gap(trial, g, margin, 1e3) <= 1e-9 * trial.objective(g, margin) + 16 * rounding(trial, g, margin, 1e3)
 
 
-@settings(max_examples=1000)
+@more
 @given(trials(kinds=("twins",)), margins)
 def test_equal_vectors_leave_no_gap(trial, margin):
     _, g = trial.solve(margin, 1e3)
     assert gap(trial, g, margin, 1e3) <= 1e-9 * trial.objective(g, margin) + 16 * rounding(trial, g, margin, 1e3)
 
 
-@settings(max_examples=1000)
+@more
 @given(trials(most=40, kinds=("parallel",)), margins, st.sampled_from([0.01, 1.0, 1e3]))
 def test_nearly_equal_vectors_leave_no_gap(trial, margin, C):
     total, g = trial.solve(margin, C)
