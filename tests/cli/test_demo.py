@@ -66,13 +66,6 @@ def test_the_snippet_at_the_end_runs(capsys):
     assert 0 < float(capsys.readouterr().out) < 0.5
 
 
-def test_warming_up_ends_with_one_sentence(capsys):
-    code, out, _ = call(capsys, "warm-up")
-    assert code == 0
-    assert len(out.strip().splitlines()) == 1
-    assert json.loads(call(capsys, "warm-up", "--json")[1])["seconds"] >= 0
-
-
 def test_the_version_is_shown(capsys):
     code, out, _ = call(capsys, "--version")
     assert code == 0
