@@ -51,7 +51,8 @@ def best_predictor(directions, C, margin=1.0, sweeps=30):
     for _ in range(sweeps):
         for t, z in enumerate(directions):
             others = u - steps[t] @ z
-            steps[t] = maximise(margin - z @ others, z, C)
+            support = tuple(np.flatnonzero(steps[t]))  # that of the sweep before, which seldom changes
+            steps[t] = maximise(margin - z @ others, z, C, guess=support)
             u = others + steps[t] @ z
     return u
 

@@ -1,13 +1,13 @@
 """A quadratic program over a capped simplex, solved by trying every support."""
 
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
 TOLERANCE = 1e-11
 
 
-def maximise(linear, Z, cap):
+def maximise(linear, Z, cap, guess=None):
     r"""Maximise a concave quadratic over non-negative numbers whose sum is capped (SP eq. 2).
 
     .. math:: \max_\alpha\; \ell^\top\alpha - \tfrac12\|Z^\top\alpha\|^2
@@ -26,6 +26,8 @@ def maximise(linear, Z, cap):
         One direction per variable.
     cap : float
         The bound :math:`C` on the sum, possibly infinite.
+    guess : tuple of int, optional
+        A support to try before all others.
 
     Returns
     -------
@@ -34,14 +36,14 @@ def maximise(linear, Z, cap):
     """
     gram = Z @ Z.T
     p = len(linear)
-    for size in range(p + 1):
-        for support in combinations(range(p), size):
-            for tight in (False, True):
-                if tight and (size == 0 or not np.isfinite(cap)):
-                    continue
-                alpha, nu = stationary_point(linear, gram, list(support), cap, tight)
-                if is_optimal(linear, gram, alpha, nu, cap):
-                    return np.maximum(alpha, 0.0)
+    every = chain.from_iterable(combinations(range(p), size) for size in range(p + 1))
+    for support in every if guess is None else chain([guess], every):
+        for tight in (False, True):
+            if tight and (len(support) == 0 or not np.isfinite(cap)):
+                continue
+            alpha, nu = stationary_point(linear, gram, list(support), cap, tight)
+            if is_optimal(linear, gram, alpha, nu, cap):
+                return np.maximum(alpha, 0.0)
     raise ArithmeticError("no support satisfies the optimality conditions; without a cap the problem may be unbounded")
 
 
@@ -50,7 +52,8 @@ def stationary_point(linear, gram, support, cap, tight):
     size = len(support)
     system, right = gram[np.ix_(support, support)], linear[support]
     if tight:
-        system = np.block([[system, np.ones((size, 1))], [np.ones((1, size)), np.zeros((1, 1))]])
+        system, inner = np.ones((size + 1, size + 1)), system
+        system[:size, :size], system[size, size] = inner, 0.0
         right = np.append(right, cap)
     solution = np.linalg.lstsq(system, right, rcond=None)[0] if size else np.zeros(0)
     alpha = np.zeros(len(linear))
