@@ -5,7 +5,10 @@ import json
 from tests.journal.disks import on_a_disk
 
 FILLING = """
-import json, sys, hinged
+import json, sys
+from hinged.cli.lean import import_lean
+import_lean()
+import hinged
 from hinged.journal import DurableModel, JournalError
 folder = {folder!r} + "/state"
 if sys.argv[1] == "first":
@@ -36,7 +39,10 @@ def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path):
 
 
 READ_ONLY = """
-import json, sys, hinged
+import json, sys
+from hinged.cli.lean import import_lean
+import_lean()
+import hinged
 from hinged.journal import DurableModel, JournalError
 folder = {folder!r} + "/state"
 if sys.argv[1] == "first":

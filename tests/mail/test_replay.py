@@ -90,11 +90,13 @@ def export(mail, root):
 
 @pytest.mark.parametrize("user", USERS)
 def test_enron_users_exported_to_maildir_give_the_mistakes_of_the_library(user, in_memory):
-    mail = enron(user)
+    """By default the first 2,000 messages of each, and the library's own pass over the smaller mailboxes alone."""
+    whole = enron(user)
+    mail = whole if LONG else whole[:2000]
     result = replay(open_source(export(mail, in_memory)))
     assert result.folders == [one["folder"].replace(".", "-") for one in mail], "in the order of the corpus"
     assert result.top(3) >= 0.8
-    if LONG or len(mail) < 3000:
+    if LONG or len(whole) < 3000:
         assert result.flags.tolist() == by_the_library_on_the_corpus(mail).flags.tolist()
 
 
