@@ -98,8 +98,8 @@ test-oldest: ## commands, examples and estimators with the oldest packages that 
 	NUMBA_DISABLE_JIT=1 $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/cli/test_options.py tests/cli/test_learn.py src/hinged/cli src/hinged/io src/hinged/server src/hinged/mail src/hinged/evaluate
 	NUMBA_CACHE_DIR=$(CACHE)-oldest $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider src/hinged/estimators
 
-test-long: install system-packages ## more random streams, more examples for each property
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 tests
+test-long: install system-packages ## more random streams, kills and damaged files; about an hour
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 --dist worksteal tests
 
 docs: install ## make the pictures of the documentation and check that every name in it exists
 	$(BIN)/python docs/make_figures.py

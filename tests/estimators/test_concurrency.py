@@ -88,7 +88,7 @@ def learn_beside_readers(name):
 
 def limited(function, *args):
     """Run it, or end the process: what hangs must not hang the suite."""
-    faulthandler.dump_traceback_later(90, exit=True)
+    faulthandler.dump_traceback_later(900 if LONG else 90, exit=True)
     answer = function(*args)
     faulthandler.cancel_dump_traceback_later()  # threads of a case that fails may still run: their process ends
     return answer

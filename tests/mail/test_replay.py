@@ -90,9 +90,9 @@ def export(mail, root):
 
 @pytest.mark.parametrize("user", USERS)
 def test_enron_users_exported_to_maildir_give_the_mistakes_of_the_library(user, in_memory):
-    """By default the first 2,000 messages of each, and the library's own pass over the smaller mailboxes alone."""
+    """By default the first messages of each, and the library's own pass over the smaller mailboxes alone."""
     whole = enron(user)
-    mail = whole if LONG else whole[:2000]
+    mail = whole if LONG else whole[: 2000 if user == "kaminski-v" else 1200]  # whose folders take longer to tell apart
     result = replay(open_source(export(mail, in_memory)))
     assert result.folders == [one["folder"].replace(".", "-") for one in mail], "in the order of the corpus"
     assert result.top(3) >= 0.8
