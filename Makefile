@@ -115,5 +115,5 @@ reproduce: install ## the experiments of the papers, run again; a report, JSON, 
 	cp hinged-results/results.md docs/results.md
 
 clean: ## remove everything that was made
-	rm -rf $(VENV) $(OLDEST) .numba-* .pytest_cache .mypy_cache .ruff_cache .hypothesis hinged-demo hinged-results hinged-bench build dist
+	rm -rf $(VENV) $(OLDEST) .numba-* .pytest_cache .mypy_cache .ruff_cache .hypothesis hinged-demo hinged-results build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

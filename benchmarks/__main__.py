@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks import machine
-from benchmarks.markdown import write_page
+from benchmarks.markdown import write_section
 from benchmarks.report import show, to_json
 
 NAMES = (
@@ -32,9 +32,6 @@ NAMES = (
 )
 
 
-KEPT = Path("hinged-bench")
-
-
 def main() -> int:
     """Run the chosen benchmarks, print them, and write JSON where asked; return 1 if a bar was missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Time hinged beside its peers.")
@@ -44,7 +41,7 @@ def main() -> int:
         "--page",
         type=Path,
         metavar="FILE",
-        help="also write the page of all figures measured so far, kept in hinged-bench",
+        help="also write a section for each of them on this page; its other sections stay",
     )
     parser.add_argument("--quick", action="store_true", help="small sizes: a check that all runs, not a measurement")
     options = parser.parse_args()
@@ -55,14 +52,12 @@ def main() -> int:
     console.print_json(data=here)
     reports = []
     for name in options.only or NAMES:
+        now = {**here, "load": machine.load()}
         report = importlib.import_module(f"benchmarks.{name}").run(options.quick)
         show(report, console)
         reports.append(report)
         if options.page and not options.quick:
-            KEPT.mkdir(exist_ok=True)
-            kept = {"machine": here, "benchmark": to_json(report)}
-            (KEPT / f"{name}.json").write_text(json.dumps(kept, indent=2, ensure_ascii=False) + "\n")
-            write_page(KEPT, options.page)
+            write_section(options.page, now, to_json(report))
     if options.json:
         figures = {"machine": here, "quick": options.quick, "benchmarks": [to_json(report) for report in reports]}
         options.json.write_text(json.dumps(figures, indent=2, ensure_ascii=False) + "\n")

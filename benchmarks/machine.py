@@ -26,6 +26,11 @@ def version_of(package: str) -> str:
         return "absent"
 
 
+def load() -> float:
+    """Processes that wanted a core in the last minute, on average."""
+    return os.getloadavg()[0]
+
+
 def describe() -> dict[str, str | int | dict[str, str]]:
     """Processor, cores, system and the versions of everything that is timed.
 

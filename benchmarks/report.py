@@ -30,11 +30,15 @@ class Bar:
 
 @dataclass
 class Sheet:
-    """A titled table; each row has one cell per column."""
+    """A titled table; each row has one cell per column, and no two columns have the same name."""
 
     title: str
     columns: list[str]
     rows: list[list[Cell]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if len(set(self.columns)) < len(self.columns):  # JSON would lose one
+            raise ValueError(f"columns need names of their own; got {self.columns}.")
 
 
 @dataclass

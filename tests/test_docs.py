@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from benchmarks.markdown import write_section
 
 import hinged
 from hinged.cli.main import app
@@ -227,3 +228,19 @@ def test_examples_run_and_give_what_they_say(page, tmp_path, monkeypatch, capsys
 def test_few_examples_are_left_unrun():
     unrun = [name_of(page) for page in PAGES for _, words, _ in blocks(page, "python") if words == "no-run"]
     assert len(unrun) <= 3, unrun
+
+
+def test_one_benchmark_is_written_on_the_page_of_speed_without_losing_the_others(tmp_path):
+    page = tmp_path / "speed.md"
+    page.write_text(text("docs/speed.md"))
+    machine = {"cpu": "a processor", "cores": 2, "python": "3", "versions": {}, "load": 1.5}
+    report = {"name": "one_by_one", "data": "none", "method": "none", "sheets": [], "bars": []}
+    write_section(page, machine, report)
+    before, after = (
+        dict(part.split("\n", 1) for part in p.split("\n## ")) for p in (text("docs/speed.md"), page.read_text())
+    )
+    assert list(after) == list(before)
+    assert "load" in after["One by one"].lower()
+    assert {title for title in after if after[title].strip() != before[title].strip()} == {"One by one"}
+    write_section(page, machine, {**report, "name": "new"})
+    assert page.read_text().count("\n## ") == len(before)
