@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import njit
 from scipy.sparse import csr_array
+from tests.estimators.own_rule import half_of_pa
 
 import hinged
 from hinged.evaluate import progressive
@@ -165,20 +165,6 @@ def test_however_a_stream_is_cut_the_model_is_the_same(seed, cuts, labels):
             pieces.partial_fit(rows[start : start + size], y[start : start + size])
         start += size
     assert facts(pieces, rows) == facts(whole, rows)
-
-
-@njit
-def half_of_pa(scores, relevant, norms, margin, C, g):
-    """Half the plain step towards the worst rival."""
-    r = relevant[0]
-    worst = -1
-    for s in range(scores.shape[0]):
-        if s != r and (worst < 0 or scores[s] > scores[worst]):
-            worst = s
-    loss = margin - (scores[r] - scores[worst])
-    if loss > 0.0 and norms[0, worst] > 0.0:
-        g[r] = 0.5 * loss / norms[0, worst]
-        g[worst] = -g[r]
 
 
 def test_a_rule_of_ones_own_learns_at_any_cut():

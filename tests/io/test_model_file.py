@@ -12,8 +12,8 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from numba import njit
 from safetensors.numpy import load_file, save_file
+from tests.estimators.own_rule import half_of_pa
 
 import hinged
 from hinged.evaluate import progressive
@@ -38,12 +38,6 @@ def other_phi(x, label):
     return {name: -value for name, value in x.items()}
 
 
-@njit
-def my_rule(scores, relevant, norms, margin, C, g):
-    g[relevant[0]] = 0.125
-    g[0 if relevant[0] != 0 else 1] = -0.125
-
-
 SETTINGS = {
     "multi": {},
     "float32": {"dtype": np.float32},
@@ -63,9 +57,9 @@ SETTINGS = {
     "weights of labels": {"class_weight": {"a": 0.5, ("t", 1): 2.0}, "C": 0.01},
     "everything else": {"rule": "pa2", "margin": 0.5, "epochs": 2, "shuffle": True, "random_state": 3, "n_features": 8},
     "own features": {"sharing": "hybrid", "features": phi},
-    "own rule": {"rule": my_rule},
+    "own rule": {"rule": half_of_pa},
 }
-GIVEN = {"own features": {"features": phi}, "own rule": {"rule": my_rule}}
+GIVEN = {"own features": {"features": phi}, "own rule": {"rule": half_of_pa}}
 
 
 def facts(model, probes):
@@ -316,7 +310,7 @@ def test_a_setting_that_was_not_asked_for_is_refused(tmp_path):
     X, y = stream(15)
     hinged.Classifier().fit(X, y).save(tmp_path / "model")
     with pytest.raises((TypeError, ValueError), match="rulee"):
-        hinged.load(tmp_path / "model", rulee=my_rule)
+        hinged.load(tmp_path / "model", rulee=half_of_pa)
 
 
 # ------------------------------------------------------------------ what cannot be saved
