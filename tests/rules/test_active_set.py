@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
 from scipy.optimize import nnls
+from tests.reference.strategies import patience
 from tests.rules.trials import Trial, assert_feasible, gap, margins, rounding, trials
 
 from hinged.rules.active_set import maximise
@@ -13,8 +14,8 @@ from hinged.rules.factor import append, remove, solve
 from hinged.rules.optimal import by_sorting, on_gram
 
 UNCOMPILED = bool(config.DISABLE_JIT)  # hundreds of labels, and of random trials, are left to compiled code
-many = settings(max_examples=40 if UNCOMPILED else 300)
-more = settings(max_examples=80 if UNCOMPILED else 1000)
+many = settings(max_examples=40 if UNCOMPILED else 100 * patience)
+more = settings(max_examples=80 if UNCOMPILED else 250 * patience)
 
 
 def tied(k, n_right, gram, seed=0):

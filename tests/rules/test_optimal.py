@@ -7,16 +7,17 @@ from hypothesis import strategies as st
 from numba import config
 from scipy.optimize import minimize
 from tests.reference.quadratic import maximise
+from tests.reference.strategies import patience
 from tests.rules.trials import Trial, assert_feasible, caps, gap, margins, rounding, trials
 
 from hinged.rules.codes import CONPROJ, SIMPERC, SIMPROJ
 from hinged.rules.optimal import by_sorting, on_gram
 from hinged.rules.simultaneous import simultaneous
 
-many = settings(max_examples=25 if config.DISABLE_JIT else 150)
+many = settings(max_examples=25 if config.DISABLE_JIT else 50 * patience)
 
 
-@settings(max_examples=100 if config.DISABLE_JIT else 1500)
+@settings(max_examples=100 if config.DISABLE_JIT else 400 * patience)
 @given(trials(), margins, caps)
 def test_the_joint_step_meets_the_optimality_conditions(trial, margin, C):
     total, g = trial.solve(margin, C)
