@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+from dataclasses import replace
 from datetime import datetime
 from email.utils import format_datetime
 from pathlib import Path
@@ -13,11 +14,11 @@ from tests.mail.letters import letter, make_maildir, some_filed
 from tests.needs import lacking
 
 import hinged
-from hinged.mail import Filed, Message, SourceError, open_source, replay
+from hinged.mail import Assistant, Filed, Message, Place, SourceError, Thresholds, open_source, replay
 from hinged.mail.features import fields_of
 from hinged.mail.headers import decoded
 from hinged.mail.past import PastInMemory
-from hinged.mail.replaying import replay_messages
+from hinged.mail.replaying import replay_journal, replay_messages
 
 ENRON = Path(os.environ.get("HINGED_DATA", "")) / "enron_folders"
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
@@ -40,6 +41,34 @@ def test_a_replay_makes_the_mistakes_of_the_library():
     assert result.ranks.tolist() == plain.ranks.tolist()
     assert result.top(3) == pytest.approx(plain.top(3))
     assert result.assessment.mistakes == plain.mistakes
+
+
+@pytest.mark.parametrize("wrong", [{"subject": None}, {"body": object()}], ids=["no features", "cannot be learnt"])
+def test_a_message_that_fails_on_the_way_costs_no_other(wrong):
+    """Only a program that makes messages itself can give such a one; the first of a folder leaves no folder behind."""
+    filed, skipped = some_filed(100), []
+    strange = [Filed(replace(filed[30].message, **wrong), "New"), Filed(replace(filed[40].message, **wrong), "Old")]
+    result = replay_messages([strange[0], *filed[:50], strange[1], *filed[50:]], skip=skipped.append)
+    assert [one.place for one in skipped] == [Place(one.folder, one.message.id) for one in strange]
+    plain = replay_messages(filed)
+    assert result.flags.tolist() == plain.flags.tolist()
+    assert result.ranks.tolist() == plain.ranks.tolist()
+    assert result.folders == plain.folders
+    assert result.assessment.labels == plain.assessment.labels
+    assert len(replay_messages(strange, skip=skipped.append).flags) == 0
+    with pytest.raises((TypeError, AttributeError)):
+        replay_messages(strange)
+
+
+def test_a_line_of_the_journal_that_fails_costs_no_other(tmp_path):
+    with Assistant(tmp_path, fsync=False) as assistant:
+        assistant.learn(some_filed(40))
+        journal = assistant.kept.journal
+        hits = list(replay_journal(journal, Thresholds(messages=6)))
+        with journal.transaction():
+            journal.append("learn", [1, 2], "Finance/Invoices")
+        assert list(replay_journal(journal, Thresholds(messages=6))) == hits
+        assert list(journal.damaged) == [41]
 
 
 def test_what_a_replay_tells(tmp_path):

@@ -19,7 +19,7 @@ from hinged.mail.reading import Skip, Skipped, one_message
 from hinged.mail.sources.source import Folder, Place
 from hinged.mail.suggestion import Candidate, Suggestion, Thresholds, ranked, reasons, within
 
-__all__ = ["LEARNT_FROM", "Assistant", "Filed"]
+__all__ = ["LEARNT_FROM", "Assistant", "Filed", "place_of"]
 
 #: Uses of folders that are learnt and suggested; "" is the user's own. Sent, drafts, trash, junk and the inbox are not.
 LEARNT_FROM = ("", "archive")
@@ -97,7 +97,7 @@ class Assistant:
                 if receipt.error is not None:
                     if skip is None:
                         raise receipt.error
-                    skip(Skipped(_place_of(one), str(receipt.error)))
+                    skip(Skipped(place_of(one), str(receipt.error)))
         return learnt
 
     def _examples(self, filed: Iterable[Filed], given: list[Filed], skip: Skip | None) -> Iterator[Example]:
@@ -109,7 +109,7 @@ class Assistant:
             return
         for one in filed:
             example = None
-            with nullcontext() if skip is None else one_message(_place_of(one), skip):
+            with nullcontext() if skip is None else one_message(place_of(one), skip):
                 example = self._example(one)
             if example is not None:
                 given.append(one)
@@ -360,7 +360,7 @@ class Assistant:
         self.close()
 
 
-def _place_of(filed: Filed) -> Place:
+def place_of(filed: Filed) -> Place:
     """Where a message lies, or its name where nobody said."""
     return filed.place or Place(filed.folder, filed.message.id)
 

@@ -9,7 +9,7 @@ from hinged.mail.assistant import Assistant
 from hinged.mail.memory import MOVED_ON, UNDONE
 from hinged.mail.message import Message
 from hinged.mail.reading import Skip, messages, one_message
-from hinged.mail.sources.source import Place, RejectedError, Source, SourceError, UnreachableError
+from hinged.mail.sources.source import Place, RejectedError, Source, SourceError, UnclearError, UnreachableError
 from hinged.mail.suggestion import Suggestion, Thresholds
 
 __all__ = ["CERTAIN", "Proposal", "Undone", "file_mail", "filing", "inbox_of", "undo"]
@@ -136,7 +136,7 @@ def _move(assistant: Assistant, source: Source, batch: int, message: Message, pl
         number = memory.begin_move(batch, message, place, target)
     try:
         now = source.move(place, target)
-    except CUT_OFF:
+    except (*CUT_OFF, UnclearError):
         raise
     except SourceError:
         with changing(), journal.transaction():

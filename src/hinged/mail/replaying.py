@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -13,12 +14,12 @@ from hinged.estimators.text import TextClassifier
 from hinged.evaluate.answers import confidences
 from hinged.evaluate.assessment import Assessment
 from hinged.journal import Journal
-from hinged.mail.assistant import LEARNT_FROM, Filed
+from hinged.mail.assistant import LEARNT_FROM, Filed, place_of
 from hinged.mail.features import fields_of
 from hinged.mail.looking import check_folders, in_order_of_time
 from hinged.mail.past import PastInMemory
-from hinged.mail.reading import Skipped
-from hinged.mail.sources.source import UNREADABLE, Source, SourceError
+from hinged.mail.reading import Skip, Skipped, one_message
+from hinged.mail.sources.source import UNREADABLE, Place, Source, SourceError
 from hinged.mail.suggestion import Thresholds, ranked, within
 
 __all__ = ["FolderHits", "Hit", "Replayed", "replay", "replay_journal", "replay_messages"]
@@ -138,11 +139,18 @@ def replay(
             f"are left out){f'; skipped: {skipped[0]}' if skipped else ''}."
         )
     check_folders({one.folder for one in filed})
-    return replace(replay_messages(filed, show), skipped=skipped)
+    return replace(replay_messages(filed, show, skipped.append), skipped=skipped)
 
 
-def replay_messages(filed: Sequence[Filed], show: Callable[[str, int, int], None] | None = None) -> Replayed:
+def replay_messages(
+    filed: Sequence[Filed],
+    show: Callable[[str, int, int], None] | None = None,
+    skip: Skip | None = None,
+) -> Replayed:
     """Suggest a folder for each message, count, then learn where it went.
+
+    `skip` is told of each message that cannot be suggested for or learnt; where it is left out, the first such message
+    raises.
 
     Examples
     --------
@@ -151,34 +159,47 @@ def replay_messages(filed: Sequence[Filed], show: Callable[[str, int, int], None
     >>> replay_messages([Filed(read_message(raw.encode()), folder) for raw, folder in mail]).flags.tolist()
     [-1, -1, 1, 1, 0, 0]
     """
-    model, past, known = TextClassifier(), PastInMemory(), set[str]()
-    n = len(filed)
-    flags, ranks, sure = np.full(n, -1, np.int8), np.zeros(n, np.int32), np.zeros(n)
-    said: list[str | None] = []
+    model, past, known, rounds = TextClassifier(), PastInMemory(), set[str](), list[_Round]()
     began = time.perf_counter()
-    for i, (message, folder, _) in enumerate(filed):
+    for i, one in enumerate(filed):
         if show is not None and i % 50 == 0:
-            show("replaying", i, n)
-        x = fields_of(message, past)
-        best: str | None = None
-        if known:
-            index, memory, scores = model._scored([x])
-            best = str(index.labels[int(scores[0].argmax())])
-            sure[i] = confidences(memory, scores)[0]
-            if folder in known:
-                own = index.position[folder]
-                rank = int((scores[0] >= scores[0, own]).sum())  # a tie is no hit: the order of folders decides it
-                flags[i], ranks[i] = rank > 1, rank if len(known) > 1 else 0
-        said.append(best)
-        model.learn_one(x, folder)
-        past.note(message, folder)
-        known.add(folder)
-    folders = [one.folder for one in filed]
-    result = Assessment(ranks_sets=False, keep=True, labels=list(model._known()), updates=model.n_updates_)
-    result.add(flags, ranks, folders, said, sure)
+            show("replaying", i, len(filed))
+        with nullcontext() if skip is None else one_message(place_of(one), skip):
+            rounds.append(_replay_one(model, past, known, one))
+            known.add(one.folder)
+    flags = np.array([-1 if one.rank is None else one.rank > 1 for one in rounds], np.int8)
+    ranks = np.array([(one.rank or 0) if one.known > 1 else 0 for one in rounds], np.int32)
+    sure, folders = np.array([one.sure for one in rounds], np.float64), [one.folder for one in rounds]
+    labels, updates = (list(model._known()), model.n_updates_) if rounds else ([], 0)
+    result = Assessment(ranks_sets=False, keep=True, labels=labels, updates=updates)
+    result.add(flags, ranks, folders, [one.best for one in rounds], sure)
     result.unseen = int((flags < 0).sum())
     result.seconds = time.perf_counter() - began
     return Replayed(result, folders, flags, ranks, sure, result.seconds)
+
+
+class _Round(NamedTuple):
+    """What was said of one message: its folder's rank, None where the folder was new, among so many known ones."""
+
+    folder: str
+    known: int
+    rank: int | None = None
+    best: str | None = None
+    sure: float = 0.0
+
+
+def _replay_one(model: TextClassifier, past: PastInMemory, known: Collection[str], filed: Filed) -> _Round:
+    message, folder, _ = filed
+    x, found = fields_of(message, past), _Round(folder, len(known))
+    if known:
+        index, memory, scores = model._scored([x])
+        sure, best = float(confidences(memory, scores)[0]), str(index.labels[int(scores[0].argmax())])
+        # a tie is no hit: the order of folders decides it
+        rank = int((scores[0] >= scores[0, index.position[folder]]).sum()) if folder in known else None
+        found = _Round(folder, len(known), rank, best, sure)
+    model.learn_one(x, folder)
+    past.note(message, folder)
+    return found
 
 
 def replay_journal(
@@ -186,7 +207,8 @@ def replay_journal(
 ) -> Iterator[Hit]:
     """Learn what an assistant learnt once more, and give what it would have suggested for each message before.
 
-    A folder's first message is learnt but not given: nobody could have known the folder.
+    A folder's first message is learnt but not given: nobody could have known the folder. A line that cannot be learnt
+    is left out, and named in `journal.damaged`.
 
     Parameters
     ----------
@@ -196,10 +218,17 @@ def replay_journal(
     """
     model, known = TextClassifier(), set[str]()
     for event in journal.examples():
-        folder = str(event.label)
-        if folder in known and (event.key, folder) not in leave_out:
-            found = ranked(model, event.x, lambda _: True, limits, top=len(known))
-            folders = [one.folder for one in found.candidates]
-            yield Hit(folder, folders.index(folder) + 1 if folder in folders else 0, found.best or "")
-        model.learn_one(event.x, event.label)
-        known.add(folder)
+        folder, hit = str(event.label), None
+
+        def damaged(skipped: Skipped, seq: int = event.seq) -> None:
+            journal.damaged[seq] = skipped.why
+
+        with one_message(Place(folder, event.key or ""), damaged):
+            if folder in known and (event.key, folder) not in leave_out:
+                found = ranked(model, event.x, lambda _: True, limits, top=len(known))
+                folders = [one.folder for one in found.candidates]
+                hit = Hit(folder, folders.index(folder) + 1 if folder in folders else 0, found.best or "")
+            model.learn_one(event.x, event.label)
+            known.add(folder)
+        if hit is not None:
+            yield hit

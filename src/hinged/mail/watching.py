@@ -99,7 +99,7 @@ class Watcher:
         self._tell, self._view = tell, _View(source, going)
         self._settled, self._away, self._refusals = False, False, 0
         self._to_unmark: list[Place] = []
-        self._skipped: set[Skipped] = set()
+        self._skipped: set[Place] = set()
 
     def moments(self) -> Iterator[None]:
         """Come back whenever a turn is due: at once, when something may have changed, and after a turn that failed.
@@ -177,8 +177,8 @@ class Watcher:
 
     def _skip(self, skipped: Skipped) -> None:
         """Tell of a message that cannot be read, once."""
-        if skipped not in self._skipped:
-            self._skipped.add(skipped)
+        if skipped.place not in self._skipped:  # the reason may name the time
+            self._skipped.add(skipped.place)
             self._tell(skipped)
 
     def _suggest(self) -> None:

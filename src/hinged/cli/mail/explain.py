@@ -37,7 +37,7 @@ def explain(
     Example: hinged mail explain ~/Maildir --for Work/Taxes
     """
     with mail_at(source) as mail, assistant_of(source, state, read_only=True) as assistant:
-        from hinged.cli.mail.showing import subject_of, tell_skipped
+        from hinged.cli.mail.showing import skipped_as_dict, subject_of, tell_skipped
         from hinged.mail.filing import inbox_of
         from hinged.mail.reading import Skipped, messages
         from hinged.mail.sources.source import SourceError
@@ -60,7 +60,8 @@ def explain(
         found = [] if about is None or decided else assistant.explain(one, about, most=None)
     if as_json:
         reasons = [{"reason": words, "share": share} for words, share in found]
-        result = {"message": one.id, "folder": about, "pinned": decided, "silent": best.silent, "reasons": reasons}
+        about_it = {"message": one.id, "folder": about, "pinned": decided, "silent": best.silent}
+        result = {**about_it, "reasons": reasons, "skipped": [skipped_as_dict(one) for one in skipped]}
         emit(json.dumps(result, indent=2, ensure_ascii=False))
         return
     from hinged.cli.tables import bold, dim, rows_of, say, shorten, width

@@ -39,7 +39,7 @@ def file(
     Example: hinged mail file ~/Maildir --apply
     """
     with mail_at(source) as mail, known_account(source, state) as assistant:
-        from hinged.cli.mail.showing import as_dict, subject_of, tell_skipped
+        from hinged.cli.mail.showing import as_dict, subject_of, tell_skipped, with_skipped
         from hinged.cli.progress import bar
         from hinged.cli.tables import count, percent, rows_of, say, shorten, width
         from hinged.mail.filing import filing, inbox_of
@@ -64,6 +64,7 @@ def file(
             {**as_dict(one.message, one.suggestion, one.place.key), "moved": one.moved, "failed": one.failed}
             for one in done
         ]
+        moves = with_skipped(moves, skipped, moved=False, failed="")
         emit(json.dumps(moves, indent=2, ensure_ascii=False))
     else:
         rows = []

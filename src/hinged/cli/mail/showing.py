@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hinged.mail import Message, Suggestion
     from hinged.mail.reading import Skipped
 
-__all__ = ["as_dict", "print_suggestion", "skipped_as_dict", "subject_of", "tell", "tell_skipped"]
+__all__ = ["as_dict", "print_suggestion", "skipped_as_dict", "subject_of", "tell", "tell_skipped", "with_skipped"]
 
 MOST_SKIPPED = 10  # messages that are named; all are counted
 
@@ -66,6 +66,25 @@ def tell_skipped(skipped: Sequence[Skipped]) -> None:
 def skipped_as_dict(one: Skipped) -> dict[str, str]:
     """What could not be read, as plain data; the place is "" where that is a whole folder."""
     return {"folder": one.place.folder, "place": one.place.key, "why": one.why}
+
+
+def with_skipped(found: Sequence[dict[str, Any]], skipped: Sequence[Skipped], **more: Any) -> list[dict[str, Any]]:
+    """A list of `as_dict` for programs, and behind it the messages that could not be read.
+
+    All have the same fields; `skipped` says why a message was left out, and is "" for the others. `more` are further
+    fields that the list has.
+    """
+    unknown: dict[str, Any] = {
+        "message": "",
+        "from": "",
+        "subject": "",
+        "confidence": None,
+        "pinned": False,
+        "folders": [],
+    }
+    silent = {"silent": "this message cannot be read"}
+    left_out = [{**unknown, **silent, "place": one.place.key, **more, "skipped": one.why} for one in skipped]
+    return [*({**one, "skipped": ""} for one in found), *left_out]
 
 
 def subject_of(message: Message) -> str:

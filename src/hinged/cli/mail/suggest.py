@@ -35,7 +35,7 @@ def suggest(
     Example: hinged mail suggest ~/Maildir --latest 5
     """
     with mail_at(source) as mail, assistant_of(source, state, read_only=True) as assistant:
-        from hinged.cli.mail.showing import as_dict, print_suggestion, tell_skipped
+        from hinged.cli.mail.showing import as_dict, print_suggestion, tell_skipped, with_skipped
         from hinged.mail.filing import inbox_of
         from hinged.mail.reading import Skipped, messages, one_message
         from hinged.mail.suggestion import Thresholds
@@ -56,7 +56,7 @@ def suggest(
             else:
                 print_suggestion(message, suggestion)
         if as_json:
-            emit(json.dumps(found, indent=2, ensure_ascii=False))
+            emit(json.dumps(with_skipped(found, skipped), indent=2, ensure_ascii=False))
         tell_skipped(skipped)
         if not as_json and not places:
             emit("hinged: there is no message in that folder.", err=True)

@@ -15,6 +15,7 @@ __all__ = [
     "RejectedError",
     "Source",
     "SourceError",
+    "UnclearError",
     "UnreachableError",
     "Unreadable",
 ]
@@ -36,6 +37,10 @@ class GoneError(FolderError):
 
 class RejectedError(SourceError):
     """Password or token were not accepted; trying again without a new one may lock the account."""
+
+
+class UnclearError(SourceError):
+    """The answer could not be read, so nobody knows whether what was asked for has been done."""
 
 
 class UnreachableError(SourceError):

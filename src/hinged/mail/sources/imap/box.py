@@ -5,26 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from imapclient.exceptions import IMAPClientAbortError, IMAPClientError, IMAPClientReadOnlyError, ProtocolError
 
-from hinged.mail.message import ENOUGH
 from hinged.mail.sources.imap.address import Address
-from hinged.mail.sources.imap.client import INBOX, Client, connect
+from hinged.mail.sources.imap.client import INBOX, MISREAD, Client, connect
 from hinged.mail.sources.imap.complaints import words_of
 from hinged.mail.sources.imap.credentials import Secret, find_secret
 from hinged.mail.sources.imap.folders import Look, create, look
 from hinged.mail.sources.imap.listing import Listing, list_folder, uid_of
 from hinged.mail.sources.imap.moving import Move
+from hinged.mail.sources.imap.peeking import peek
 from hinged.mail.sources.imap.waiting import Pauses, Rounds, idle
-from hinged.mail.sources.source import Folder, Place, SourceError, UnreachableError
+from hinged.mail.sources.source import Folder, Place, SourceError, UnclearError, UnreachableError, Unreadable
 
 __all__ = ["ImapSource"]
 
 Answer = TypeVar("Answer")
 LOST = (IMAPClientAbortError, ProtocolError, OSError)
 AT_ONCE = 64  # messages in one question, so at most 16 MiB in memory
+MOST_CUTS = 8  # messages in a row at which the server hangs up; more are not the messages' fault
 LONGEST = 1500.0  # seconds of silence; servers may hang up after 30 minutes
 GOODBYE = 5.0  # seconds that the server has to say goodbye
 TOLD_OF_ALL = 5  # times less often is looked at all folders where the server tells of changes in them
@@ -47,6 +48,7 @@ class ImapSource:
         self._look: Look | None = None
         self._listings: dict[str, Listing] = {}
         self._pauses = Pauses()
+        self._cuts = 0  # messages in a row that could not be read because the server hung up
         self._connect_again()
 
     def folders(self) -> list[Folder]:
@@ -68,8 +70,11 @@ class ImapSource:
             self._listings[folder] = before
         return before.places
 
-    def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
-        """The raw messages, long ones cut behind what counts; one that is gone meanwhile is left out."""
+    def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes | Unreadable]]:
+        """The raw messages, long ones cut behind what counts; one that is gone meanwhile is left out.
+
+        A message that the server refuses, leaves out, garbles, or hangs up at is `Unreadable`; the others are given.
+        """
         for folder, together in groupby(places, key=lambda place: place.folder):
             few = list(together)
             for start in range(0, len(few), AT_ONCE):
@@ -176,9 +181,11 @@ class ImapSource:
                     raise UnreachableError(f"the connection to {self.address} was lost: {words_of(error)}.") from None
             except IMAPClientError as error:
                 raise SourceError(f"{self.address.host} refused: {words_of(error)}.") from None
-            except ValueError as error:  # what IMAPClient says of answers that it cannot read
+            except MISREAD as error:
                 self._drop()
-                raise SourceError(f"{self.address.host} gave an answer nobody can read: {words_of(error)}.") from None
+                if attempt == 2:
+                    said = f"{self.address.host} gave an answer nobody can read: {words_of(error)}."
+                    raise UnclearError(said) from error
             except BaseException:  # a signal in the middle of an answer: what comes next would be misread
                 self._drop()
                 raise
@@ -222,20 +229,18 @@ class ImapSource:
             raise SourceError(f"{self.address} has no folder {folder}; there are {near}{' …' * (len(names) > 5)}.")
         return names[folder]
 
-    def _peek(self, folder: str, few: list[Place]) -> list[tuple[Place, bytes]]:
+    def _peek(self, folder: str, few: list[Place]) -> list[tuple[Place, bytes | Unreadable]]:
         theirs = self._theirs(folder)
-
-        def fetch(client: Client) -> list[tuple[Place, bytes]]:
-            state = client.choose(theirs)  # anew, so that what is gone is known to be gone
-            uids = {place: uid_of(place, state) for place in few}
-            wanted = [uid for uid in uids.values() if uid is not None]
-            found = client.fetch(wanted, [f"BODY.PEEK[]<0.{ENOUGH}>"])
-            raw = {uid: body for uid, items in found.items() if (body := _body(items)) is not None}
-            return [(place, raw[uid]) for place, uid in uids.items() if uid in raw]
-
-        return self._ask(fetch)
-
-
-def _body(items: dict[bytes, Any]) -> bytes | None:
-    """The message; None where the server has nothing to give."""
-    return next((value for name, value in items.items() if name.startswith(b"BODY[]") and value), None)
+        try:
+            found = self._ask(lambda client: peek(client, theirs, few))
+        except UnreachableError as problem:
+            self._connect_again()  # raises where the server is away; else one of these messages makes it hang up
+            if len(few) > 1:
+                return [one for place in few for one in self._peek(folder, [place])]
+            self._cuts += 1
+            if self._cuts > MOST_CUTS:
+                self._cuts = 0
+                raise
+            return [(few[0], Unreadable(str(problem).rstrip(".")))]
+        self._cuts = 0
+        return found

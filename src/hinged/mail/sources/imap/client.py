@@ -15,14 +15,17 @@ from imapclient.exceptions import IMAPClientError
 from imapclient.imap_utf7 import decode as decode_name
 from imapclient.response_parser import parse_response
 
+from hinged.mail.message import ENOUGH
 from hinged.mail.sources.imap.address import Address
 from hinged.mail.sources.imap.complaints import about_connecting, about_login
 from hinged.mail.sources.imap.credentials import Secret
 from hinged.mail.sources.source import SourceError
 
-__all__ = ["INBOX", "Client", "State", "canonical", "connect", "is_only_a_name"]
+__all__ = ["INBOX", "MISREAD", "Client", "State", "canonical", "connect", "is_only_a_name"]
 
 INBOX = "INBOX"
+#: What IMAPClient, and those who use what it found, raise at answers that are not as the protocol has them.
+MISREAD = (ValueError, LookupError, TypeError, AttributeError)
 
 #: What tells whether a folder still holds the same messages. Flags do not matter here.
 ITEMS = "(MESSAGES UIDNEXT UIDVALIDITY)"
@@ -103,6 +106,12 @@ class Client(IMAPClient):
                 folder = decode_name(name) if isinstance(name, bytes) else str(name)
                 yield canonical(folder), State(values[b"UIDVALIDITY"], values[b"UIDNEXT"], values[b"MESSAGES"])
 
+    def bodies(self, uids: Sequence[int]) -> dict[int, bytes | None]:
+        """The beginnings of messages of the chosen folder, without marking them as seen; None where there is none."""
+        self._imap.response("FETCH")  # what is left of an answer that could not be read
+        found = self.fetch(uids, [f"BODY.PEEK[]<0.{ENOUGH}>"])
+        return {uid: _body(items) for uid, items in found.items()}
+
     def move_and_tell(self, uid: int, folder: str) -> tuple[int, int] | None:
         """Move a message in one step; gives its new UIDVALIDITY and UID where the server tells."""
         self._imap.response("COPYUID")
@@ -138,6 +147,10 @@ class Client(IMAPClient):
         """Close the connection without a word."""
         with suppress(OSError):
             self.shutdown()
+
+
+def _body(items: dict[bytes, Any]) -> bytes | None:
+    return next((value for name, value in items.items() if name.startswith(b"BODY[]") and type(value) is bytes), None)
 
 
 def canonical(folder: str) -> str:
