@@ -2,10 +2,11 @@
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 from tests.cli.conftest import is_one_sentence
 
-from hinged.server.tokens import Tokens
+from hinged.server.tokens import Tokens, create_token, read_tokens, revoke_token
 
 
 def test_tokens_are_listed_by_their_ids_and_revoked(call, tmp_path):
@@ -28,3 +29,13 @@ def test_a_broken_file_of_tokens_is_one_sentence(call, tmp_path):
         assert (code, out) == (1, "")
         assert is_one_sentence(err)
         assert "is no file of tokens" in err
+
+
+def test_tokens_that_are_made_at_once_are_all_kept(tmp_path):
+    path = tmp_path / "new" / "tokens.json"
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda n: create_token(path, f"model{n}", "read"), range(40)))
+        known = Tokens(path)
+        assert sorted(known.find(one).model for one in made) == sorted(f"model{n}" for n in range(40))
+        list(pool.map(lambda token: revoke_token(path, token.id), read_tokens(path)[5:]))
+    assert len(read_tokens(path)) == 5

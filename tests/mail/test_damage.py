@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from tests.mail.letters import letter, make_maildir, message
 
-from hinged.mail import Assistant, Filed, Thresholds, Watcher, file_mail, look, open_source, read_message, replay
+from hinged.mail import Assistant, Filed, Place, Thresholds, Watcher, file_mail, look, open_source, read_message, replay
 from hinged.mail.features import fields_of
 from hinged.server.page.desk import Desk
 
@@ -88,6 +88,21 @@ def test_a_message_that_the_journal_refuses_is_skipped(tmp_path):
         assert [str(item).partition(":")[0] for item in skipped] == ["half in Work"]
         with pytest.raises(UnicodeEncodeError):
             one.learn([Filed(half, "Home")])
+
+
+def test_a_lesson_that_was_refused_leaves_no_place_and_no_topic(tmp_path):
+    """So the next look tries the message again."""
+    place, skipped = Place("Work", "7"), []
+    refused = replace(message("tax", name="a"), body=object())
+    with Assistant(tmp_path / "state", fsync=False) as one:
+        one.learn([Filed(message("tax", name="a"), "Home", Place("Home", "6"))])
+        topics = one.kept.journal.ask("SELECT topic, seq FROM mail_threads")
+        assert one.learn([Filed(refused, "Work", place)], skipped.append) == 0
+        assert [item.place for item in skipped] == [place]
+        assert one.memory.unknown("Work", [place]) == [place]
+        assert one.kept.journal.ask("SELECT topic, seq FROM mail_threads") == topics
+        assert one.learn([Filed(message("tax", name="a"), "Work", place)]) == 1
+        assert one.memory.unknown("Work", [place]) == []
 
 
 def test_names_that_are_not_utf_8(tmp_path):

@@ -5,11 +5,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.mail.letters import letter, make_maildir
 
 from hinged.mail import Assistant, Filed, file_mail, open_source, read_message, undo, write_demo
+from hinged.mail.hits import Hit
+from hinged.mail.memory import GONE
 from hinged.mail.suggestion import Thresholds
 from hinged.server.page.desk import Desk
 
+WORK = ("tax form", "ann@example.com")
 LOG = ("events", "mail_moves", "sqlite_sequence")  # what happened, and how many lines that took
 
 
@@ -120,3 +124,62 @@ def test_topics_of_an_older_journal_are_taken_over(tmp_path):
             tables = {name for (name,) in assistant.kept.journal.ask("SELECT name FROM sqlite_master")}
     assert "mail_threads" in tables
     assert "mail_topics" not in tables
+
+
+def test_a_message_that_cannot_be_put_back_does_not_hold_up_earlier_runs(tmp_path):
+    """It is tried again first; where that fails once more, the run before is undone."""
+    names = ("a", "b", "c")
+    root = make_maildir(tmp_path / "mail", {"INBOX": [letter("tax", name=name) for name in names[:1]], "Work": []})
+    source = open_source(root)
+    with Assistant(tmp_path / "state", fsync=False) as one:
+        one.pin("ann@example.com", "Work")
+        for i, name in enumerate(names):  # three runs
+            if i:
+                (root / "cur" / f"20{i}.host").write_bytes(letter(name, name=name))
+            assert [p.moved for p in file_mail(one, source, "INBOX", apply=True)] == [True]
+        (last,) = (path for path in (root / ".Work" / "cur").iterdir() if b"<c>" in path.read_bytes())
+        content = last.read_bytes()
+        last.unlink()
+        last.mkdir()  # it cannot be read now
+        back, lost, ((subject, why),) = undo(one, source)
+        assert (back, lost, subject) == ([], [], "c")
+        assert "it is no ordinary file" in why
+        assert undo(one, source) == (["b"], [], [("c", why)])
+        last.rmdir()
+        last.write_bytes(content)
+        assert undo(one, source) == (["c"], [], []), "what failed comes first, once it can be put back"
+        assert undo(one, source) == (["tax"], [], [])
+        assert undo(one, source) == ([], [], [])
+
+
+@pytest.mark.parametrize("how", ["rename", "merge", "forget"])
+def test_moves_and_hits_follow_folders(how, tmp_path):
+    mail = {"INBOX": [letter(*WORK, name=f"i{i}") for i in range(4)], "Other": [letter(*WORK, name="o")]}
+    mail |= {"Work": [letter(*WORK, name=f"w{i}") for i in range(8)]}
+    mail |= {"Home": [letter("cake", "bob@example.org", "sugar", f"h{i}") for i in range(8)]}
+    source = open_source(make_maildir(tmp_path / "mail", mail))
+    with Assistant(tmp_path / "state", thresholds=Thresholds(messages=4), fsync=False) as one:
+        desk = Desk(source, one)
+        desk.refresh()
+        desk.file(desk.rows(0, 1)["rows"][0]["key"], "Work")
+        assert [move.suggestion.best for move in file_mail(one, source, "INBOX", apply=True)] == ["Work"] * 3
+        (tmp_path / "mail" / "cur" / "2000.host").write_bytes(letter(*WORK, name="late"))
+        desk.refresh()
+        assert desk.file("2000.host", "Home")["rank"] > 1
+        one.hits.keep_replay([Hit("Home", 2, "Work"), Hit("Work", 1, "Work"), Hit("Home", 1, "Home")])
+        if how == "forget":
+            one.forget("Work")
+            assert one.memory.moves() == []
+            expected, replayed = [("Home", GONE)], [Hit("Home", 2, GONE), Hit("Home", 1, "Home")]
+        else:
+            new = {"rename": "Office", "merge": "Home"}[how]
+            getattr(one, how)("Work", new)
+            assert {(move.origin, move.target) for move in one.memory.moves()} == {("INBOX", new)}
+            expected = [(new, new), ("Home", new)]
+            replayed = [Hit("Home", 1 if new == "Home" else 2, new), Hit(new, 1, new), Hit("Home", 1, "Home")]
+        assert [(hit.folder, hit.best) for hit in one.hits.filed()] == expected
+        assert one.hits.replay() == replayed
+        assert all(folder not in told["mistaken"] for folder, told in one.hits.by_folder().items())
+        assert "Work" not in str(one.hits.by_folder())
+    with Assistant(tmp_path / "state") as one:
+        assert one.kept.journal.damaged_rows == {}

@@ -102,6 +102,29 @@ def test_what_failed_halfway_can_be_undone(filing, undoing, looks, desk):
     assert (desk.steps, desk.hits.curve()["filed"], desk.refresh()["learnt"]) == ([], 0, 0)
 
 
+def test_a_message_that_another_program_moved_does_not_hold_up_earlier_undos(desk, mail):
+    rows = desk.rows(0, 3)["rows"]
+    for row in rows:
+        desk.file(row["key"], row["folders"][0]["name"])
+    folder = rows[2]["folders"][0]["name"]
+    (place,) = (place for place in desk.source.places(folder) if place.key == rows[2]["key"])
+    elsewhere = next(one["name"] for one in desk.folders()["folders"] if one["name"] != folder)
+    open_source(mail).move(place, elsewhere)
+    with pytest.raises(SourceError, match=f"another program moved it out of {folder}.*the next undo takes back"):
+        desk.undo()
+    assert desk.state()["undo"] == rows[1]["folders"][0]["name"]
+    assert desk.undo()["key"] == rows[1]["key"]
+    inbox = mail / "cur"
+    inbox.rename(mail / "away")  # where the message came from cannot be written
+    with pytest.raises(SourceError, match="could not be moved"):
+        desk.undo()
+    with pytest.raises(SourceError, match=r"stays in .*; the next undo takes back"):
+        desk.undo()
+    (mail / "away").rename(inbox)
+    with pytest.raises(ValueError, match="nothing was filed here"):
+        desk.undo()
+
+
 def test_what_another_program_files_is_learnt(desk, mail):
     other = open_source(mail)
     row = desk.rows(0, 1)["rows"][0]

@@ -51,6 +51,8 @@ class Journal:
     ----------
     damaged : dict of int to str
         Lines that were asked for and could not be given, and why; every line has a checksum.
+    damaged_rows : dict of str to str
+        The same for rows of tables beside the journal (`hinged.journal.tables`).
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Journal:
     def __init__(self, path: Path, *, read_only: bool = False, fsync: bool = True) -> None:
         self.path = path
         self.damaged: dict[int, str] = {}
+        self.damaged_rows: dict[str, str] = {}
         try:
             self._database = connect(path, read_only, fsync)
             names = [row[1] for row in self._database.execute("PRAGMA table_info(notes)")]

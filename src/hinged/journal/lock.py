@@ -16,7 +16,7 @@ STEP = 0.002  # seconds between two attempts: short, because a busy process free
 
 
 class FolderLock:
-    """Holds a folder for this process; the file `lock` in it names the holder.
+    """Holds a folder for this process; a file in it names the holder.
 
     The file stays when the lock goes: removing it would let two processes hold a lock each, on two files of one name.
 
@@ -25,6 +25,8 @@ class FolderLock:
     folder : Path
     wait : float, default 0
         Seconds to wait for another holder before `InUseError` is raised.
+    name : str, default "lock"
+        Of the file, where more than one thing in the folder has a lock.
 
     Examples
     --------
@@ -40,8 +42,8 @@ class FolderLock:
     >>> FolderLock(folder).release()
     """
 
-    def __init__(self, folder: Path, wait: float = 0.0) -> None:
-        self._file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    def __init__(self, folder: Path, wait: float = 0.0, name: str = "lock") -> None:
+        self._file = os.open(folder / name, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         try:
             end = time.monotonic() + wait
             while not _try_lock(self._file):

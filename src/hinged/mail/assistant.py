@@ -13,6 +13,7 @@ from hinged.estimators.text import TextClassifier
 from hinged.journal import DurableModel, Example
 from hinged.mail.features import FIELDS, fields_of
 from hinged.mail.headers import addresses_in
+from hinged.mail.hits import Hits
 from hinged.mail.memory import Memory
 from hinged.mail.message import Message
 from hinged.mail.reading import Skip, Skipped, one_message
@@ -72,12 +73,22 @@ class Assistant:
         self.state, self.thresholds = Path(state), thresholds or Thresholds()
         self._here: dict[str, list[str]] = {}  # what was seen of folders by one that only reads
         self.kept = DurableModel(state, None if read_only else TextClassifier, read_only=read_only, fsync=fsync)
-        self.memory = Memory(self.kept.journal)
-        if not read_only:
-            with self.kept.changing(), self.kept.journal.transaction():
-                self.memory.make_tables()
+        self.memory, self.hits = Memory(self.kept.journal), Hits(self.kept)
+        try:
+            self._open(read_only)
+        except BaseException:
+            self.kept.close()
+            raise
         if thresholds is None:
             self.thresholds = replace(self.thresholds, confidence=self._get("confidence", 0.0))
+
+    def _open(self, read_only: bool) -> None:
+        if read_only:
+            self.memory.check_tables(temporary=True)
+            return
+        with self.kept.changing(), self.kept.journal.transaction():
+            self.memory.make_tables()
+            self.hits.make_table()
 
     # ------------------------------------------------------------------ learning
     def learn(self, filed: Iterable[Filed], skip: Skip | None = None) -> int:
@@ -114,7 +125,8 @@ class Assistant:
             if example is not None:
                 given.append(one)
                 yield example
-                self.memory.note(one.message, one.place)
+                if self.has_learnt(one.message, one.folder):  # else it was refused, and the next look tries it again
+                    self.memory.note(one.message, one.place)
 
     def _example(self, filed: Filed) -> Example | None:
         """A message as an example; None where it teaches nothing new."""
@@ -238,6 +250,8 @@ class Assistant:
             self._check_known(folder)
             with self.kept.journal.transaction():
                 self.memory.forget_topics(folder)
+                self.memory.forget_moves(folder)
+                self.hits.forget(folder)
             self.kept.forget(folder)  # which also sees to it that nothing erased is left in the file
 
     def rename(self, old: str, new: str) -> None:
@@ -262,7 +276,8 @@ class Assistant:
             return list(dict.fromkeys(new if name == old else name for name in names))
 
         with self.kept.changing(), self.kept.journal.transaction():
-            self.memory.rename_places(old, new)
+            self.memory.follow(old, new)
+            self.hits.follow(old, new)
             for note in ("present", "folders"):
                 if self._get(note) is not None:
                     self.kept.journal.put(note, renamed(self._get(note)))

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from hinged.mail.assistant import Assistant
-from hinged.mail.memory import MOVED_ON, UNDONE
+from hinged.mail.memory import MOVED_ON, UNDONE, Move
 from hinged.mail.message import Message
-from hinged.mail.reading import Skip, messages, one_message
+from hinged.mail.reading import Skip, Skipped, messages, one_message
 from hinged.mail.sources.source import Place, RejectedError, Source, SourceError, UnclearError, UnreachableError
 from hinged.mail.suggestion import Suggestion, Thresholds
 
@@ -37,7 +37,8 @@ class Undone(NamedTuple):
     ----------
     back : subjects of the messages that were put back
     lost : subjects of those that the user had moved on, which stay there
-    failed : subjects of those that could not be put back, and why; the next `undo` tries them again
+    failed : subjects of those that could not be put back, and why; the next `undo` tries them again, and where it
+        fails with all of them, it goes on to the batch before
     """
 
     back: list[str]
@@ -114,8 +115,9 @@ def filing(
             continue
         failed = ""
         if apply:
+            batch, number = _begin(assistant, batch, message, place, target)
             try:
-                batch = _move(assistant, source, batch, message, place, target)
+                _move(assistant, source, number, message, place, target)
             except CUT_OFF as problem:
                 yield Proposal(message, place, suggestion, False, str(problem))
                 return
@@ -124,16 +126,16 @@ def filing(
         yield Proposal(message, place, suggestion, apply and not failed, failed)
 
 
-def _move(assistant: Assistant, source: Source, batch: int, message: Message, place: Place, target: str) -> int:
-    """Move a message; return the number of the batch, which is a new one where 0 is given.
+def _begin(assistant: Assistant, batch: int, message: Message, place: Place, target: str) -> tuple[int, int]:
+    """Write down a move; return the number of the batch, which is a new one where 0 is given, and of the move."""
+    with assistant.kept.changing(), assistant.kept.journal.transaction():
+        batch = batch or assistant.memory.last_batch() + 1
+        return batch, assistant.memory.begin_move(batch, message, place, target)
 
-    A move that failed is struck out, unless nobody knows whether it was made.
-    """
-    memory, journal = assistant.memory, assistant.kept.journal
-    changing = assistant.kept.changing
-    with changing(), journal.transaction():
-        batch = batch or memory.last_batch() + 1
-        number = memory.begin_move(batch, message, place, target)
+
+def _move(assistant: Assistant, source: Source, number: int, message: Message, place: Place, target: str) -> None:
+    """Make a move that is written down. One that failed is struck out, unless nobody knows whether it was made."""
+    memory, journal, changing = assistant.memory, assistant.kept.journal, assistant.kept.changing
     try:
         now = source.move(place, target)
     except (*CUT_OFF, UnclearError):
@@ -144,16 +146,28 @@ def _move(assistant: Assistant, source: Source, batch: int, message: Message, pl
         raise
     with changing(), journal.transaction():
         memory.end_move(number, now, message.id)
-    return batch
 
 
 def undo(assistant: Assistant, source: Source) -> Undone:
     """Put back what the last `file_mail` moved.
 
-    A message that the user moved elsewhere meanwhile stays there. One that cannot be put back does not stop the others.
+    A message that the user moved elsewhere meanwhile stays there. One that cannot be put back does not stop the others;
+    it is tried again by the next call, which goes on to the `file_mail` before where that fails once more.
     """
     done = Undone([], [], [])
-    for move in assistant.memory.moves():
+    moves = assistant.memory.moves()
+    while moves:
+        went_on = _undo(assistant, source, moves, done)
+        if done.back or done.lost or not went_on or not all(move.failed for move in moves):
+            break
+        moves = assistant.memory.moves(before=moves[0].batch)
+    return done
+
+
+def _undo(assistant: Assistant, source: Source, moves: list[Move], done: Undone) -> bool:
+    """Put back messages of one batch, and tell in `done`; False where the source cannot be reached any more."""
+    memory, changing, journal = assistant.memory, assistant.kept.changing, assistant.kept.journal
+    for move in moves:
         made = True
         try:
             place = _where(source, move.target, move.place, move.message)
@@ -164,22 +178,33 @@ def undo(assistant: Assistant, source: Source) -> Undone:
         except SourceError as problem:
             done.failed.append((move.subject, str(problem)))
             if isinstance(problem, CUT_OFF):
-                break
+                return False
+            with changing(), journal.transaction():
+                memory.fail_move(move.number)
             continue
         if made:
             (done.lost if place is None else done.back).append(move.subject)
         how = MOVED_ON if place is None else UNDONE
         if place is None and move.place is not None:
             place = Place(move.target, move.place)
-        with assistant.kept.changing(), assistant.kept.journal.transaction():
-            assistant.memory.drop_move(move.number, move.message, move.target, place, how)
-    return done
+        with changing(), journal.transaction():
+            memory.drop_move(move.number, move.message, move.target, place, how)
+    return True
 
 
 def _where(source: Source, folder: str, key: str | None, message: str) -> Place | None:
-    """Where a message lies in a folder; its place may not have been written down before a kill."""
+    """Where a message lies in a folder; its place may not have been written down before a kill.
+
+    Raises
+    ------
+    SourceError
+        Where something lies at that place that cannot be read.
+    """
     if folder not in [one.name for one in source.folders()]:
         return None
-    places = source.places(folder)
+    places, skipped = source.places(folder), list[Skipped]()
     likely = [place for place in places if place.key == key] if key is not None else places
-    return next((place for place, found in messages(source, likely, lambda _: None) if found.id == message), None)
+    found = next((place for place, found in messages(source, likely, skipped.append) if found.id == message), None)
+    if found is None and key is not None and skipped:
+        raise SourceError(f"it cannot be read: {skipped[0].why}.")
+    return found

@@ -90,9 +90,10 @@ def look(
         for one in new.values():
             if learnt is not None and assistant.knows(one.message, one.folder):
                 learnt(one)
-    if left and not assistant.is_off:  # a message that comes back will be new
+    if not assistant.is_off and (left or assistant.memory.has_damaged_places):
         with assistant.kept.changing(), assistant.kept.journal.transaction():
-            assistant.memory.forget_left(left)
+            assistant.memory.forget_left(left)  # a message that comes back will be new
+            assistant.memory.forget_damaged_places()
     return Look(len(names), len(filed), taught, renamed, tuple(skipped))
 
 

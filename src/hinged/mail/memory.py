@@ -8,33 +8,28 @@ from typing import Any, NamedTuple
 
 from hinged.journal import Journal
 from hinged.journal.codec import label_from_text, label_to_text
+from hinged.journal.tables import Table
 from hinged.mail.headers import topic_of
 from hinged.mail.message import Message
 from hinged.mail.sources.source import Place
 
-__all__ = ["MOVED_ON", "UNDONE", "Memory", "Move"]
+__all__ = ["FAILED", "GONE", "MOVED_ON", "UNDONE", "Memory", "Move"]
 
-TABLES = (
-    "CREATE TABLE IF NOT EXISTS mail_places (folder TEXT, place TEXT, message TEXT, PRIMARY KEY (folder, place)) "
-    "WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS mail_threads (topic TEXT, seq INTEGER, PRIMARY KEY (topic, seq)) WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS mail_moves (number INTEGER PRIMARY KEY AUTOINCREMENT, batch INTEGER, message TEXT, "
-    "subject TEXT, origin TEXT, target TEXT, place TEXT, undone INTEGER NOT NULL DEFAULT 0)",
-)
-UNDONE, MOVED_ON = 1, 2  # what `undone` says of a move that was taken back, and of one that the user changed
+#: What `undone` says of a move that was taken back, that the user changed, and that could not be taken back.
+UNDONE, MOVED_ON, FAILED = 1, 2, 3
 WENT = "SELECT label FROM events WHERE key = ? AND kind = 'learn' AND dropped = 0 ORDER BY seq DESC LIMIT 1"
-TOPIC = (
-    "SELECT label FROM mail_threads JOIN events USING (seq) WHERE topic = ? AND dropped = 0 ORDER BY seq DESC LIMIT 1"
-)
 #: Journals of older versions kept the last message of each topic alone.
 OLD_TOPIC = (
     "SELECT label FROM mail_topics JOIN events ON key = message WHERE topic = ? AND kind = 'learn' AND dropped = 0 "
     "ORDER BY seq DESC LIMIT 1"
 )
 TAKE_OVER = (
-    "INSERT OR IGNORE INTO mail_threads SELECT topic, max(seq) FROM mail_topics JOIN events ON key = message "
-    "WHERE kind = 'learn' AND dropped = 0 GROUP BY topic"
+    "SELECT topic, max(seq) FROM mail_topics JOIN events ON key = message WHERE kind = 'learn' AND dropped = 0 "
+    "GROUP BY topic"
 )
+LEARNT = "SELECT seq FROM events WHERE key = ? AND kind = 'learn' AND dropped = 0 ORDER BY seq DESC LIMIT 1"
+LABEL = "SELECT label FROM events WHERE seq = ?"
+TOPIC = "SELECT seq FROM mail_threads JOIN events USING (seq) WHERE topic = ? AND dropped = 0 ORDER BY seq DESC LIMIT 1"
 LAST = "SELECT label FROM events WHERE kind = 'learn' AND dropped = 0 ORDER BY seq DESC LIMIT 1"
 GONE = "a folder that is gone"
 OWN = "moved"  # lines that say: the assistant put this message there, it is no feedback
@@ -49,6 +44,8 @@ class Move(NamedTuple):
     origin: str
     target: str
     place: str | None
+    batch: int
+    failed: bool  # whether an earlier attempt to undo it failed
 
 
 class Memory:
@@ -59,14 +56,34 @@ class Memory:
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
+        places, threads = "folder TEXT, place TEXT, message TEXT", "topic TEXT, seq INTEGER"
+        moves = "number INTEGER, batch INTEGER, message TEXT, subject TEXT, origin TEXT, target TEXT, place TEXT"
+        self._places = Table(journal, "mail_places", places, 2, "the next look at the mail writes it anew")
+        self._threads = Table(journal, "mail_threads", threads, 2, "it was made anew from the journal")
+        self._moves = Table(journal, "mail_moves", f"{moves}, undone INTEGER", 1, "undo does not know that move")
 
     def make_tables(self) -> None:
-        """Make the tables where there are none, and take over those of older versions."""
-        for table in TABLES:
-            self.journal.run(table)
+        """Make the tables where there are none, take over those of older versions, and mend what is damaged."""
+        for table in (self._places, self._threads, self._moves):
+            table.make()
         if self._is_old():
-            self.journal.run(TAKE_OVER)
+            for topic, seq in self.journal.ask(TAKE_OVER):
+                self._threads.put(topic, seq)
             self.journal.run("DROP TABLE mail_topics")
+        self.check_tables()
+
+    def check_tables(self, temporary: bool = False) -> None:
+        """Name rows that are damaged, and make those anew that the journal tells: in memory where `temporary`."""
+        for table in (self._places, self._threads, self._moves):
+            table.check()
+        if self._threads.is_damaged:
+            if temporary:
+                self._threads.create(temporary=True)
+            self._threads.remove("1")
+            for event in self.journal.events(which="dropped = 0 AND kind = 'learn'"):
+                if topic := topic_of(event.x.get("subject", "")):
+                    self._threads.put(topic, event.seq)
+            self._threads.is_damaged = False
 
     def _is_old(self) -> bool:
         return bool(self.journal.ask("SELECT 1 FROM sqlite_master WHERE name = 'mail_topics'"))
@@ -75,9 +92,16 @@ class Memory:
     def of_thread(self, message: Message) -> list[int]:
         """Folders of earlier messages of the thread, the nearest first, then that of the last with its subject."""
         found = [self._number_where(WENT, (name,)) for name in reversed(message.references)]
-        topic = OLD_TOPIC if self._is_old() else TOPIC
-        found.append(self._number_where(topic, (topic_of(message.subject),)))
+        topic = topic_of(message.subject)
+        if self._is_old():
+            found.append(self._number_where(OLD_TOPIC, (topic,)))
+        else:
+            found.append(self._of_topic(topic))
         return list(dict.fromkeys(number for number in found if number is not None))
+
+    def _of_topic(self, topic: str) -> int | None:
+        found = self._threads.rows(f"topic = ? AND seq = ({TOPIC})", (topic, topic))
+        return self._number_where(LABEL, (found[0][1],)) if found else None
 
     def last(self) -> int | None:
         """The folder of the last message that was learnt."""
@@ -98,7 +122,7 @@ class Memory:
 
     def name_of(self, number: int) -> str:
         """What a folder's number stands for."""
-        rows = self.journal.ask("SELECT label FROM events WHERE seq = ?", (number,))
+        rows = self.journal.ask(LABEL, (number,))
         with suppress(TypeError, ValueError):  # a damaged line
             return str(label_from_text(rows[0][0])) if rows else GONE
         return GONE
@@ -113,38 +137,44 @@ class Memory:
 
     def note(self, message: Message, place: Place | None) -> None:
         """Remember a message that was just learnt, and where it lies."""
-        if topic := topic_of(message.subject):
-            self.journal.run(
-                "INSERT OR IGNORE INTO mail_threads SELECT ?, seq FROM events WHERE key = ? AND kind = 'learn' "
-                "AND dropped = 0 ORDER BY seq DESC LIMIT 1",
-                (topic, message.id),
-            )
+        topic, learnt = topic_of(message.subject), self.journal.ask(LEARNT, (message.id,))
+        if topic and learnt:
+            self._threads.put(topic, learnt[0][0])
         if place is not None:
             self.note_place(place, message.id)
 
     def forget_topic(self, message: Message, folder: str) -> None:
         """Erase the topic of a message that was learnt for a folder."""
-        self.journal.run(
-            "DELETE FROM mail_threads WHERE topic = ? AND seq IN "
-            "(SELECT seq FROM events WHERE key = ? AND label = ? AND kind = 'learn')",
+        self._threads.remove(
+            "topic = ? AND seq IN (SELECT seq FROM events WHERE key = ? AND label = ? AND kind = 'learn')",
             (topic_of(message.subject), message.id, label_to_text(folder)),
         )
 
     def forget_topics(self, folder: str) -> None:
         """Erase the topics of all messages that were learnt for a folder."""
-        self.journal.run(
-            "DELETE FROM mail_threads WHERE seq IN (SELECT seq FROM events WHERE label = ? AND kind = 'learn')",
+        self._threads.remove(
+            "seq IN (SELECT seq FROM events WHERE label = ? AND kind = 'learn')",
             (label_to_text(folder),),
         )
 
     # ------------------------------------------------------------------ places
     def note_place(self, place: Place, message: str) -> None:
         """Remember that what lies there has been looked at."""
-        self.journal.run("INSERT OR REPLACE INTO mail_places VALUES (?, ?, ?)", (place.folder, place.key, message))
+        self._places.put(place.folder, place.key, message)
 
     def forget_place(self, place: Place) -> None:
         """What lies there has not been looked at."""
-        self.journal.run("DELETE FROM mail_places WHERE folder = ? AND place = ?", (place.folder, place.key))
+        self._places.remove("folder = ? AND place = ?", (place.folder, place.key))
+
+    @property
+    def has_damaged_places(self) -> bool:
+        """Whether a row that says where a message lies is damaged."""
+        return self._places.is_damaged
+
+    def forget_damaged_places(self) -> None:
+        """Remove rows that are damaged, after a look has found again what they told of."""
+        if self.has_damaged_places:
+            self._places.remove_damaged()
 
     def forget_left(self, left: Mapping[Place, str]) -> None:
         """Messages are no longer at these places: what comes back to their folders is the user's doing."""
@@ -156,43 +186,42 @@ class Memory:
 
     def unknown(self, folder: str, places: Iterable[Place]) -> list[Place]:
         """The places of a folder that have not been looked at."""
-        known = {key for (key,) in self.journal.ask("SELECT place FROM mail_places WHERE folder = ?", (folder,))}
+        known = {key for _, key, _ in self._places.rows("folder = ?", (folder,))}
         return [place for place in places if place.key not in known]
 
     def places(self) -> dict[str, dict[str, str]]:
         """All places that have been looked at, by folder, with the message that lay there."""
         found: dict[str, dict[str, str]] = {}
-        for folder, place, message in self.journal.ask("SELECT folder, place, message FROM mail_places"):
+        for folder, place, message in self._places.rows():
             found.setdefault(folder, {})[place] = message
         return found
 
     def lies_in(self, message: str, folder: str) -> bool:
-        """Whether a message was found in a folder by the last look at it."""
-        found = self.journal.ask("SELECT 1 FROM mail_places WHERE folder = ? AND message = ?", (folder, message))
-        return bool(found)
+        """Whether a message was found in a folder by the last look at it, or a damaged row may have told so.
+
+        So damage never makes a message look new.
+        """
+        return bool(self._places.rows("folder = ? AND message = ?", (folder, message))) or self._places.is_damaged
 
     def messages_in(self, folder: str) -> set[str]:
         """The messages that were found in a folder."""
-        return {name for (name,) in self.journal.ask("SELECT message FROM mail_places WHERE folder = ?", (folder,))}
+        return {name for _, _, name in self._places.rows("folder = ?", (folder,))}
 
-    def rename_places(self, old: str, new: str) -> None:
-        """The messages of a folder lie in another now."""
-        self.journal.run("UPDATE OR REPLACE mail_places SET folder = ? WHERE folder = ?", (new, old))
+    def follow(self, old: str, new: str) -> None:
+        """A folder has another name: its messages lie there now, and moves from and to it were moves of the other."""
+        self._places.change("folder = ?", (old,), folder=new)
+        self._moves.change("origin = ?", (old,), origin=new)
+        self._moves.change("target = ?", (old,), target=new)
 
     # ------------------------------------------------------------------ the assistant's own moves
     def begin_move(self, batch: int, message: Message, place: Place, target: str) -> int:
         """Write down a move before it is made, so that whatever happens it is not taken for the user's."""
         self.journal.append(OWN, None, target, key=message.id)
-        self.journal.run(
-            "INSERT INTO mail_moves (batch, message, subject, origin, target) VALUES (?, ?, ?, ?, ?)",
-            (batch, message.id, message.subject, place.folder, target),
-        )
-        ((number,),) = self.journal.ask("SELECT last_insert_rowid()")
-        return int(number)
+        return self._moves.add(batch, message.id, message.subject, place.folder, target, None, 0)
 
     def end_move(self, number: int, place: Place, message: str) -> None:
         """Write down where the message lies after a move."""
-        self.journal.run("UPDATE mail_moves SET place = ? WHERE number = ?", (place.key, number))
+        self._moves.change("number = ?", (number,), place=place.key)
         self.note_place(place, message)
 
     def drop_move(self, number: int, message: str, target: str, place: Place | None = None, how: int = UNDONE) -> None:
@@ -200,26 +229,42 @@ class Memory:
 
         `place` is where the message lay after the move. Other copies of it, and earlier moves, stay as they are.
         """
-        self.journal.run("UPDATE mail_moves SET undone = ? WHERE number = ?", (how, number))
+        self._moves.change("number = ?", (number,), undone=how)
         self.journal.release(message, target, OWN, last=True)
         if place is not None:
             self.forget_place(place)
 
+    def fail_move(self, number: int) -> None:
+        """Note that a move could not be undone."""
+        self._moves.change("number = ?", (number,), undone=FAILED)
+
+    def forget_moves(self, folder: str) -> None:
+        """Erase what is known of moves to a folder; they cannot be undone any more."""
+        self._moves.remove("target = ?", (folder,))
+
     def moved_out_of(self, folder: str) -> set[str]:
-        """The messages that the assistant moved out of a folder, but for moves that were undone."""
-        rows = self.journal.ask(
-            "SELECT message FROM mail_moves WHERE origin = ? AND undone != ? AND place IS NOT NULL", (folder, UNDONE)
-        )
-        return {message for (message,) in rows}
+        """The messages that the assistant moved out of a folder, but for moves that were undone.
+
+        Where a row is damaged, they are all that the journal knows to have been moved, out of whichever folder.
+        """
+        rows = self._moves.rows("origin = ? AND undone != ? AND place IS NOT NULL", (folder, UNDONE))
+        found = {row[2] for row in rows}
+        if self._moves.is_damaged:
+            found |= {key for (key,) in self.journal.ask("SELECT key FROM events WHERE kind = ?", (OWN,))}
+        return found
 
     def last_batch(self) -> int:
         """The number of the last batch of moves; 0 before the first."""
-        return int(self.journal.ask("SELECT coalesce(max(batch), 0) FROM mail_moves")[0][0])
+        return max((row[1] for row in self._moves.rows()), default=0)
 
-    def moves(self) -> list[Move]:
-        """The moves of the last batch that was not undone yet, the last one first."""
-        rows = self.journal.ask(
-            "SELECT number, message, subject, origin, target, place FROM mail_moves WHERE undone = 0 AND batch = "
-            "(SELECT max(batch) FROM mail_moves WHERE undone = 0) ORDER BY number DESC"
-        )
-        return [Move(*row) for row in rows]
+    def moves(self, before: int | None = None) -> list[Move]:
+        """The moves of the last batch that was not undone yet, the last one first; only of those before a batch."""
+        rows = [
+            Move(number, message, subject, origin, target, place, batch, undone == FAILED)
+            for number, batch, message, subject, origin, target, place, undone in self._moves.rows(
+                "undone IN (0, ?)", (FAILED,)
+            )
+            if before is None or batch < before
+        ]
+        last = max((move.batch for move in rows), default=0)
+        return [move for move in reversed(rows) if move.batch == last]

@@ -16,6 +16,7 @@ from hinged.evaluate.assessment import Assessment
 from hinged.journal import Journal
 from hinged.mail.assistant import LEARNT_FROM, Filed, place_of
 from hinged.mail.features import fields_of
+from hinged.mail.hits import Hit
 from hinged.mail.looking import check_folders, in_order_of_time
 from hinged.mail.past import PastInMemory
 from hinged.mail.reading import Skip, Skipped, one_message
@@ -23,21 +24,6 @@ from hinged.mail.sources.source import UNREADABLE, Place, Source, SourceError
 from hinged.mail.suggestion import Thresholds, ranked, within
 
 __all__ = ["FolderHits", "Hit", "Replayed", "replay", "replay_journal", "replay_messages"]
-
-
-class Hit(NamedTuple):
-    """Where a message was filed to, and what was suggested for it.
-
-    Attributes
-    ----------
-    folder : where it was filed to
-    rank : where that folder stood among those suggested, from 1; 0 where it was not among them
-    best : the folder that stood first; "" where nothing was suggested
-    """
-
-    folder: str
-    rank: int
-    best: str
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,18 @@ import logging
 import os
 import secrets
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from hinged.journal.lock import FolderLock
 
 __all__ = ["SCOPES", "Token", "TokenFileError", "Tokens", "create_token", "read_tokens", "revoke_token"]
 
 log = logging.getLogger("hinged.server")
 
+WAIT = 30.0  # seconds for another process that changes the same file
 SCOPES = ("read", "write", "admin")  # each may do what those before it may
 
 
@@ -121,22 +126,34 @@ def create_token(path: Path, model: str, scope: str) -> str:
     if scope not in SCOPES:
         raise ValueError(f"the scope of a token must be one of {', '.join(SCOPES)}; got {scope!r}.")
     secret = secrets.token_urlsafe(24)
-    _write(path, [*read_tokens(path), Token(secrets.token_hex(4), model, scope, _hash(secret))])
+    with _changing(path):
+        _write(path, [*read_tokens(path), Token(secrets.token_hex(4), model, scope, _hash(secret))])
     return secret
 
 
 def revoke_token(path: Path, id: str) -> None:
     """Let a token be worth nothing from now on."""
-    tokens = read_tokens(path)
-    if all(token.id != id for token in tokens):
-        known = ", ".join(f"{token.id} ({token.model}:{token.scope})" for token in tokens) or "none"
-        raise ValueError(f"there is no token {id!r} in {path}; there are {known}.")
-    _write(path, [token for token in tokens if token.id != id])
+    with _changing(path):
+        tokens = read_tokens(path)
+        if all(token.id != id for token in tokens):
+            known = ", ".join(f"{token.id} ({token.model}:{token.scope})" for token in tokens) or "none"
+            raise ValueError(f"there is no token {id!r} in {path}; there are {known}.")
+        _write(path, [token for token in tokens if token.id != id])
+
+
+@contextmanager
+def _changing(path: Path) -> Iterator[None]:
+    """Hold a file of tokens from reading to writing, so that what another process adds meanwhile is not lost."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    held = FolderLock(path.parent, WAIT, f".{path.name}.lock")
+    try:
+        yield
+    finally:
+        held.release()
 
 
 def _write(path: Path, tokens: list[Token]) -> None:
     """Replace the file as a whole, for its owner alone."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     file, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}")  # mode 0600
     try:
         with open(file, "w", encoding="utf-8") as out:

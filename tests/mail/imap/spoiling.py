@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from tests.mail.imap.cutting import Cutter
 
-Spoil = Callable[[bytes], tuple[bytes, bytes] | None]
+Spoil = Callable[[bytes], tuple[bytes, bytes | None] | None]
 CUT = (b"", b"")
 ASKED = re.compile(rb"(\S+) UID FETCH (\S+) (\(BODY\.PEEK\[\].*)", re.DOTALL)
 
@@ -18,8 +18,9 @@ ASKED = re.compile(rb"(\S+) UID FETCH (\S+) (\(BODY\.PEEK\[\].*)", re.DOTALL)
 class Spoiler(Cutter):
     """Passes lines on to a server, each way, but for those that `spoil` changes.
 
-    `spoil` is given a command and returns what the server gets and what the client is told at once, both as bytes;
-    None where the command passes as it is, `CUT` where the connection ends.
+    `spoil` is given a command and returns what the server gets and what the client is told at once, both as bytes, or
+    None for the latter where the client is told nothing any more. It returns None where the command passes as it is,
+    and `CUT` where the connection ends.
     """
 
     def __init__(self, host: str, port: int, spoil: Spoil) -> None:
@@ -36,6 +37,11 @@ class Spoiler(Cutter):
                 if spoilt == CUT:
                     break
                 there, here = spoilt or (line, b"")
+                if here is None:
+                    cut.set()
+                    far.sendall(there)
+                    far.shutdown(socket.SHUT_WR)  # the server finishes the command, then sees the end
+                    return
                 near.sendall(here)
                 far.sendall(there)
         for one in (near, far):
@@ -60,7 +66,7 @@ TOLD = {
 def cannot_give(uid: int, how: str) -> Spoil:
     """Let the server fail at one message, in one of the ways of `TOLD`."""
 
-    def spoil(line: bytes) -> tuple[bytes, bytes] | None:
+    def spoil(line: bytes) -> tuple[bytes, bytes | None] | None:
         asked = ASKED.fullmatch(line)
         uids = asked[2].split(b",") if asked else []
         if asked is None or b"%d" % uid not in uids:

@@ -4,6 +4,7 @@ import pytest
 from tests.mail.imap.cutting import Cutter
 from tests.mail.imap.dovecot import PASSWORD
 from tests.mail.imap.letters import deliver, file_away, numbers_in
+from tests.mail.imap.spoiling import Spoiler
 
 from hinged.mail import Assistant, Thresholds, file_mail, look, undo
 from hinged.mail.sources.imap import open_imap
@@ -58,3 +59,31 @@ def test_a_move_whose_answer_is_lost_is_no_feedback_and_can_be_undone(
         assert sorted(numbers_in(other, "INBOX")) == [10, 11]
         file_away(other, 10, "Work")
         assert look(assistant, source).learnt == 1
+
+
+def test_a_move_whose_answers_nobody_can_read_is_no_feedback_and_can_be_undone(server, user, other, opened, tmp_path):
+    fill(other)
+    moves = []
+
+    def spoil(line):
+        if b"UID MOVE" in line and not moves:
+            moves.append(line)
+            return line, None
+        if b"UID SEARCH UID" in line and moves:  # where does the message lie now?
+            return b"", b"* SEARCH nowhere\r\n%s OK done\r\n" % line.split()[0]
+        return None
+
+    with Assistant(tmp_path, thresholds=Thresholds(messages=6)) as assistant:
+        look(assistant, opened())
+        deliver(other, "INBOX", 10, 11, subject="tax form")
+        with Spoiler("127.0.0.1", server.port, spoil) as way:
+            source = open_imap(f"imap://{user}@127.0.0.1:{way.port}/?insecure&timeout=5")
+            first, second = file_mail(assistant, source, "INBOX", apply=True)
+            source.close()
+        assert "answer nobody can read" in first.failed
+        assert (first.moved, second.moved) == (False, True), "one never costs another"
+        assert numbers_in(other, "Work") == [1, 3, 5, 10, 11]
+        source = opened()
+        assert look(assistant, source).learnt == 0
+        assert undo(assistant, source) == (["tax form", "tax form"], [], [])
+        assert sorted(numbers_in(other, "INBOX")) == [10, 11]

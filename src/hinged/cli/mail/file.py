@@ -94,7 +94,7 @@ def undo(source: Mail, *, state: State = None, as_json: AsJson = False) -> None:
     """Put back what the last file --apply moved.
 
     Messages that you moved on meanwhile stay where you put them. One that cannot be put back is named, and tried again
-    by the next undo. Once more undoes the run before that.
+    by the next undo, which goes on to the run before where that fails once more. Once more undoes the run before that.
 
     Example: hinged mail undo ~/Maildir
     """

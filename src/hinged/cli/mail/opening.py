@@ -59,13 +59,17 @@ def nothing_learnt(spec: str) -> ValueError:
 
 
 def tell_damaged(journal: Journal) -> None:
-    """Name on stderr the lines of a journal that are damaged."""
+    """Name on stderr the lines of a journal that are damaged, and the rows of tables beside it."""
     from hinged.cli.tables import count
 
     for seq, why in list(journal.damaged.items())[:MOST_DAMAGED]:
         emit(f"hinged: line {seq} of {journal.path} is damaged and was left out: {why}.", err=True)
     if len(journal.damaged) > MOST_DAMAGED:
         emit(f"hinged: {count(len(journal.damaged), 'line')} are damaged in all.", err=True)
+    for row, why in list(journal.damaged_rows.items())[:MOST_DAMAGED]:
+        emit(f"hinged: row {row} in {journal.path} is damaged: {why}.", err=True)
+    if len(journal.damaged_rows) > MOST_DAMAGED:
+        emit(f"hinged: {count(len(journal.damaged_rows), 'row')} are damaged in all.", err=True)
 
 
 def state_of(spec: str, state: Path | None) -> Path:

@@ -19,6 +19,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from hinged.journal import InUseError, Journal, JournalError
+from hinged.mail.hits import filed_on_page
 from hinged.mail.looking import Show
 from hinged.mail.replaying import replay_journal
 from hinged.mail.sources.source import Source, SourceError
@@ -250,7 +251,7 @@ class Page:
             if self._worker.submit(desk.hits.replay).result() is not None:
                 return
             with closing(Journal(desk.assistant.kept.journal.path, read_only=True)) as journal:
-                here = set(journal.ask("SELECT message, folder FROM mail_hits"))
+                here = filed_on_page(journal)
                 hits = []
                 for hit in replay_journal(journal, desk.assistant.thresholds, here):
                     if self._ending.is_set():

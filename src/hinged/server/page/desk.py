@@ -11,9 +11,8 @@ from hinged.mail.filing import inbox_of
 from hinged.mail.looking import look
 from hinged.mail.message import Message
 from hinged.mail.reading import Skipped, messages, one_message
-from hinged.mail.sources.source import Place, Source, SourceError
+from hinged.mail.sources.source import Place, RejectedError, Source, SourceError, UnreachableError
 from hinged.mail.suggestion import Suggestion
-from hinged.server.page.hits import Hits
 
 __all__ = ["Desk", "Step"]
 
@@ -32,6 +31,7 @@ class Step(NamedTuple):
     taught: bool  # False where it had been learnt before
     hit: int  # its line in the table of hits; 0 where there is none
     back: Place | None = None  # where it lies again, once `undo` has moved it
+    refused: bool = False  # whether `undo` failed to move it
 
 
 class Desk:
@@ -62,7 +62,7 @@ class Desk:
     def __init__(self, source: Source, assistant: Assistant, folder: str | None = None) -> None:
         self.source, self.assistant = source, assistant
         self.folder = inbox_of(source, folder)
-        self.hits = Hits(assistant.kept)
+        self.hits = assistant.hits
         self.steps: list[Step] = []
         self._places: dict[str, Place] = {}
         self._read: OrderedDict[str, Message] = OrderedDict()
@@ -192,12 +192,14 @@ class Desk:
         """Put back the message that was filed last, and take back what was learnt from it.
 
         Returns its key and its position `at` in the inbox, beside the folder and the state. Where it fails halfway,
-        the next call does what is left.
+        the next call does what is left. A message that another program moved meanwhile stays there, and what was
+        learnt of it is kept; so does one that could not be moved twice. The error says so, and the next call goes on
+        to the message that was filed before.
         """
         if not self.steps:
             raise ValueError("nothing was filed here that could be undone.")
         step = self.steps[-1]
-        back = step.back or self.source.move(step.place, step.origin)
+        back = step.back or self._put_back(step)
         self.steps[-1] = step._replace(back=back)
         if step.taught and self.assistant.has_learnt(step.message, step.folder):
             self.assistant.retract(step.message, step.folder, step.place)
@@ -208,6 +210,31 @@ class Desk:
         self._list()
         at = list(self._places).index(back.key) if back.key in self._places else 0
         return {"folder": step.folder, "key": back.key, "at": at, "left": len(self._places), **self.state()}
+
+    def _put_back(self, step: Step) -> Place:
+        try:
+            return self.source.move(step.place, step.origin)
+        except (UnreachableError, RejectedError):
+            raise
+        except SourceError as problem:
+            name = step.message.subject or "(no subject)"
+            before = "the next undo takes back the filing before it."
+            if self._is_away(step.place):
+                self.steps.pop()
+                raise SourceError(
+                    f"“{name}” was not put back: another program moved it out of {step.folder}, where it had been "
+                    f"filed; {before}"
+                ) from problem
+            if step.refused:
+                self.steps.pop()
+                raise SourceError(f"“{name}” could not be put back and stays in {step.folder}; {before}") from problem
+            self.steps[-1] = step._replace(refused=True)
+            raise
+
+    def _is_away(self, place: Place) -> bool:
+        """Whether a message is not there any more."""
+        folders = [one.name for one in self.source.folders()]
+        return place.folder not in folders or place not in self.source.places(place.folder)
 
     # ------------------------------------------------------------------ folders and settings
     def folders(self) -> dict[str, Any]:

@@ -5,29 +5,51 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
-from hinged.journal import DurableModel
+from hinged.journal import DurableModel, Journal, JournalError
 from hinged.journal.codec import label_from_text
-from hinged.mail.replaying import Hit
+from hinged.journal.tables import Table
+from hinged.mail.memory import GONE
 
-__all__ = ["Hits"]
+__all__ = ["Hit", "Hits", "filed_on_page"]
 
-TABLE = (
-    "CREATE TABLE IF NOT EXISTS mail_hits (number INTEGER PRIMARY KEY AUTOINCREMENT, at REAL, message TEXT, "
-    "folder TEXT, rank INTEGER, best TEXT)"
-)
+COLUMNS = "number INTEGER, at REAL, message TEXT, folder TEXT, rank INTEGER, best TEXT"
 RECENT, WINDOW, POINTS, SOME = 20, 100, 160, 20
 REPLAY = "mail_replay"  # the journal's note of a replay
 
 
+class Hit(NamedTuple):
+    """Where a message was filed to, and what was suggested for it.
+
+    Attributes
+    ----------
+    folder : where it was filed to
+    rank : where that folder stood among those suggested, from 1; 0 where it was not among them
+    best : the folder that stood first; "" where nothing was suggested
+    """
+
+    folder: str
+    rank: int
+    best: str
+
+    def renamed(self, old: str, new: str) -> Hit:
+        """The same after a folder was renamed, or joined to another."""
+        folder, best = (new if name == old else name for name in (self.folder, self.best))
+        return Hit(folder, 1 if folder == best else self.rank, best)
+
+
 class Hits:
-    """The ranks of the folders chosen, kept beside the journal."""
+    """The ranks of the folders chosen, kept beside the journal; `make_table` comes before the first is noted."""
 
     def __init__(self, kept: DurableModel) -> None:
         self.kept, self.journal = kept, kept.journal
-        with kept.changing(), self.journal.transaction():
-            self.journal.run(TABLE)
+        self._table = _table(kept.journal)
+
+    def make_table(self) -> None:
+        """Make the table where there is none, inside a transaction."""
+        self._table.make()
+        self._table.check()
 
     def note(self, message: str, folder: str, rank: int, best: str) -> int:
         """Note a message that was filed, and return the number of the note.
@@ -40,31 +62,49 @@ class Hits:
         best : the folder that stood first; "" where nothing was suggested
         """
         with self.kept.changing(), self.journal.transaction():
-            self.journal.run(
-                "INSERT INTO mail_hits (at, message, folder, rank, best) VALUES (?, ?, ?, ?, ?)",
-                (time.time(), message, folder, rank, best),
-            )
-            return int(self.journal.ask("SELECT last_insert_rowid()")[0][0])
+            return self._table.add(time.time(), message, folder, rank, best)
 
     def drop(self, number: int) -> None:
         """Take back a note, because the filing was undone."""
         with self.kept.changing(), self.journal.transaction():
-            self.journal.run("DELETE FROM mail_hits WHERE number = ?", (number,))
+            self._table.remove("number = ?", (number,))
+
+    def follow(self, old: str, new: str) -> None:
+        """Rename a folder, or join it to another, in all that was counted; inside a transaction."""
+        for number, _, _, *hit in self._table.rows("folder = ? OR best = ?", (old, old)):
+            now = Hit(*hit).renamed(old, new)
+            self._table.change("number = ?", (number,), folder=now.folder, rank=now.rank, best=now.best)
+        if before := self.replay():
+            self._keep([hit.renamed(old, new) for hit in before])
+
+    def forget(self, folder: str) -> None:
+        """Erase what was counted for a folder; where it was suggested for others, its name; inside a transaction."""
+        self._table.remove("folder = ?", (folder,))
+        self._table.change("best = ?", (folder,), best=GONE)
+        if before := self.replay():
+            self._keep([hit.renamed(folder, GONE) for hit in before if hit.folder != folder])
 
     def keep_replay(self, hits: Iterable[Hit]) -> None:
         """Keep what the assistant would have suggested for mail that was filed before the page was opened."""
+        with self.kept.changing(), self.journal.transaction():
+            self._keep(hits)
+
+    def _keep(self, hits: Iterable[Hit]) -> None:
         numbers: dict[str, int] = {"": 0}  # names of folders stand in it once
         rows = [
             [numbers.setdefault(hit.folder, len(numbers)), hit.rank, numbers.setdefault(hit.best, len(numbers))]
             for hit in hits
         ]
-        with self.kept.changing(), self.journal.transaction():
-            self.journal.put(REPLAY, {"folders": list(numbers), "hits": rows})
-            self.journal.run("DELETE FROM notes WHERE name = 'replayed'")  # of older versions: ranks alone
+        self.journal.put(REPLAY, {"folders": list(numbers), "hits": rows})
+        self.journal.run("DELETE FROM notes WHERE name = 'replayed'")  # of older versions: ranks alone
 
     def replay(self) -> list[Hit] | None:
-        """The hits of a replay, in order; None where there was none yet."""
-        kept = self.journal.get(REPLAY)
+        """The hits of a replay, in order; None where there was none yet, or it is damaged: then it is made anew."""
+        try:
+            kept = self.journal.get(REPLAY)
+        except JournalError as problem:
+            self.journal.damaged_rows[f"{REPLAY!r} of notes"] = str(problem).partition(";")[0]
+            return None
         if kept is None:
             return None
         folders = kept["folders"]
@@ -72,7 +112,7 @@ class Hits:
 
     def filed(self) -> list[Hit]:
         """Every message that was filed on the page, in order."""
-        return [Hit(*row) for row in self.journal.ask("SELECT folder, rank, best FROM mail_hits ORDER BY number")]
+        return [Hit(*row[3:]) for row in self._table.rows()]
 
     def curve(self) -> dict[str, Any]:
         """Shares of first and of top-three hits over the last hundred messages, at up to 160 moments.
@@ -124,6 +164,15 @@ class Hits:
                 if hit.rank != 1 and hit.best:
                     told["mistaken"][hit.best] = told["mistaken"].get(hit.best, 0) + 1
         return found
+
+
+def filed_on_page(journal: Journal) -> set[tuple[str | None, str]]:
+    """The messages that were filed on the page, and the folders that they were filed to."""
+    return {(message, folder) for _, _, message, folder, _, _ in _table(journal).rows()}
+
+
+def _table(journal: Journal) -> Table:
+    return Table(journal, "mail_hits", COLUMNS, 1, "it is not counted")
 
 
 def _counted(hits: list[Hit]) -> dict[str, int]:
