@@ -28,10 +28,9 @@ PACKAGES := dovecot-imapd openssl chromium
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
-# What is imported is compiled to bytecode then: a small part of what is installed.
 $(VENV)/.installed: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --no-compile --editable ".[all,test,lint]"
+	$(BIN)/pip install --quiet --editable ".[all,test,lint]"
 	@touch $@
 
 $(CACHE)/.warm: $(VENV)/.installed $(SOURCES)
