@@ -216,12 +216,24 @@ def test_a_label_scores_the_sum_of_its_sets_and_in_no_set_zero():
 def test_singletons_are_multi_to_the_last_bit(dtype):
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(60, 5)).astype(dtype), [str(r) for r in rng.integers(0, 4, 60)]
-    for rule in ("pa1", "simproj", "perceptron", "pa2"):
-        grouped = hinged.Classifier(rule=rule, sharing=Groups([{str(r)} for r in range(4)])).fit(X, y)
-        multi = hinged.Classifier(rule=rule).fit(X, y)
-        np.testing.assert_array_equal(grouped.coef_, multi.coef_)
-        np.testing.assert_array_equal(grouped.decision_function(X), multi.decision_function(X))
-        assert grouped.n_mistakes_ == multi.n_mistakes_
+    sets = [{label, str(r)} for label, r in zip(y, rng.integers(0, 4, 60), strict=True)]
+    order = [2, 0, 3, 1]
+    everyone = {str(r) for r in range(4)}
+    for rule in hinged.rules.RULES:
+        for kind, right in ((hinged.Classifier, y), (hinged.Ranker, sets)):
+            multi = kind(rule).fit(X, right)
+            grouped = kind(rule, sharing=Groups([{str(r)} for r in order])).fit(X, right)
+            hybrid = kind(rule, sharing="hybrid", features="first").fit(X, right)
+            spelt = Groups([*({str(r)} for r in order), everyone], [None] * 4 + ["first"])
+            both = kind(rule, sharing=spelt).fit(X, right)
+            np.testing.assert_array_equal(grouped.coef_, multi.coef_[order])
+            for one, other in ((grouped, multi), (both, hybrid)):
+                np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+                assert (one.n_mistakes_, one.n_updates_, one.dual_) == (
+                    other.n_mistakes_,
+                    other.n_updates_,
+                    other.dual_,
+                )
 
 
 def test_groups_are_equal_by_what_they_hold():

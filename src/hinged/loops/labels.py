@@ -279,11 +279,12 @@ def learn(
                     inner, sq_move, n_touched = 0.0, 0.0, 0
                     for r in range(k):
                         inner += g[r] * s[r]
-                    if columns.kind == PER_LABEL:
+                    if columns.separate:
                         for r in range(k):
                             if g[r] != 0.0:
-                                wide_g[r] = g[r]
-                                touched[n_touched] = r
+                                c = r if columns.kind == PER_LABEL else columns.indices[columns.indptr[r]]
+                                wide_g[c] = g[r]
+                                touched[n_touched] = c
                                 n_touched += 1
                     elif columns.kind == PER_SET:
                         column_coefficients(columns, g, relevant[0], relevant.shape[0] > 1, set_g, set_sizes)
