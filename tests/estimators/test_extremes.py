@@ -1,10 +1,12 @@
 """Numbers at the ends of what is accepted: a sentence that says what to do, or everything stays finite and loads."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import settings
+from scipy.sparse import csr_array
 
 import hinged
 from hinged.features import Frequency
@@ -257,3 +259,34 @@ def test_raw_trials_stay_finite(tmp_path):
 def test_extremes_are_refused_with_advice_or_stay_finite(kind, tmp_path):
     share = np.mean([taught(kind, seed, tmp_path / "model") for seed in range(DRAWS)])
     assert 0.1 < share < 0.9
+
+
+@pytest.mark.parametrize(
+    ("dtype", "smallest"), [(np.float32, 2.0**-60), (np.float64, 2.0**-120), (np.float64, 2.0**-560)]
+)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        hinged.Classifier,
+        partial(hinged.Classifier, average=True),
+        partial(hinged.Classifier, sharing="hybrid", features="first"),
+        partial(hinged.Classifier, geometry="entropy", margin=0.5),
+        partial(hinged.Classifier, kernel=hinged.mercer.Gaussian(1.0)),
+        hinged.BinaryClassifier,
+        hinged.OrdinalClassifier,
+        hinged.Regressor,
+        partial(hinged.Regressor, kernel=hinged.mercer.Linear()),
+    ],
+)
+def test_rows_get_unit_length_however_short_they_are(kind, dtype, smallest):
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(24, 5)).astype(dtype), rng.integers(0, 2, 24)
+    X[rng.random(X.shape) < 0.3] = 0.0
+    scaled = X * dtype(smallest)
+    for rows, short in ((X, scaled), (csr_array(X), csr_array(scaled))):
+        usual, tiny = (kind(normalize=True).fit(some, y) for some in (rows, short))
+        assert usual.n_updates_ == tiny.n_updates_ > 0
+        ask = "predict" if isinstance(usual, hinged.Regressor) else "decision_function"
+        np.testing.assert_allclose(
+            getattr(tiny, ask)(short), getattr(usual, ask)(rows), atol=1e-4 if dtype == np.float32 else 1e-12
+        )

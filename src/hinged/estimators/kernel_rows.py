@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn import get_config
 
 from hinged.estimators.dicts import BEYOND
 from hinged.loops.labels import Targets
-from hinged.loops.rows import Dense, Rows
+from hinged.loops.rows import LEAST_SQUARES, Dense, Rows
 from hinged.mercer.sparse import Sparse
 
 __all__ = ["as_dense", "as_sparse", "mostly_zeros", "part_of", "part_of_rows", "remembered", "room_for", "spelt"]
@@ -30,9 +31,29 @@ def mostly_zeros(rows: Rows | Dense, n_features: int) -> bool:
     return bool(rows.indptr[-1] - rows.indptr[0] < FULL * (len(rows.indptr) - 1) * n_features)
 
 
+def _raised(rows: Rows | Dense) -> Rows | Dense:
+    """Rows whose squares would lose digits, or vanish, divided by their largest value; their unit rows are the same."""
+    n, bounds = len(rows.indptr) - 1, np.asarray(rows.indptr)
+    largest, filled = np.zeros(n), np.flatnonzero(np.diff(bounds))
+    values = rows.values if isinstance(rows, Dense) else rows.data
+    if isinstance(rows, Dense):
+        largest = np.abs(values).max(axis=1, initial=0.0)
+    elif len(filled):
+        largest[filled] = np.maximum.reduceat(np.abs(values[: bounds[-1]]), bounds[:-1][filled])
+    small = (largest > 0.0) & (largest < math.sqrt(LEAST_SQUARES))
+    if not small.any():
+        return rows
+    by = np.where(small, largest, 1.0)
+    if isinstance(rows, Dense):
+        return Dense(values / by[:, None])
+    data = values.copy()
+    data[bounds[0] : bounds[-1]] /= np.repeat(by, np.diff(bounds))
+    return rows._replace(data=data)
+
+
 def as_dense(rows: Rows | Dense, n_features: int, dtype: np.dtype, unit: bool) -> tuple[np.ndarray, np.ndarray]:
     """Rows as a matrix, and the squared norm of what they hold beyond its columns; of unit length where asked."""
-    n, d = len(rows.indptr) - 1, n_features
+    n, d, rows = len(rows.indptr) - 1, n_features, _raised(rows) if unit else rows
     X = np.zeros((n, d), dtype)
     if isinstance(rows, Dense):
         values = rows.values[:, :d]
@@ -54,6 +75,7 @@ def as_dense(rows: Rows | Dense, n_features: int, dtype: np.dtype, unit: bool) -
 
 def as_sparse(rows: Rows | Dense, n_features: int, dtype: np.dtype, unit: bool) -> Sparse:
     """Rows without their zeros; of unit length where asked. Names that nobody knows get columns after the others."""
+    rows = _raised(rows) if unit else rows
     if isinstance(rows, Dense):
         X = Sparse.of(rows.values.astype(dtype, copy=False))
     else:

@@ -30,7 +30,7 @@ from hinged.loops.ledger import (
 )
 from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, borrowed, segment
 from hinged.loops.registers import fetch, move_pair, move_rows, rival_of, sum_rows
-from hinged.loops.rows import sum_of_squares
+from hinged.loops.rows import make_unit, sum_of_squares
 from hinged.rules.codes import OPTIMAL, PA2, SIMPERC, SIMPROJ
 from hinged.rules.optimal import by_sorting
 from hinged.rules.passive_aggressive import pa1
@@ -153,12 +153,7 @@ def fast_forward(
                     count = df[f[j]]
                     log_count = logs[count] if count < logs.shape[0] else math.log(count + 0.5)
                     v[j] = v.dtype.type(v[j] * max(0.1, log_rounds - log_count))
-        q = sum_of_squares(v, n)
-        if unit and q > 0.0:
-            norm = math.sqrt(q)
-            for j in range(n):
-                v[j] = v[j] / norm
-            q = sum_of_squares(v, n)
+        q = make_unit(v, n) if unit else sum_of_squares(v, n)
         if bias != 0.0:
             f[n] = 0
             v[n] = bias

@@ -10,13 +10,24 @@ from numba import njit
 
 from hinged.loops.registers import four_squares
 
-__all__ = ["Dense", "Rows", "Scaling", "count_features", "longest_row", "read_row", "sum_of_squares", "usual_square"]
+__all__ = [
+    "Dense",
+    "Rows",
+    "Scaling",
+    "count_features",
+    "longest_row",
+    "make_unit",
+    "read_row",
+    "sum_of_squares",
+    "usual_square",
+]
 
 
 # What keeps every number of a learner finite, together with the limits on settings in estimators/inputs.py: a vector
 # is never longer than √rounds · max(margin / √LEAST_NORM, C · LARGEST_VALUE²), and its square must fit a float64, its
 # entries and net coefficients the type of the weights. A squared norm below these counts as 0.
 LEAST_NORM, LEAST_NORM_SINGLE = 1e-60, 1e-26
+LEAST_SQUARES = 1e-200  # a float64 sum of squares above it has all its digits
 LARGEST_VALUE = {"float64": 1e30, "float32": 1e10}
 # A sum of squares below these holds neither NaN nor infinity nor a value that is too large.
 USUAL_SQUARE, USUAL_SQUARE_SINGLE = 1e30, 1e20
@@ -58,13 +69,38 @@ class Scaling(NamedTuple):
 
 
 @njit(cache=True, inline="always")
-def sum_of_squares(v: Any, n: int) -> float:
-    """‖v‖² in four sums side by side (one alone would wait for itself at every step); 0 where it is next to nothing."""
+def _squares(v: Any, n: int) -> float:
+    """‖v‖² in four sums side by side (one alone would wait for itself at every step)."""
     a, b, c, d = four_squares(v, n)
     for j in range(n & ~3, n):
         a += np.float64(v[j]) * np.float64(v[j])
-    total = (a + b) + (c + d)
+    return (a + b) + (c + d)
+
+
+@njit(cache=True, inline="always")
+def sum_of_squares(v: Any, n: int) -> float:
+    """‖v‖²; 0 where it is next to nothing."""
+    total = _squares(v, n)
     return total if total >= (LEAST_NORM if v.itemsize == 8 else LEAST_NORM_SINGLE) else 0.0
+
+
+@njit(cache=True, inline="always")
+def make_unit(v: Any, n: int) -> float:
+    """Divide `v` by its norm, however small that is; return its squared norm then, 0 for a row of zeros."""
+    total = _squares(v, n)
+    if total < LEAST_SQUARES:  # squares lose digits there, or vanish: bring the values near 1 first
+        largest = 0.0
+        for j in range(n):
+            largest = max(largest, abs(np.float64(v[j])))
+        if largest == 0.0:
+            return 0.0
+        for j in range(n):
+            v[j] = v[j] / largest
+        total = _squares(v, n)
+    norm = math.sqrt(total)
+    for j in range(n):
+        v[j] = v[j] / norm
+    return sum_of_squares(v, n)
 
 
 @njit(cache=True)
@@ -87,12 +123,7 @@ def read_row(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> tu
             f[n] = feature
             v[n] = value
             n += 1
-    q = sum_of_squares(v, n)
-    if scaling.unit and q > 0.0:
-        norm = math.sqrt(q)
-        for j in range(n):
-            v[j] = v[j] / norm
-        q = sum_of_squares(v, n)
+    q = make_unit(v, n) if scaling.unit else sum_of_squares(v, n)
     if scaling.bias != 0.0:
         f[n] = 0
         v[n] = scaling.bias
