@@ -10,6 +10,7 @@ from scipy import sparse
 from tests.reference.kernels import KernelTwin, KernelVectorTwin, gaussian, polynomial
 
 import hinged
+from hinged.journal import DurableModel
 from hinged.mercer import Budget, Centred, Gaussian, Linear, Polynomial
 
 RNG = np.random.default_rng(3)
@@ -243,6 +244,16 @@ def test_what_has_no_meaning_with_a_kernel_is_refused_by_name(settings, says):
 def test_bounds_on_weights_are_not_computed_for_a_kernel():
     with pytest.raises(ValueError, match="got a learner with kernel="):
         hinged.bounds.mistake_bound(hinged.Classifier(kernel=Gaussian()), X, Y)
+
+
+@pytest.mark.parametrize("settings", [{"kernel": Gaussian(0.3)}, {"kernel": Centred(0.3), "sharing": "single"}])
+def test_automatic_features_are_those_of_the_kernel(settings, tmp_path):
+    usual, auto = (hinged.Classifier(**settings, features=features) for features in (None, "auto"))
+    assert auto.fit(X, Y).predict(X).tolist() == usual.fit(X, Y).predict(X).tolist()
+    with DurableModel(tmp_path, hinged.Classifier(**settings, features="auto")) as kept:
+        kept.learn({"a": 1.0}, "p")
+    with DurableModel(tmp_path) as kept:
+        assert kept.model.features is None
 
 
 def odd_rows(A, B):

@@ -33,7 +33,7 @@ class Classifier(ClassifierMixin, LabelEstimator):
     features : str, object of hinged.features or callable, default None
         Label features φ(x, r) for "single" and "hybrid": "first", "frequency", "distance", "tfidf", or a function
         of (dict of feature → value, label) that returns a dict. "auto" takes those that suit text where `sharing`
-        uses label features, none where it does not.
+        uses label features, none where it does not or where a `kernel` has its own.
     geometry : "euclidean", "entropy" or hinged.geometry.Entropy, default "euclidean"
         From moves to weights: added up, or multiplied on a simplex of a fixed number of features, one per label.
     margin : float, default 1.0

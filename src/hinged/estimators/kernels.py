@@ -10,6 +10,7 @@ from hinged.mercer.device import resolve_device
 from hinged.mercer.functions import Centred, check_kernel
 from hinged.rules.codes import INTERIOR
 from hinged.rules.table import Step, check_runs
+from hinged.sharing.plan import chosen_features
 
 __all__ = ["check_kernel_settings", "check_without_kernel", "new_machine"]
 
@@ -46,6 +47,7 @@ def check_kernel_settings(who: Any, step: Step) -> None:
     resolve_device(who.device)
     for name, (only, why) in LEFT_OUT.items():
         value = getattr(who, name, only)
+        value = chosen_features(who.sharing, value, who.kernel) if name == "features" and value is not None else value
         if value is not only and (not isinstance(value, str | bool | int | float) or value != only):
             raise ValueError(f"{name} cannot be used with a kernel; got {name}={value!r}: {why}.")
     if step.code == INTERIOR:

@@ -27,7 +27,7 @@ def plain_settings(model: Any) -> dict[str, Any]:
         raise TypeError(f"a journal is for learners of hinged that learn one example at a time; got a {kind}.")
     settings = model.get_params(deep=False)
     if "features" in settings:  # spelt out, so that what was begun goes on whatever "auto" means later
-        settings["features"] = chosen_features(settings["sharing"], settings["features"])
+        settings["features"] = chosen_features(settings["sharing"], settings["features"], settings.get("kernel"))
     return {"estimator": kind, "settings": {name: to_json(name, value) for name, value in settings.items()}}
 
 

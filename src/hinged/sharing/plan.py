@@ -59,8 +59,10 @@ class Plan:
         ).reshape(len(self.parts), len(labels))
 
 
-def chosen_features(sharing: Any, features: Any) -> Any:
-    """What ``features="auto"`` means with a sharing scheme: none where it has no use for them; others stay as given.
+def chosen_features(sharing: Any, features: Any, kernel: Any = None) -> Any:
+    """What ``features="auto"`` means: none where the sharing scheme has no use for them, or where a kernel has its own.
+
+    Others stay as given.
 
     Examples
     --------
@@ -69,7 +71,7 @@ def chosen_features(sharing: Any, features: Any) -> Any:
     """
     if not isinstance(features, str) or features != "auto":
         return features
-    shared = isinstance(sharing, str) and sharing in ("single", "hybrid")
+    shared = kernel is None and isinstance(sharing, str) and sharing in ("single", "hybrid")
     return label_features.Frequency(high=0.4) if shared else None
 
 
