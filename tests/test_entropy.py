@@ -64,6 +64,7 @@ def assert_equal_to_twin(streams, params, closed=False, sample_weight=None, enou
     more = {name: value for name, value in (("classes", classes), ("sample_weight", weights)) if value is not None}
     progress = hinged.evaluate.progressive(model, stream.X, stream.y, **more)
     np.testing.assert_array_equal(progress.flags, twin.history.flags)
+    assert_close(progress.losses, twin.history.losses, 1e-8)
     assert (progress.updates, progress.novel) == (twin.history.updates, twin.history.novel)
     assert list(model.classes_) == twin.known
     assert_close(model.dual_, twin.dual, 1e-9)

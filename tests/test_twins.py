@@ -104,6 +104,8 @@ def assert_equal_to_twin(stream, params, closed=False, sample_weight=None, spars
     progress = hinged.evaluate.progressive(model, as_given(stream.X), stream.y, **more)
 
     np.testing.assert_array_equal(progress.flags, twin.history.flags)
+    tolerance = 1e-7 if twin.rule in ("optimal", "mira") else 1e-9
+    assert_close(progress.losses, twin.history.losses, tolerance)
     counts = (twin.history.mistakes, twin.history.updates, twin.history.novel)
     assert (progress.mistakes, progress.updates, progress.novel) == counts
     assert (model.n_mistakes_, model.n_updates_, model.n_novel_) == counts
@@ -113,7 +115,6 @@ def assert_equal_to_twin(stream, params, closed=False, sample_weight=None, spars
         assert model.dual_ is None
     else:
         assert_close(model.dual_, twin.dual, 1e-9)
-    tolerance = 1e-7 if twin.rule in ("optimal", "mira") else 1e-9
     scores = twin.scores(stream.probes)
     if estimator is hinged.Classifier and len(twin.known) == 2:
         scores = scores[:, 1] - scores[:, 0]

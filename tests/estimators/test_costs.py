@@ -34,6 +34,7 @@ def test_costs_agree_with_the_plain_twin(rule, constraint):
     model = hinged.Classifier(rule, 0.3, cost=rho, constraint=constraint)
     told = progressive(model, X, y, classes=range(K))
     assert told.flags.tolist() == twin.flags
+    assert told.losses == pytest.approx(twin.losses, abs=1e-10)
     assert told.cost == model.total_cost_ == twin.cost
     assert (model.n_updates_, model.coef_) == (twin.updates, pytest.approx(twin.W, abs=1e-10))
     assert model.dual_ == pytest.approx(twin.dual, abs=1e-9)
@@ -57,6 +58,7 @@ def test_costs_agree_with_the_plain_twin_on_ties_zero_rows_and_free_mistakes(rul
         model = hinged.Classifier(rule, 0.75, cost=rho, constraint=constraint)
         told = progressive(model, X, y, classes=range(K))
         assert (told.flags.tolist(), told.cost, model.n_updates_) == (twin.flags, twin.cost, twin.updates)
+        assert told.losses == pytest.approx(twin.losses, abs=1e-10)
         assert model.coef_ == pytest.approx(twin.W, abs=1e-10)
         assert model.dual_ == pytest.approx(twin.dual, abs=1e-9)
     assert compared >= 2
@@ -147,6 +149,7 @@ def test_a_delayed_answer_costs_what_was_said_at_its_moment():
     told = progressive(late, X, y, classes=range(K), delay=len(X))
     assert told.cost == rho[y, 0].sum()  # nothing was learnt before the last prediction
     assert late.total_cost_ == told.cost
+    assert told.losses.tolist() == np.sqrt(rho[y].max(axis=1)).tolist()
 
 
 @pytest.mark.parametrize(("cost", "said"), [

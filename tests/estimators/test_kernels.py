@@ -40,6 +40,7 @@ def test_label_sets_and_weights_go_as_in_the_plain_learner(rule, sharing, kernel
     model = hinged.Ranker(rule, C=0.5, sharing=sharing, kernel=kernel)
     progress = hinged.evaluate.progressive(model, X, SETS, classes=list("abcd"), sample_weight=WEIGHTS)
     np.testing.assert_array_equal(progress.flags, twin.flags)
+    close(progress.losses, twin.losses)
     assert model.n_updates_ == twin.updates
     close(model.decision_function(X[:9]), twin.scores(X[:9]))
     close(model.dual_, twin.dual)
@@ -63,6 +64,7 @@ def test_two_labels_and_numbers_go_as_in_the_plain_learner(rule):
         progress = hinged.evaluate.progressive(model, X, y, sample_weight=WEIGHTS)
         twin.run(X, y, WEIGHTS)
         np.testing.assert_array_equal(progress.flags, twin.flags)
+        close(progress.losses, twin.losses)
         assert model.n_updates_ == twin.updates
         asked = model.predict if isinstance(model, hinged.Regressor) else model.decision_function
         close(asked(X[:9]), [twin.score(x) for x in X[:9]])
@@ -200,18 +202,21 @@ def test_a_late_answer_is_judged_when_it_was_given():
     settings = {"C": 0.5, "kernel": Polynomial(0.5, 2)}
     late = hinged.evaluate.progressive(hinged.Classifier(**settings), X, Y, delay=5)
     model = hinged.Classifier(**settings)
-    flags = []
+    flags, losses = [], []
     for t in range(len(X)):
         known = [] if t <= 5 else model.classes_.tolist()
-        if Y[t] not in known:
-            flags.append(-1)
-        else:
+        flag, gap = -1, np.inf
+        if Y[t] in known:
             scores = model._scores(X[t : t + 1])[0]
             at = known.index(Y[t])
-            flags.append(int(scores[at] <= np.delete(scores, at).max(initial=-np.inf)) if len(known) > 1 else 0)
+            gap = scores[at] - np.delete(scores, at).max(initial=-np.inf)
+            flag = int(gap <= 0.0)
+        flags.append(flag)
+        losses.append(max(0.0, 1.0 - gap))
         if t >= 5:
             model.learn_one(X[t - 5], Y[t - 5])
     np.testing.assert_array_equal(late.flags, flags)
+    close(late.losses, losses)
 
 
 # ------------------------------------------------------------------ what cannot be
@@ -241,11 +246,6 @@ def test_what_has_no_meaning_with_a_kernel_is_refused_by_name(settings, says):
         hinged.Classifier(**settings).fit(X, Y)
 
 
-def test_bounds_on_weights_are_not_computed_for_a_kernel():
-    with pytest.raises(ValueError, match="got a learner with kernel="):
-        hinged.bounds.mistake_bound(hinged.Classifier(kernel=Gaussian()), X, Y)
-
-
 @pytest.mark.parametrize("settings", [{"kernel": Gaussian(0.3)}, {"kernel": Centred(0.3), "sharing": "single"}])
 def test_automatic_features_are_those_of_the_kernel(settings, tmp_path):
     usual, auto = (hinged.Classifier(**settings, features=features) for features in (None, "auto"))
@@ -254,6 +254,11 @@ def test_automatic_features_are_those_of_the_kernel(settings, tmp_path):
         kept.learn({"a": 1.0}, "p")
     with DurableModel(tmp_path) as kept:
         assert kept.model.features is None
+
+
+def test_bounds_on_weights_are_not_computed_for_a_kernel():
+    with pytest.raises(ValueError, match="got a learner with kernel="):
+        hinged.bounds.mistake_bound(hinged.Classifier(kernel=Gaussian()), X, Y)
 
 
 def odd_rows(A, B):

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from tests.reference.sequence import SequenceTwin, every_sequence, features_of, hamming, viterbi
 
 import hinged
-from hinged.evaluate import progressive
+from hinged.evaluate import Progress, progressive
 from hinged.rules.codes import OPTIMAL
 
 RULES = tuple(name for name, (code, _) in hinged.rules.RULES.items() if code <= OPTIMAL)
@@ -46,7 +46,7 @@ def random_sentences(seed, n=25, longest=5, values=True):
 
 def agree(model, twin, X, y, classes=TAGS):
     """Learn both in step until a round hangs on rounding, and compare; at least ten rounds must remain."""
-    flags = []
+    told = []
     for t, (sentence, tags) in enumerate(zip(X, y, strict=True)):
         before = copy.deepcopy(twin)
         twin.learn(sentence, tags)
@@ -54,8 +54,10 @@ def agree(model, twin, X, y, classes=TAGS):
             twin = before
             assert t >= 10, "the stream has a near tie too early"
             break
-        flags += progressive(model, [sentence], [tags], classes=classes).flags.tolist()
-    assert flags == twin.flags
+        told.append(progressive(model, [sentence], [tags], classes=classes))
+    told = Progress.join(told)
+    assert told.flags.tolist() == twin.flags
+    np.testing.assert_allclose(told.losses, twin.losses, atol=1e-9)
     assert model.n_updates_ == twin.updates
     assert model.total_cost_ == pytest.approx(twin.spent)
     assert model.dual_ == pytest.approx(twin.dual, abs=1e-9)
@@ -284,6 +286,23 @@ def test_epochs_in_another_order_each():
     order = [by_hand.feature_names_.index(name) for name in model.feature_names_]
     np.testing.assert_allclose(model.coef_, by_hand.coef_[:, order], atol=1e-12)
     assert model.n_rounds_ == 3 * len(X)
+
+
+@pytest.mark.parametrize(
+    ("params", "margin"),
+    [
+        ({}, np.sqrt),
+        ({"constraint": "max-loss"}, np.sqrt),
+        ({"constraint": "additive"}, float),
+        ({"cost": hamming}, np.sqrt),
+    ],
+)
+def test_a_late_sentence_has_the_loss_of_its_prediction(params, margin):
+    X, y = random_sentences(17)
+    told = progressive(hinged.SequenceTagger(**params), X, y, classes=TAGS, delay=len(X))
+    every = "constraint" in params  # all rivals tie at 0 then, and the costliest is the one with all tags wrong
+    wrong = [len(tags) if every else sum(t != "A" for t in tags) for tags in y]
+    assert told.losses.tolist() == [margin(n) for n in wrong]
 
 
 def test_late_answers_are_judged_when_they_were_asked_for():

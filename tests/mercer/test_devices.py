@@ -49,6 +49,7 @@ def cube(A, B):
 
 def alike(ours, theirs, X, tolerance=1e-10):
     np.testing.assert_array_equal(ours.flags, theirs.flags)
+    np.testing.assert_allclose(ours.losses, theirs.losses, rtol=0, atol=tolerance * max(1.0, theirs.losses.max()))
     assert (ours.updates, ours.n_labels) == (theirs.updates, theirs.n_labels)
     a, b = ours.machine.own.filled, theirs.machine.own.filled
     np.testing.assert_array_equal(a.rounds, b.rounds)

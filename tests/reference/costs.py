@@ -10,7 +10,7 @@ class CostTwin:
     def __init__(self, n, k, rule, C, rho, constraint):
         self.rule, self.C, self.rho, self.constraint = rule, C, rho, constraint
         self.W = np.zeros((k, n))
-        self.flags, self.cost, self.gain, self.updates = [], 0.0, 0.0, 0
+        self.flags, self.losses, self.cost, self.gain, self.updates = [], [], 0.0, 0.0, 0
         self.nearest = np.inf  # the smallest gap between two scores so far that is not 0
 
     def learn(self, x, y):
@@ -25,11 +25,13 @@ class CostTwin:
         if self.rule in ("pa", "pa1", "pa2") and self.constraint == "prediction":
             others = [predicted] if predicted != y else []
         if not others:
+            self.losses.append(0.0)
             return
         z = np.array([(np.arange(k) == y).astype(float) - (np.arange(k) == r) for r in others])
         z = np.einsum("jk,n->jkn", z, x).reshape(len(others), k * n)
         margins = np.sqrt(self.rho[y, others])
         trial = rules.Trial(z, z @ self.W.ravel(), margins)
+        self.losses.append(float(np.max(trial.loss)))
         lam = rules.RULES[self.rule](trial, self.C)
         self.W = self.W + (lam @ z).reshape(k, n)
         self.gain += lam @ margins - ((lam**2).sum() / (4 * self.C) if self.rule == "pa2" else 0.0)

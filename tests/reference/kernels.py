@@ -55,7 +55,7 @@ class KernelTwin:
         self.known = sorted(classes) if classes is not None else []
         self.rows = {}  # of each label
         self.past = []  # (row, means then, label, coefficient)
-        self.flags, self.updates, self.gain = [], 0, 0.0
+        self.flags, self.losses, self.updates, self.gain = [], [], 0, 0.0
 
     def means(self, n):
         """Each label's mean, 0 before its first row."""
@@ -79,21 +79,22 @@ class KernelTwin:
 
     def learn(self, x, relevant, weight=1.0):
         new = sorted(r for r in relevant if r not in self.known)
-        flag = -1
+        flag, loss = -1, 0.0
         if not new:
-            flag = self.update(x, relevant, weight)
+            flag, loss = self.update(x, relevant, weight)
         if weight > 0:
             self.known += new
             for r in relevant:
                 self.rows.setdefault(r, []).append(x)
         self.flags.append(flag)
+        self.losses.append(loss)
 
     def update(self, x, relevant, weight):
-        """Flag of the round, after its step."""
+        """Flag and loss of the round, before its step."""
         p = self.means(len(x))
         pairs = [(r, s) for r in self.known if r in relevant for s in self.known if s not in relevant]
         if not pairs:
-            return 0
+            return 0, 0.0
         f = {r: self.score(x, r) for r in self.known}
 
         def inner(r, s):
@@ -101,7 +102,7 @@ class KernelTwin:
 
         gram = [[inner(r, a) - inner(r, b) - inner(s, a) + inner(s, b) for a, b in pairs] for r, s in pairs]
         trial = KernelTrial.of(np.array(gram), np.array([f[r] - f[s] for r, s in pairs]), self.margin)
-        flag = int(np.any(trial.mistaken))
+        flag, loss = int(np.any(trial.mistaken)), float(np.max(trial.loss))
         if weight > 0:
             C = {"mira": self.settings.cap, "uniform": 1.0}.get(self.rule, self.C * weight)
             multipliers = rules.RULES[self.rule](trial, C)
@@ -111,7 +112,7 @@ class KernelTwin:
             self.gain += np.sum(multipliers) * self.margin
             self.gain -= np.sum(multipliers**2) / (4.0 * C) if self.rule == "pa2" else 0.0
             self.updates += int(np.any(multipliers > 0))
-        return flag
+        return flag, loss
 
     def run(self, X, y, weights=None):
         for i, (x, labels) in enumerate(zip(X, y, strict=True)):

@@ -23,6 +23,7 @@ class History:
     """What the rounds so far amounted to; lists have one entry per round."""
 
     flags: list = field(default_factory=list)
+    losses: list = field(default_factory=list)
     duals: list = field(default_factory=list)
     nearest: list = field(default_factory=list)
     updates: int = 0
@@ -96,10 +97,10 @@ class Twin:
         """Score, count and learn one row; `relevant` is its set of labels, `weight` its sample weight."""
         x = self.scaler.row(raw)
         new = sorted(r for r in relevant if r not in self.known)
-        flag, nearest = -1, np.inf
+        flag, loss, nearest = -1, 0.0, np.inf
         if not new:
             trial = self.trial(x, relevant)
-            flag = int(np.any(trial.mistaken))
+            flag, loss = int(np.any(trial.mistaken)), float(np.max(trial.loss, initial=0.0))
             if len(trial.achieved):
                 nearest = rules.nearest_threshold(self.rule, trial)
                 self.update(trial, weight)
@@ -109,6 +110,7 @@ class Twin:
             self.statistics.enter(x, relevant)
             self.sum_of_w += self.w
         self.history.flags.append(flag)
+        self.history.losses.append(loss)
         self.history.nearest.append(nearest)
         self.history.duals.append(self.dual)
 

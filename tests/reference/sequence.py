@@ -81,7 +81,7 @@ class SequenceTwin:
         self.constraint, self.n_best = constraint, n_best
         self.weights, self.sums = defaultdict(float), defaultdict(float)
         self.gain, self.rounds, self.updates, self.spent = 0.0, 0, 0, 0.0
-        self.flags, self.duals = [], []
+        self.flags, self.losses, self.duals = [], [], []
         self.nearest = inf  # how close any round came to going another way
 
     # ------------------------------------------------------------------ one round
@@ -89,7 +89,7 @@ class SequenceTwin:
         """Predict, count and learn one sentence."""
         right = tuple(right)
         new = [tag for tag in dict.fromkeys(right) if tag not in self.tags]
-        flag = -1
+        flag, loss = -1, 0.0
         if new:
             self.tags += new if weight > 0 else []
         else:
@@ -99,13 +99,13 @@ class SequenceTwin:
                 ranked = self.look(every_sequence(self.weights, sentence, self.tags))
             flag = int(ranked[0][1] != right)
             self.spent += self.cost(right, ranked[0][1]) if flag else 0.0
-            if weight > 0:
-                self.update(sentence, right, self.rivals(sentence, right, ranked), self.C * weight)
+            loss = self.update(sentence, right, self.rivals(sentence, right, ranked), self.C * weight)
         if weight > 0:
             self.rounds += 1
             for key, value in self.weights.items():
                 self.sums[key] += value
         self.flags.append(flag)
+        self.losses.append(loss)
         self.duals.append(self.dual)
 
     def look(self, ranked):
@@ -124,9 +124,9 @@ class SequenceTwin:
         return [y for _, y in ranked[: self.n_best] if y != right]
 
     def update(self, sentence, right, rivals, C):
-        """One step of the rule on the constraints ⟨ω, Φ(x, y) - Φ(x, ŷ)⟩ >= √ρ (or ρ, where it is added)."""
+        """One step on the constraints ⟨ω, Φ(x, y) - Φ(x, ŷ)⟩ >= √ρ (or ρ, where it is added); the loss before it."""
         if not rivals:
-            return
+            return 0.0
         moves = [self.direction(sentence, right, other) for other in rivals]
         keys = sorted(set().union(*moves), key=repr)
         z = np.array([[move.get(key, 0.0) for key in keys] for move in moves])
@@ -134,13 +134,17 @@ class SequenceTwin:
         costs = np.array([self.cost(right, other) for other in rivals])
         margins = costs if self.constraint == "additive" else np.sqrt(costs)
         self.nearest = min(self.nearest, *(abs(v) for v in [*(margins - achieved), *achieved] if v != 0.0), inf)
-        multipliers = rules.RULES[self.rule](rules.Trial(z, achieved, margins), C)
+        trial = rules.Trial(z, achieved, margins)
+        if C == 0.0:
+            return float(np.max(trial.loss))
+        multipliers = rules.RULES[self.rule](trial, C)
         for step, move in zip(multipliers, moves, strict=True):
             for key, value in move.items():
                 self.weights[key] += step * value
         self.gain += float(multipliers @ margins)
         self.gain -= float(multipliers @ multipliers) / (4.0 * C) if self.rule == "pa2" else 0.0
         self.updates += int(np.any(multipliers > 0))
+        return float(np.max(trial.loss))
 
     @staticmethod
     def direction(sentence, right, other):

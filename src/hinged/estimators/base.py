@@ -21,7 +21,7 @@ from hinged.estimators.reading import Batch
 from hinged.estimators.settings import BUILT_FOR, STEPPING, check_sizes, settle
 from hinged.loops.costs import Costs
 from hinged.loops.labels import Targets
-from hinged.loops.ledger import LABELS
+from hinged.loops.ledger import LABELS, Told
 from hinged.loops.rows import Dense
 from hinged.tasks.cost import cost_matrix
 
@@ -152,7 +152,7 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         weights: np.ndarray,
         delay: int = 0,
         advance: Callable[[int], None] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> Told:
         known, model = self._held
         known = LabelIndex() if known is None else known
         n_before = len(known)
@@ -172,12 +172,12 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
         after = [*known.labels, *new] if new else known.labels
         self._price(model, after)
         try:
-            told = model.learn(batch.rows, Targets(indptr, ids, weights), after, delay, self._describe, advance)
+            told: Told = model.learn(batch.rows, Targets(indptr, ids, weights), after, delay, self._describe, advance)
         finally:  # also where the call is interrupted: the labels met so far are known
             known.extend(new[: max(0, int(model.ledger.counts[LABELS]) - len(known))])
         tell(self, model)
         if n_before < 2 or (np.diff(indptr) != 1).any():  # elsewhere each round has one right label, and a rival
-            told[1][without_rival(indptr, ids, n_before, delay)] = 0
+            told.ranks[without_rival(indptr, ids, n_before, delay)] = 0
         return told
 
     def _price(self, model: Any, labels: Sequence[Hashable]) -> None:

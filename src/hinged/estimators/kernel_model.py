@@ -29,8 +29,10 @@ from hinged.loops.ledger import (
     ROUNDS,
     SQ_NORM,
     UPDATES,
+    Told,
     new_ledger,
     new_notes,
+    new_told,
     note_rounds,
 )
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Dense, Rows
@@ -242,29 +244,30 @@ class KernelLabelModel(KernelModel):
         delay: int = 0,
         describe: Any = None,
         advance: Callable[[int], None] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Learn rows in order; return each round's flag and the rank of its best right label."""
+    ) -> Told:
+        """Learn rows in order; return what is told of each round."""
         n = len(rows.indptr) - 1
-        flags, ranks = np.zeros(n, np.int8), np.ones(n, np.int32)
+        told = new_told(n)
         with self.lock:
             self._choose_storage(rows)
             step = 1 if delay > 0 else self._portions(n, advance)
             for first in range(-delay, n, step):
                 judged = first + delay
                 if delay > 0 and judged < n:  # what counts is the prediction, by the model of its moment
-                    flags[judged], ranks[judged] = self._judge(*part_of(rows, targets, slice(judged, judged + 1)))
+                    one = slice(judged, judged + 1)
+                    self._judge(*part_of(rows, targets, one), told.part(one))
                 if first < 0:
                     continue
                 part = slice(first, min(n, first + step))
                 rounds = self._run(*part_of(rows, targets, part), len(labels))
                 if delay == 0:
-                    flags[part], ranks[part] = rounds.flags, rounds.ranks
+                    rounds.tell(told.part(part))
                 else:
-                    rounds.flags[:] = flags[part]
+                    rounds.flags[:] = told.flags[part]
                 self.enter(rounds)
                 if advance is not None:
                     advance(part.stop - first)
-        return flags, ranks
+        return told
 
     def _rounds(self, targets: Targets) -> LabelRounds:
         first = targets.indptr[0]
@@ -281,13 +284,13 @@ class KernelLabelModel(KernelModel):
         note_rounds(self.ledger, rounds.middles[noted], rounds.leads[noted], rounds.hits[noted])
         return rounds
 
-    def _judge(self, rows: Rows | Dense, targets: Targets) -> tuple[int, int]:
-        """Flag and rank of one row, learning nothing."""
+    def _judge(self, rows: Rows | Dense, targets: Targets, told: Told) -> None:
+        """Tell of one row, learning nothing."""
         rounds = self._rounds(targets._replace(weights=np.zeros(1)))
         k = rounds.n_known
         X, beyond = self.read(rows, self.machine)
         rounds.decide(0, self.machine.scores(X, k, beyond)[0], 0.0)
-        return int(rounds.flags[0]), int(rounds.ranks[0])
+        rounds.tell(told)
 
     def score(
         self, rows: Rows | Dense, labels: Sequence[Hashable], describe: Any = None, current: bool = False

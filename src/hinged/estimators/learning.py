@@ -16,6 +16,7 @@ from hinged.estimators.labels import Numbers
 from hinged.estimators.learnt import Learnt
 from hinged.estimators.reading import Batch, ReadsRows
 from hinged.estimators.settings import whole
+from hinged.loops.ledger import Told
 from hinged.loops.rows import Dense, Rows
 
 __all__ = ["Learns"]
@@ -107,8 +108,8 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
         sample_weight: Any = None,
         delay: int = 0,
         advance: Callable[[int], None] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """`partial_fit`, with what is told of each round: its flag, and its rank or loss."""
+    ) -> Told:
+        """`partial_fit`, with what is told of each round."""
         with self._or_undone(several=True):
             batch, answers, weights = self._check(X, y, sample_weight)
             self._expect_classes(classes, answers)

@@ -18,7 +18,7 @@ from hinged.estimators.labels import LabelIndex, check_labels, to_declare
 from hinged.estimators.settings import check_sizes, whole
 from hinged.estimators.tagging import Batch, Tagging
 from hinged.loops.chain import NO_TABLE, ChainModel
-from hinged.loops.ledger import LABELS
+from hinged.loops.ledger import LABELS, Told
 from hinged.loops.sequence import ADDITIVE, MAX_LOSS, PREDICTION, Wish
 from hinged.rules.table import check_runs
 from hinged.rules.table import resolve as resolve_rule
@@ -188,8 +188,8 @@ class SequenceTagger(Tagging, BaseEstimator):
         delay: int = 0,
         advance: Callable[[int], None] | None = None,
         lengths: Any = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """`partial_fit`, with each round's flag and the place of the right sequence."""
+    ) -> Told:
+        """`partial_fit`, with what is told of each round; its rank is the place of the right sequence."""
         with self._or_undone(several=True):
             read = self._check(X, y, sample_weight, lengths)
             n = len(read.batch.sentences.ends) - 1
@@ -211,7 +211,7 @@ class SequenceTagger(Tagging, BaseEstimator):
 
     def _learn(
         self, read: Read, order: np.ndarray, delay: int = 0, advance: Callable[[int], None] | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> Told:
         batch, tags, weights = read
         known = LabelIndex() if self._labels is None else self._labels
         each = np.repeat(weights, np.diff(batch.sentences.ends)) if len(weights) else None

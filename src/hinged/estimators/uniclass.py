@@ -16,7 +16,7 @@ from hinged.estimators.labels import LabelIndex
 from hinged.estimators.learning import Learns
 from hinged.estimators.reading import Batch
 from hinged.estimators.settings import check_options, check_sizes, whole
-from hinged.loops.ledger import MISTAKES
+from hinged.loops.ledger import MISTAKES, Told
 from hinged.loops.rows import Rows
 from hinged.loops.steps import Setting
 from hinged.loops.uniclass import UniclassModel
@@ -162,7 +162,7 @@ class Uniclass(OutlierMixin, Learns):
         weights: np.ndarray,
         delay: int = 0,
         advance: Callable[[int], None] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> Told:
         if self._model is None:
             settled = self._settle(batch.dtype)
             self._certified, self._edited = False, False
@@ -185,7 +185,7 @@ class Uniclass(OutlierMixin, Learns):
                     model.ledger.counts[MISTAKES] = before + int(flags[i])
         if advance is not None:
             advance(batch.n)
-        return flags, (1 + flags).astype(np.int32), losses
+        return Told(flags, (1 + flags).astype(np.int32), losses)
 
     # ------------------------------------------------------------------ answers
     @at_one_moment

@@ -17,7 +17,7 @@ from hinged.estimators.learning import Learns
 from hinged.estimators.past_rounds import PastRounds, no_weights
 from hinged.estimators.reading import Batch
 from hinged.estimators.settings import check_options, check_sizes, whole
-from hinged.loops.ledger import MISTAKES, NOVEL
+from hinged.loops.ledger import MISTAKES, NOVEL, Told
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
 from hinged.loops.vector_model import ORDINAL, REGRESSION, VectorModel
@@ -28,8 +28,6 @@ from hinged.rules.table import resolve as resolve_rule
 __all__ = ["VectorEstimator", "part"]
 
 UNWEIGHTED = np.zeros(0)
-
-Told = tuple[np.ndarray, np.ndarray, np.ndarray]  # of each round: its flag, the rank of its answer, its loss
 
 
 class VectorSettled(NamedTuple):
@@ -158,7 +156,7 @@ class VectorEstimator(PastRounds, Learns):
         flags, losses = self._one_after_another(batch.rows, answers, weights, delay, advance)
         ranks = np.where(flags < 0, 0, 1 + flags).astype(np.int32)
         self._unrank(before, answers, weights, delay, ranks)
-        return flags, ranks, losses
+        return Told(flags, ranks, losses)
 
     def _unrank(
         self, before: Sequence[Hashable], answers: Any, weights: np.ndarray, delay: int, ranks: np.ndarray

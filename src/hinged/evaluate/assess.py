@@ -103,7 +103,8 @@ def _test_then_train(model: Any, chunk: Chunk, result: Assessment) -> None:
                 thresholds[i] = memory.ledger.sums[THRESHOLD]
                 if result.keep and len(labels):
                     sure[i] = confidences(memory, scores[-1][None, :])[0]
-            flags[i : i + 1], ranks[i : i + 1] = model._learn(one, truth[i : i + 1], weights[i : i + 1])
+            told = model._learn(one, truth[i : i + 1], weights[i : i + 1])
+            flags[i : i + 1], ranks[i : i + 1] = told.flags, told.ranks
     labels = list(model._known())
     table = np.full((n, len(labels)), -np.inf)
     for i, row in enumerate(scores):

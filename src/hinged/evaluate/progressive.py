@@ -30,8 +30,9 @@ class Progress:
     seconds : float
         Wall time of the pass.
     losses : float64 array or None
-        The hinge of each round before its lesson, from `BinaryClassifier`, `Regressor`, `OrdinalClassifier` and
-        `Uniclass`; None from learners of labels and of sequences, whose loops do not write it down.
+        Hinge loss of each round before its update, by the margin and the constraints that the learner's rule is
+        given: over pairs of labels, with their costs where set; over the rivals of a sequence; of the one constraint
+        of a vector. 0 where a label is new, or where there is nothing to rank. `progressive` always has it.
     """
 
     flags: np.ndarray
@@ -132,8 +133,8 @@ def progressive(
         With them every round counts; without, a label's first round does not.
     sample_weight : array (rows,), optional
     delay : int, default 0
-        The answer to a row comes that many rows later: its flag is fixed when it is predicted, and at feedback it is
-        scored again by the model of that moment before it is learnt.
+        The answer to a row comes that many rows later: its flag, rank and loss are fixed when it is predicted, and at
+        feedback it is scored again by the model of that moment before it is learnt.
     show : bool, default False
         A progress bar on stderr.
 
@@ -156,12 +157,10 @@ def progressive(
         with Bar(console=Console(stderr=True), transient=True) as bar:
             total = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else None
             task = bar.add_task(type(model).__name__, total=total)
-            flags, ranks, *more = model._learn_batch(
-                X, y, classes, sample_weight, int(delay), lambda n: bar.update(task, advance=n)
-            )
+            told = model._learn_batch(X, y, classes, sample_weight, int(delay), lambda n: bar.update(task, advance=n))
     else:
-        flags, ranks, *more = model._learn_batch(X, y, classes, sample_weight, int(delay))
+        told = model._learn_batch(X, y, classes, sample_weight, int(delay))
     seconds = time.perf_counter() - start
     cost = getattr(model, "total_cost_", None)
-    cost = float((flags == 1).sum()) if cost is None else cost - paid
-    return Progress(flags, ranks, model.n_updates_ - before, cost, seconds, *more)
+    cost = float((told.flags == 1).sum()) if cost is None else cost - paid
+    return Progress(told.flags, told.ranks, model.n_updates_ - before, cost, seconds, told.losses)

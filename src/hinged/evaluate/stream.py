@@ -126,7 +126,7 @@ def _learn(model: Any, chunk: Chunk, tally: Tally, began: float) -> Tally:
     before = model.n_updates_ if hasattr(model, "n_updates_") else 0
     # Arrow's own memory is read-only, which would be another type to the compiled loop
     weights = None if chunk.weights is None else np.array(chunk.weights)
-    flags, ranks, *_ = model._learn_batch(rows_for(model, chunk, True), answers_for(model, chunk), None, weights)
+    flags, ranks, _ = model._learn_batch(rows_for(model, chunk, True), answers_for(model, chunk), None, weights)
     return tally._replace(
         rounds=tally.rounds + len(flags),
         counted=tally.counted + int(((flags == 1) | ((flags == 0) & (ranks != 0))).sum()),

@@ -94,7 +94,7 @@ def learn_sentences(
             break
         began, before = time.perf_counter(), getattr(model, "n_updates_", 0)
         X = [window(words_of(model, sentence, source)) for sentence in some]
-        flags, _ = model._learn_batch(X, [sentence.tags for sentence in some])
+        flags = model._learn_batch(X, [sentence.tags for sentence in some]).flags
         took = time.perf_counter() - began
         size = max(1, min(AT_ONCE, int(len(some) * min(FASTER, SECONDS / max(took, 1e-9)))))
         tally = tally._replace(

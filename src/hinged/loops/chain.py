@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from hinged.loops.ledger import GAIN, LABELS, LEARNT, MISTAKES, NOVEL, PENALTY, SQ_NORM
+from hinged.loops.ledger import GAIN, LABELS, LEARNT, MISTAKES, NOVEL, PENALTY, SQ_NORM, Told, new_told
 from hinged.loops.memory import longer
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE
 from hinged.loops.sequence import COST, MAX_LOSS, Wish, learn
@@ -114,27 +114,27 @@ class ChainModel:
         cost: Asked | None = None,
         delay: int = 0,
         advance: Callable[[int], None] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Learn sentences in that order; return each round's flag, and the place of the right sequence in the list.
+    ) -> Told:
+        """Learn sentences in that order; return what is told of each, its rank the place of the right sequence.
 
         `n_tags` is how many there are after these sentences; `cost` is a function of the user's, of the right and
         another sequence of tags; `advance(n)` is told of rounds done.
         """
         n = len(order)
-        flags, ranks = np.zeros(n, np.int8), np.zeros(n, np.int32)
+        told = new_told(n)
         with self.lock:
             self._check_table(sentences, order, n_tags)
             self._fit_tags(n_tags)
             if cost is not None or delay > 0:
-                self._learn_singly(sentences, tags, order, weights, n_tags, cost, delay, advance, flags, ranks)
-                return flags, ranks
+                self._learn_singly(sentences, tags, order, weights, n_tags, cost, delay, advance, told)
+                return told
             step = AT_ONCE if advance is None else max(1, min(AT_ONCE, n // 200))
             for first in range(0, n, step):
                 part = slice(first, first + step)
-                self._run(sentences, tags, order[part], weights, n_tags, NOT_GIVEN, flags[part], ranks[part])
+                self._run(sentences, tags, order[part], weights, n_tags, NOT_GIVEN, told.part(part))
                 if advance is not None:
                     advance(len(order[part]))
-        return flags, ranks
+        return told
 
     def _run(
         self,
@@ -144,8 +144,7 @@ class ChainModel:
         weights: np.ndarray,
         n_tags: int,
         given: np.ndarray,
-        flags: np.ndarray,
-        ranks: np.ndarray,
+        told: Told,
     ) -> None:
         cursor, counts, sums = np.zeros(2, np.int64), self.counts, self.sums
         while True:
@@ -163,8 +162,7 @@ class ChainModel:
                 sums,
                 marks,
                 n_tags,
-                flags,
-                ranks,
+                told,
                 cursor,
             )
             if cursor[0] == len(order):
@@ -183,33 +181,33 @@ class ChainModel:
         cost: Asked | None,
         delay: int,
         advance: Callable[[int], None] | None,
-        flags: np.ndarray,
-        ranks: np.ndarray,
+        told: Told,
     ) -> None:
         """One by one: a function of the user's is asked about each, or answers come late."""
-        counts, sums, ends, n = self.counts, self.sums, sentences.ends, len(order)
+        counts, sums, n = self.counts, self.sums, len(order)
         judged = np.zeros(n)
+
+        def run(i: int, weight: np.ndarray, told: Told) -> float:
+            """One round; return its cost."""
+            one, right = part_of(sentences, order[i]), tags[sentences.ends[order[i]] : sentences.ends[order[i] + 1]]
+            given = NOT_GIVEN if cost is None or self._is_new(right) else self._asked(one, right, cost)
+            before = sums[COST]
+            self._run(one, right, np.zeros(1, np.int64), weight, n_tags, given, told)
+            return float(sums[COST] - before)
+
         for t in range(n + delay):
-            if delay > 0 and t < n:
-                one, right = part_of(sentences, order[t]), tags[ends[order[t]] : ends[order[t] + 1]]
-                flags[t], ranks[t], judged[t] = self._judge(one, right, cost)
+            if delay > 0 and t < n:  # what counts is the prediction, by the weights of its moment
+                kept, spent = counts.copy(), sums[COST]
+                judged[t] = run(t, np.zeros(1), told.part(slice(t, t + 1)))
+                counts[:], sums[COST] = kept, spent
             i = t - delay
             if i < 0:
                 continue
-            one, right = part_of(sentences, order[i]), tags[ends[order[i]] : ends[order[i] + 1]]
-            given, weight = NOT_GIVEN, weights[order[i] : order[i] + 1]
-            if cost is not None and not self._is_new(right):
-                given = np.zeros(self.wish.n_best)
-                _, listed, _, found = self.answer(one, int(counts[LABELS]), self.wish.n_best, current=True)
-                for j in range(int(found[0])):
-                    given[j] = 0.0 if (listed[j] == right).all() else cost(right, listed[j])
-            flag, rank, spent = np.zeros(1, np.int8), np.zeros(1, np.int32), sums[COST]
-            self._run(one, right, np.zeros(1, np.int64), weight, n_tags, given, flag, rank)
-            if delay == 0:
-                flags[i], ranks[i] = flag[0], rank[0]
-            else:  # what counts is the prediction, not what the model would say by now
-                counts[MISTAKES] += int(flags[i] == 1) - int(flag[0] == 1)
-                counts[NOVEL] += int(flags[i] == -1) - int(flag[0] == -1)
+            now, spent = new_told(1) if delay > 0 else told.part(slice(i, i + 1)), sums[COST]
+            run(i, weights[order[i] : order[i] + 1], now)
+            if delay > 0:
+                counts[MISTAKES] += int(told.flags[i] == 1) - int(now.flags[0] == 1)
+                counts[NOVEL] += int(told.flags[i] == -1) - int(now.flags[0] == -1)
                 sums[COST] = spent + judged[i]
             if advance is not None:
                 advance(1)
@@ -217,19 +215,13 @@ class ChainModel:
     def _is_new(self, tags: np.ndarray) -> bool:
         return bool(tags.min() < 0 or tags.max() >= self.counts[LABELS])
 
-    def _judge(self, one: Sentences, right: np.ndarray, cost: Asked | None) -> tuple[int, int, float]:
-        """Flag, rank and cost of one sentence by the current weights."""
-        if self._is_new(right):
-            return -1, 0, 0.0
+    def _asked(self, one: Sentences, right: np.ndarray, cost: Asked) -> np.ndarray:
+        """Costs of the best sequences of one sentence, by a function of the user's."""
+        given = np.zeros(self.wish.n_best)
         _, listed, _, found = self.answer(one, int(self.counts[LABELS]), self.wish.n_best, current=True)
-        same = (listed[: int(found[0])] == right).all(axis=1)
-        rank = int(np.argmax(same)) + 1 if same.any() else self.wish.n_best + 1
-        if rank == 1:
-            return 0, 1, 0.0
-        if cost is not None:
-            return 1, rank, cost(right, listed[0])
-        wrong = self.rho[right, listed[0]] if len(self.rho) else right != listed[0]
-        return 1, rank, float(wrong.sum())
+        for j in range(int(found[0])):
+            given[j] = 0.0 if (listed[j] == right).all() else cost(right, listed[j])
+        return given
 
     def _check_table(self, sentences: Sentences, order: np.ndarray, n_tags: int) -> None:
         if self.wish.constraint == MAX_LOSS:

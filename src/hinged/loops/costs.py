@@ -11,7 +11,7 @@ from numba import njit
 from hinged.rules.codes import CONPROJ, PERCEPTRON, SIMPERC
 from hinged.rules.passive_aggressive import pa1
 
-__all__ = ["NO_COSTS", "Costs", "constrained_rival", "counted_cost", "mean_of_mistakes", "own_margins"]
+__all__ = ["NO_COSTS", "Costs", "constrained_rival", "counted_cost", "mean_of_mistakes", "own_margins", "round_loss"]
 
 
 class Costs(NamedTuple):
@@ -25,13 +25,44 @@ NO_COSTS = Costs(np.zeros((0, 0)), False)
 
 
 @njit(cache=True)
-def counted_cost(costs: Any, s: Any, y: int) -> float:
-    """ρ(y, ŷ) of the label that these scores predict, the earlier one on a tie."""
+def _predicted(s: Any) -> int:
+    """The label with the highest score, the earlier one on a tie."""
     best = 0
     for r in range(1, s.shape[0]):
         if s[r] > s[best]:
             best = r
-    return costs.rho[y, best]
+    return best
+
+
+@njit(cache=True)
+def counted_cost(costs: Any, s: Any, y: int) -> float:
+    """ρ(y, ŷ) of the label that these scores predict, the earlier one on a tie."""
+    return costs.rho[y, _predicted(s)]
+
+
+@njit(cache=True)
+def _on_predicted(code: int, costs: Any) -> bool:
+    """Return True if the rule looks at the predicted label alone: pa, pa1 and pa2 where so asked."""
+    return costs.predicted and PERCEPTRON < code < SIMPERC
+
+
+@njit(cache=True)
+def round_loss(setting: Any, costs: Any, s: Any, y: int, gap: float) -> float:
+    """Hinge loss of a round: the largest over the constraints that the rule may choose from, at least 0.
+
+    Without costs all pairs have the same margin, and the pair with the smallest lead, `gap`, has the largest loss.
+    With costs the pair (y, r) has the margin √ρ(y, r).
+    """
+    if costs.rho.shape[0] == 0:
+        return max(0.0, setting.margin - gap)
+    if _on_predicted(setting.code, costs):
+        r = _predicted(s)
+        return max(0.0, math.sqrt(costs.rho[y, r]) - (s[y] - s[r]))
+    loss = 0.0
+    for r in range(s.shape[0]):
+        if r != y:
+            loss = max(loss, math.sqrt(costs.rho[y, r]) - (s[y] - s[r]))
+    return loss
 
 
 @njit(cache=True)
@@ -51,12 +82,8 @@ def constrained_rival(code: int, costs: Any, s: Any, shifted: Any, y: int) -> in
     Only pa, pa1 and pa2 look at the predicted label: the Perceptron takes the smallest margin, the other rules act on
     all pairs at once, and for them the largest loss says whether there is anything to do.
     """
-    if costs.predicted and PERCEPTRON < code < SIMPERC:
-        best = 0
-        for r in range(1, s.shape[0]):
-            if s[r] > s[best]:
-                best = r
-        return best
+    if _on_predicted(code, costs):
+        return _predicted(s)
     by = s if code == PERCEPTRON else shifted
     rival = -1
     for r in range(s.shape[0]):

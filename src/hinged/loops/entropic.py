@@ -15,7 +15,7 @@ import numpy as np
 from hinged.geometry.entropy import Entropy, simplex_weights
 from hinged.loops.entropy import DUE, FULL, learn_entropic, score_entropic
 from hinged.loops.labels import Targets
-from hinged.loops.ledger import GAIN, LABELS, LEARNT, new_ledger, new_notes
+from hinged.loops.ledger import GAIN, LABELS, LEARNT, Told, new_ledger, new_notes, new_told
 from hinged.loops.memory import longer
 from hinged.loops.model import part_of
 from hinged.loops.rows import Rows, Scaling, longest_row, read_row
@@ -158,13 +158,13 @@ class EntropicModel:
         delay: int = 0,
         describe: Any = None,
         advance: Callable[[int], None] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Learn rows in order; return each round's flag and the rank of its best right label.
+    ) -> Told:
+        """Learn rows in order; return what is told of each round.
 
         `labels` are all labels after these rows; `advance(n)` is told of rounds done.
         """
         n = len(rows.indptr) - 1
-        flags, ranks = np.zeros(n, np.int8), np.zeros(n, np.int32)
+        told = new_told(n)
         rows = _double(rows)
         with self.lock:
             self._fit_to(len(labels), n)
@@ -172,14 +172,12 @@ class EntropicModel:
             for first in range(0, n, max(step, 1)):
                 part = slice(first, min(n, first + step))
                 some, theirs = part_of(rows, targets, part)
-                self._run(some, theirs, len(labels), delay, flags[part], ranks[part])
+                self._run(some, theirs, len(labels), delay, told.part(part))
                 if advance is not None:
                     advance(part.stop - first)
-        return flags, ranks
+        return told
 
-    def _run(
-        self, rows: Rows, targets: Targets, n_labels: int, delay: int, flags: np.ndarray, ranks: np.ndarray
-    ) -> None:
+    def _run(self, rows: Rows, targets: Targets, n_labels: int, delay: int, told: Told) -> None:
         longest, cursor = longest_row(rows), np.zeros(3, np.int64)
         while True:
             cursor[1] = 0
@@ -194,8 +192,7 @@ class EntropicModel:
                 self.notes,
                 longest,
                 n_labels,
-                flags,
-                ranks,
+                told,
                 cursor,
             )
             if cursor[1] == FULL:

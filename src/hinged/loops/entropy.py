@@ -82,18 +82,18 @@ def learn_entropic(
     notes: Any,
     longest: int,
     n_labels_after: int,
-    flags: Any,
-    ranks: Any,
+    told: Any,
     cursor: Any,
 ) -> None:
     """Learn rows from `cursor[0]` on, in order, changing weights and ledger in place.
 
-    `flags` gets 1 for a mistake, 0 for a right prediction, -1 for a round with a new label; `ranks` the rank of the
-    best right label. With a delay d both are fixed when a row comes, and it is learnt d rows later.
+    `told` gets each round's flag, rank and loss. With a delay d they are fixed when a row comes, and it is learnt d
+    rows later.
     """
     # s scores · g net coefficients · curves: scores as functions of g · rest: mass outside the row
     n_rows = rows.indptr.shape[0] - 1
     counts, sums = ledger.counts, ledger.sums
+    flags, ranks, losses = told.flags, told.ranks, told.losses
     room = 2 * (longest + 1)
     f, v = np.empty(room, np.int64), np.empty(room)
     all_scores, all_g, sums_v = np.zeros(n_labels_after), np.zeros(n_labels_after), np.zeros(n_labels_after)
@@ -126,8 +126,10 @@ def learn_entropic(
                 for a in range(relevant.shape[0]):
                     is_relevant[relevant[a]] = True
                 low, rival = extremes(s, relevant, is_relevant)
-                flags[t] = 1 if s[relevant[low]] - s[rival] <= 0.0 else 0
+                gap = s[relevant[low]] - s[rival]
+                flags[t] = 1 if gap <= 0.0 else 0
                 ranks[t] = rank_of_best(s, relevant, is_relevant)
+                losses[t] = max(0.0, setting.margin - gap)
                 for a in range(relevant.shape[0]):
                     is_relevant[relevant[a]] = False
         if i < 0:
@@ -150,7 +152,7 @@ def learn_entropic(
                 cursor[1], cursor[2] = FULL, new
                 return
 
-        flag, rank, due = 0, 1, False
+        flag, rank, loss, due = 0, 1, 0.0, False
         if novel:
             flag, rank = -1, 0
             if weight > 0.0:
@@ -167,6 +169,7 @@ def learn_entropic(
             gap = s[relevant[low]] - s[rival]
             flag = 1 if gap <= 0.0 else 0
             rank = rank_of_best(s, relevant, is_relevant) if flag == 1 else 1
+            loss = max(0.0, setting.margin - gap)
             if weight > 0.0:
                 sums[RANKED] += 1.0
                 middle = 0.5 * (s[relevant[low]] + s[rival])
@@ -222,7 +225,7 @@ def learn_entropic(
                 is_relevant[relevant[a]] = False
         # ---- note
         if delay == 0:
-            flags[i], ranks[i] = flag, rank
+            flags[i], ranks[i], losses[i] = flag, rank, loss
         counts[MISTAKES] += flags[i] == 1
         counts[NOVEL] += flags[i] == -1
         counts[ROUNDS] += 1

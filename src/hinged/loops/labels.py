@@ -21,7 +21,7 @@ from hinged.loops.columns import (
     label_scores,
     n_columns,
 )
-from hinged.loops.costs import counted_cost
+from hinged.loops.costs import counted_cost, round_loss
 from hinged.loops.ledger import (
     COST,
     GAIN,
@@ -95,18 +95,18 @@ def learn(
     notes: Any,
     longest: int,
     n_labels_after: int,
-    flags: Any,
-    ranks: Any,
+    told: Any,
     cursor: Any,
 ) -> None:
     """Learn rows from `cursor[0]` on, in order, changing the stores and the ledger in place.
 
-    `flags` gets 1 for a mistake, 0 for a right prediction, -1 for a round with a new label; `ranks` the rank of the
-    best right label. With a delay d both are fixed when a row comes, and it is learnt d rows later.
+    `told` gets each round's flag, rank and loss. With a delay d they are fixed when a row comes, and it is learnt d
+    rows later.
     """
     # s scores · g net coefficients · q ‖x‖² · φ label features · wide: by column, padded to whole segments
     n_rows = rows.indptr.shape[0] - 1
     counts, sums = ledger.counts, ledger.sums
+    flags, ranks, losses = told.flags, told.ranks, told.losses
     n_wide = -(-max(1, n_columns(columns, n_labels_after)) // SEGMENT) * SEGMENT
     wide, wide_g = np.zeros(n_wide, weights.like.dtype), np.zeros(n_wide, weights.like.dtype)
     touched = np.empty(n_wide, np.int64)
@@ -132,7 +132,7 @@ def learn(
     plain = plain and not has_costs and weights.table.shape[1] == 1
     while cursor[0] < n_rows + delay:
         if plain and 1 < counts[LABELS] <= SEGMENT:
-            cursor[0] = fast_forward(rows, targets, setting, scaling, weights, ledger, longest, flags, ranks, cursor[0])
+            cursor[0] = fast_forward(rows, targets, setting, scaling, weights, ledger, longest, told, cursor[0])
             if cursor[0] == n_rows:
                 break
         t = cursor[0]
@@ -166,8 +166,10 @@ def learn(
                 for a in range(relevant.shape[0]):
                     is_relevant[relevant[a]] = True
                 low, rival = extremes(s, relevant, is_relevant)
-                flags[t] = 1 if s[relevant[low]] - s[rival] <= 0.0 else 0
+                gap = s[relevant[low]] - s[rival]
+                flags[t] = 1 if gap <= 0.0 else 0
                 ranks[t] = rank_of_best(s, relevant, is_relevant)
+                losses[t] = round_loss(setting, costs, s, relevant[0], gap)
                 if has_costs:
                     notes[COST] += counted_cost(costs, s, relevant[0])
                 for a in range(relevant.shape[0]):
@@ -206,7 +208,7 @@ def learn(
                 if parts.keeps[2] and _stalled(parts.sums, SUMS, f, n, blocks, k_after, cursor):
                     return
 
-        flag, rank = 0, 1
+        flag, rank, loss = 0, 1, 0.0
         if novel:
             flag, rank = -1, 0
             if weight > 0.0:
@@ -230,6 +232,7 @@ def learn(
             gap = s[relevant[low]] - s[rival]
             flag = 1 if gap <= 0.0 else 0
             rank = rank_of_best(s, relevant, is_relevant) if flag == 1 else 1
+            loss = round_loss(setting, costs, s, relevant[0], gap)
             if has_costs and delay == 0:
                 notes[COST] += counted_cost(costs, s, relevant[0])
             if weight > 0.0:
@@ -307,7 +310,7 @@ def learn(
                 is_relevant[relevant[a]] = False
         # ---- note
         if delay == 0:
-            flags[i], ranks[i] = flag, rank
+            flags[i], ranks[i], losses[i] = flag, rank, loss
         counts[MISTAKES] += flags[i] == 1
         counts[NOVEL] += flags[i] == -1
         counts[ROUNDS] += 1

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["BINS", "Ledger", "lead_bin", "new_ledger", "new_notes", "note_lead", "note_rounds"]
+__all__ = ["BINS", "Ledger", "Told", "lead_bin", "new_ledger", "new_notes", "new_told", "note_lead", "note_rounds"]
 
 ROUNDS, LEARNT, MISTAKES, UPDATES, NOVEL, LABELS = range(6)
 GAIN, SQ_NORM, PENALTY, THRESHOLD, RANKED = range(5)
@@ -24,6 +24,23 @@ class Ledger(NamedTuple):
     counts: np.ndarray  # int64 (6,): ROUNDS ... LABELS
     sums: np.ndarray  # float64 (5,): GAIN Σλm, SQ_NORM ‖ω‖², PENALTY Σλ²/4C, THRESHOLD between right and wrong, RANKED
     leads: np.ndarray  # float64 (2, BINS): rounds and hits by the winner's lead
+
+
+class Told(NamedTuple):
+    """What learning tells of each round, written by the loops before the round's update."""
+
+    flags: np.ndarray  # int8 (rounds,): 1 a mistake, 0 right, -1 a new label
+    ranks: np.ndarray  # int32 (rounds,): rank, from 1, of the best right label
+    losses: np.ndarray  # float64 (rounds,): hinge loss; 0 where a label is new or there is no rival
+
+    def part(self, some: slice) -> Told:
+        """Views of some of the rounds."""
+        return Told(self.flags[some], self.ranks[some], self.losses[some])
+
+
+def new_told(n: int) -> Told:
+    """Room for what is told of `n` rounds."""
+    return Told(np.zeros(n, np.int8), np.zeros(n, np.int32), np.zeros(n))
 
 
 def new_ledger() -> Ledger:

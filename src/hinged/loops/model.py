@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from hinged.loops.costs import counted_cost
+from hinged.loops.costs import counted_cost, round_loss
 from hinged.loops.direct import Direct
 from hinged.loops.labels import FULL, NARROW, VECTORS, WEIGHTS, Targets, learn
-from hinged.loops.ledger import COST, LABELS, LEARNT, MISTAKES, NOVEL
+from hinged.loops.ledger import COST, LABELS, LEARNT, MISTAKES, NOVEL, Told, new_told
 from hinged.loops.rows import LARGEST_VALUE, Rows, longest_row, read_row
 from hinged.loops.scoring import score
 from hinged.loops.state import LabelMemory
@@ -46,21 +46,20 @@ class LabelModel(LabelMemory):
         delay: int = 0,
         describe: Describe | None = None,
         advance: Callable[[int], None] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Learn rows in order; return each round's flag and the rank of its best right label.
+    ) -> Told:
+        """Learn rows in order; return what is told of each round.
 
         `labels` are all labels after these rows; `advance(n)` is told of rounds done.
         """
         n = len(rows.indptr) - 1
-        flags, ranks = np.zeros(n, np.int8), np.zeros(n, np.int32)
-        cursor = np.zeros(5, np.int64)
+        told, cursor = new_told(n), np.zeros(5, np.int64)
         with self.lock:
             longest = longest_row(rows)
             self._fit_to(len(labels), n)
             if self.functions:
-                self._learn_singly(rows, targets, labels, delay, describe, advance, longest, flags, ranks)
+                self._learn_singly(rows, targets, labels, delay, describe, advance, longest, told)
             elif advance is None or delay > 0:
-                self._run(rows, targets, labels, delay, longest, flags, ranks, cursor, None)
+                self._run(rows, targets, labels, delay, longest, told, cursor, None)
                 if advance is not None:
                     advance(n)
             else:
@@ -69,9 +68,9 @@ class LabelModel(LabelMemory):
                     part = slice(first, min(n, first + step))
                     some, theirs = part_of(rows, targets, part)
                     cursor[:] = 0
-                    self._run(some, theirs, labels, 0, longest, flags[part], ranks[part], cursor, None)
+                    self._run(some, theirs, labels, 0, longest, told.part(part), cursor, None)
                     advance(part.stop - first)
-        return flags, ranks
+        return told
 
     def _learn_singly(
         self,
@@ -82,47 +81,47 @@ class LabelModel(LabelMemory):
         describe: Describe | None,
         advance: Callable[[int], None] | None,
         longest: int,
-        flags: np.ndarray,
-        ranks: np.ndarray,
+        told: Told,
     ) -> None:
         """Row by row, because the user's own label features must be asked about each."""
-        n, counts = len(flags), self.ledger.counts
+        n, counts, flags = len(told.flags), self.ledger.counts, told.flags
         for t in range(n + delay):
             if delay > 0 and t < n:
                 some, theirs = part_of(rows, targets, slice(t, t + 1))
-                flags[t], ranks[t], cost = self._judge(some, theirs, labels, describe)
-                self.notes[COST] += cost
+                self.notes[COST] += self._judge(some, theirs, labels, describe, told.part(slice(t, t + 1)))
             i = t - delay
             if i >= 0:
                 some, theirs = part_of(rows, targets, slice(i, i + 1))
                 explicit = self._explicit(some, labels[: int(counts[LABELS])], describe, grow=True)
                 so_far = self.notes[COST]
-                flag, rank, cursor = np.zeros(1, np.int8), np.zeros(1, np.int32), np.zeros(5, np.int64)
-                self._run(some, theirs, labels, 0, longest, flag, rank, cursor, explicit)
-                if delay == 0:
-                    flags[i], ranks[i] = flag[0], rank[0]
-                else:  # what counts is the prediction, not what the model would say by now
+                now = new_told(1) if delay > 0 else told.part(slice(i, i + 1))
+                self._run(some, theirs, labels, 0, longest, now, np.zeros(5, np.int64), explicit)
+                if delay > 0:  # what counts is the prediction, not what the model would say by now
                     self.notes[COST] = so_far
-                    counts[MISTAKES] += int(flags[i] == 1) - int(flag[0] == 1)
-                    counts[NOVEL] += int(flags[i] == -1) - int(flag[0] == -1)
+                    counts[MISTAKES] += int(flags[i] == 1) - int(now.flags[0] == 1)
+                    counts[NOVEL] += int(flags[i] == -1) - int(now.flags[0] == -1)
                 if advance is not None:
                     advance(1)
 
     def _judge(
-        self, rows: Rows, targets: Targets, labels: Sequence[Hashable], describe: Describe | None
-    ) -> tuple[int, int, float]:
-        """Flag, rank and cost of one row by the current weights."""
+        self, rows: Rows, targets: Targets, labels: Sequence[Hashable], describe: Describe | None, told: Told
+    ) -> float:
+        """Judge one row by the current weights; return its cost."""
         k = int(self.ledger.counts[LABELS])
         right = targets.labels[targets.indptr[0] : targets.indptr[1]]
         if len(right) and (right.min() < 0 or right.max() >= k):
-            return -1, 0, 0.0
+            told.flags[0] = -1
+            return 0.0
         if len(right) == 0 or len(right) == k:
-            return 0, 1, 0.0
+            told.ranks[0] = 1
+            return 0.0
         scores = self.score(rows, labels[:k], describe, current=True)[0]
         is_right = np.isin(np.arange(k), right)
         low, rival = extremes(scores, right, is_right)
-        cost = counted_cost(self.costs, scores, right[0]) if len(self.costs.rho) else 0.0
-        return int(scores[right[low]] <= scores[rival]), rank_of_best(scores, right, is_right), cost
+        gap = scores[right[low]] - scores[rival]
+        told.flags[0], told.ranks[0] = gap <= 0.0, rank_of_best(scores, right, is_right)
+        told.losses[0] = round_loss(self.setting, self.costs, scores, right[0], gap)
+        return counted_cost(self.costs, scores, right[0]) if len(self.costs.rho) else 0.0
 
     def _run(
         self,
@@ -131,8 +130,7 @@ class LabelModel(LabelMemory):
         labels: Sequence[Hashable],
         delay: int,
         longest: int,
-        flags: np.ndarray,
-        ranks: np.ndarray,
+        told: Told,
         cursor: np.ndarray,
         explicit: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:
@@ -155,8 +153,7 @@ class LabelModel(LabelMemory):
                 self.notes,
                 longest,
                 len(labels),
-                flags,
-                ranks,
+                told,
                 cursor,
             )
             if cursor[1] == FULL:

@@ -67,8 +67,7 @@ def fast_forward(
     store: Any,
     ledger: Any,
     longest: int,
-    flags: Any,
-    ranks: Any,
+    told: Any,
     i: int,
 ) -> int:
     """Learn rows from `i` on while they are of the common kind; return the first that is not."""
@@ -89,6 +88,7 @@ def fast_forward(
     )
     code, margin, weighs = setting.code, setting.margin, sample_weights.shape[0] > 0
     counts, sums, leads = ledger.counts, ledger.sums, borrowed(ledger.leads)
+    flags, ranks, losses = told.flags, told.ranks, told.losses
     k, rounds, learnt = counts[LABELS], counts[ROUNDS], counts[LEARNT]
     mistakes, updates = 0, 0
     padded = 8
@@ -184,7 +184,7 @@ def fast_forward(
         best, rival = rival_of(s, padded, k, y)
         rival = min(k - 1, rival)  # where all overflowed there is none
         gap = np.float64(right) - np.float64(best)
-        flags[i], ranks[i] = 0, 1
+        flags[i], ranks[i], losses[i] = 0, 1, max(0.0, margin - gap)
         if gap > 0.0:
             note_lead(leads, gap, True)
         else:

@@ -51,8 +51,7 @@ def learn(
     sums: Any,
     marks: Any,
     k_after: int,
-    flags: Any,
-    ranks: Any,
+    told: Any,
     cursor: Any,
 ) -> None:
     """Learn the sentences of `order` from `cursor[0]` on, changing the weights and the counts in place.
@@ -68,11 +67,12 @@ def learn(
         Costs of the sequences of the list, where a function of the user's told them; else empty. For one sentence.
     marks : int32 array (features,)
         Zeros, before and after.
-    flags : int8 array, ranks : int32 array (order,)
-        1 for a mistake, 0 for a right sequence, -1 for a round with a new tag; where in the list the right one was.
+    told : Told
+        Gets each round's flag, where in the list the right sequence was, and the loss: of the rivals' the largest.
     cursor : int64 array (2,)
         The next round; rows of W it may need where it could not begin, else 0.
     """
+    flags, ranks, losses = told.flags, told.ranks, told.losses
     longest, most = 1, 1
     for t in range(cursor[0], order.shape[0]):
         a, b = sentences.ends[order[t]], sentences.ends[order[t] + 1]
@@ -139,12 +139,14 @@ def learn(
                         rivals[n_rivals] = listed[j]
                         margins[n_rivals] = given[j] if given.shape[0] > 0 else 0.0
                         n_rivals += 1
-            right, hurts = path_score(E, T, n, y), False
+            right, hurts, loss = path_score(E, T, n, y), False, 0.0
             for j in range(n_rivals):
                 gaps[j] = right - path_score(E, T, n, rivals[j])
                 cost = margins[j] if given.shape[0] > 0 else table_cost(rho, n, y, rivals[j])
                 margins[j] = cost if wish.constraint == ADDITIVE else math.sqrt(cost)
                 hurts = hurts or gaps[j] < margins[j] or gaps[j] <= 0.0
+                loss = max(loss, margins[j] - gaps[j])
+            losses[t] = loss
             # ---- step and move
             if hurts and weight > 0.0:
                 n_touched = _directions(sentences, a, n, y, rivals, n_rivals, marks, touched, D, across)

@@ -23,8 +23,6 @@ BINARY, REGRESSION, ORDINAL = "binary", "regression", "ordinal"
 
 DIRECT = {loop: Direct(loop) for loop in (learn_one_constraint, learn_thresholds)}
 
-Told = tuple[np.ndarray, np.ndarray]  # each round's flag and loss
-
 
 class VectorModel:
     """Weights, thresholds and counts of one learner.
@@ -129,7 +127,9 @@ class VectorModel:
         return now - late / rounds if rounds else now
 
     # ------------------------------------------------------------------ learning and asking
-    def learn(self, rows: Rows | Dense, targets: np.ndarray, weights: np.ndarray, judged: bool = True) -> Told:
+    def learn(
+        self, rows: Rows | Dense, targets: np.ndarray, weights: np.ndarray, judged: bool = True
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Learn rows in order; return each round's flag and loss. Rows not `judged` are only counted."""
         n = len(rows.indptr) - 1
         flags, losses = np.zeros(n, np.int8), np.zeros(n)

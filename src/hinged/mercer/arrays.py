@@ -25,6 +25,7 @@ class Learnt(NamedTuple):
     mistakes: int
     updates: int
     rounds: int = 0  # with those of the calls before
+    losses: np.ndarray = np.zeros(0)  # float64 (rows,): hinge loss of each before its step
 
     def scores(self, X: np.ndarray) -> np.ndarray:
         """Scores (rows, labels)."""
@@ -102,4 +103,4 @@ def learn(
     done = 0 if before is None else before.rounds
     machine.learn(X, rounds, k, done, block, tile)
     mistakes = int((rounds.flags == 1).sum())
-    return Learnt(machine, rounds.n_known, rounds.flags, mistakes, rounds.updates, done + len(y))
+    return Learnt(machine, rounds.n_known, rounds.flags, mistakes, rounds.updates, done + len(y), rounds.losses)

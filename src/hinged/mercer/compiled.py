@@ -43,6 +43,7 @@ class Noted(NamedTuple):
 
     flags: np.ndarray  # int8 (rounds,)
     ranks: np.ndarray  # int32 (rounds,)
+    losses: np.ndarray  # float64 (rounds,)
     middles: np.ndarray  # float64 (rounds,): between right and wrong, of the rounds that had both
     leads: np.ndarray  # float64 (rounds,): the winner's lead in them
     hits: np.ndarray  # bool (rounds,): and whether it was right
@@ -244,6 +245,7 @@ def label_rounds(
             elif rival < 0 or s[r] > s[rival]:
                 rival = r
         gap = s[low] - s[rival]
+        noted.losses[i] = max(0.0, rule.margin - gap)
         if gap <= 0.0:
             above = 0
             for r in range(k):
@@ -289,7 +291,6 @@ def constraint_rounds(
     targets: Any,
     weights: Any,
     epsilon: float,
-    losses: Any,
     noted: Any,
 ) -> Any:
     """The same for one constraint a round: labels 0 and 1, or numbers where `epsilon` is not negative."""
@@ -309,8 +310,8 @@ def constraint_rounds(
             side = 1.0 if target > score else -1.0
             margin = side * target - epsilon
         gap = side * score
-        losses[i] = max(0.0, margin - gap)
-        noted.flags[i] = gap <= 0.0 if epsilon < 0.0 else losses[i] > 0.0
+        noted.losses[i] = max(0.0, margin - gap)
+        noted.flags[i] = gap <= 0.0 if epsilon < 0.0 else noted.losses[i] > 0.0
         if not counts:
             continue
         norm = lengths[i] if lengths[i] >= rule.least_norm else 0.0

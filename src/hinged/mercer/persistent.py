@@ -20,7 +20,7 @@ from hinged.mercer.steps import code_of
 __all__ = ["COLUMNS", "MOST_LABELS", "Program", "shape_for"]
 
 #: What a round tells, by column of the table it is written to.
-COLUMNS = ("flag", "rank", "total", "inner", "sq_move", "lead", "hit", "middle", "noted")
+COLUMNS = ("flag", "rank", "total", "inner", "sq_move", "lead", "hit", "middle", "noted", "loss")
 #: What a program holds for up to 16 labels: rows of a strip, moved rows looked at together. More labels, fewer rows.
 STRIP, PAST, MOST_LABELS = 32, 16, 2048
 WARPS = 4
@@ -68,9 +68,10 @@ def _program(  # type: ignore[no-untyped-def]
         )
         s = tl.sum(tl.where(rows[:, None] == i, s_all, zero), axis=0)
         sound = sound & (length >= 0.0)
-        flag, rank, noted, total, inner, sq_move, lead, hit, middle = (
+        flag, rank, noted, total, inner, sq_move, lead, hit, middle, loss = (
             zero,
             one,
+            zero,
             zero,
             zero,
             zero,
@@ -90,7 +91,7 @@ def _program(  # type: ignore[no-untyped-def]
             top, rival = tl.max(rivals, axis=0, return_indices=True, return_indices_tie_break_left=True)
             gap = own - top
             sound = sound & (gap - gap == 0.0)
-            lead, hit, middle = gap, one, 0.5 * (own + top)
+            lead, hit, middle, loss = gap, one, 0.5 * (own + top), tl.maximum(zero, margin - gap)
             noted = tl.where(weight > 0.0, one, zero)
             if gap <= 0.0:
                 flag, hit = one, zero
@@ -166,6 +167,7 @@ def _program(  # type: ignore[no-untyped-def]
         tl.store(row + 6, hit)
         tl.store(row + 7, middle)
         tl.store(row + 8, noted)
+        tl.store(row + 9, loss)
     tl.store(status, known)
     tl.store(status + 1, n_moved)
     tl.store(status + 2, sound.to(tl.int64))

@@ -26,13 +26,15 @@ class Rounds:
     ----------
     flags : int8 (rounds,)
         1 a mistake, 0 right, -1 a label seen for the first time.
+    losses : float64 (rounds,)
+        The hinge loss of each before its step; 0 where a label is new or there is no rival.
     learnt, updates, gain, sq_norm, penalty : numbers
         Rounds with a weight, rounds with a step; Σλm, the change of ‖ω‖², and Σλ²/4C of the certificate.
     """
 
     def __init__(self, rule: Rule, n: int, weights: np.ndarray) -> None:
         self.rule, self.weights = rule, weights
-        self.flags = np.zeros(n, np.int8)
+        self.flags, self.losses = np.zeros(n, np.int8), np.zeros(n)
         self.learnt, self.updates = 0, 0
         self.gain, self.sq_norm, self.penalty = 0.0, 0.0, 0.0
 
@@ -101,7 +103,8 @@ class LabelRounds(Rounds):
 
     def take_in(self, told: dict[str, np.ndarray], n_known: int) -> None:
         """Enter what a program on a device tells of all rounds; `persistent.COLUMNS` names the columns."""
-        self.flags[:], self.ranks[:], self.n_known = told["flag"], told["rank"], n_known
+        self.flags[:], self.ranks[:], self.losses[:] = told["flag"], told["rank"], told["loss"]
+        self.n_known = n_known
         caps, weights = self.caps()
         total, moved = told["total"], told["total"] > 0.0
         self.learnt += int((weights > 0.0).sum())
@@ -114,6 +117,10 @@ class LabelRounds(Rounds):
         self.noted = int(noted.sum())
         for name, to in (("middle", self.middles), ("lead", self.leads), ("hit", self.hits)):
             to[: self.noted] = told[name][noted]
+
+    def tell(self, told: Any) -> None:
+        """Copy what is told of these rounds to where the caller keeps it."""
+        told.flags[:], told.ranks[:], told.losses[:] = self.flags, self.ranks, self.losses
 
     def entering(self, i: int) -> np.ndarray:
         """The labels whose means a row enters."""
@@ -128,9 +135,8 @@ class LabelRounds(Rounds):
         loops, n, (k, _) = compiled(), len(X), scores.shape
         here, more = slice(first, first + n), slice(self.noted, None)
         moved, coef = np.zeros(n, np.int64), np.zeros((n, k))
-        noted = loops.Noted(
-            self.flags[here], self.ranks[here], self.middles[more], self.leads[more], self.hits[more], moved, coef
-        )
+        each = self.flags[here], self.ranks[here], self.losses[here]
+        noted = loops.Noted(*each, self.middles[more], self.leads[more], self.hits[more], moved, coef)
         sums = loops.label_rounds(
             *self._numbers(kernel),
             X,
@@ -169,6 +175,7 @@ class LabelRounds(Rounds):
         else:
             low, rival = _extremes(s, right)
         gap = float(s[low] - s[rival])
+        self.losses[i] = max(0.0, self.rule.margin - gap)
         if gap <= 0.0:
             self.flags[i] = 1
             wrong = np.ones(k, np.bool_)
@@ -204,13 +211,13 @@ class Constraints(Rounds):
     def __init__(self, rule: Rule, targets: np.ndarray, weights: np.ndarray, epsilon: float | None = None) -> None:
         super().__init__(rule, len(targets), weights)
         self.targets, self.epsilon = targets, epsilon
-        self.losses = np.zeros(len(targets))
 
     def run(self, first: int, kernel: Any, X: np.ndarray, lengths: np.ndarray, scores: np.ndarray) -> Moves:
         """Judge and learn some rows from `first` on, by compiled rounds; as for labels."""
         loops, n, none = compiled(), len(X), np.zeros(0)
         here, (moved, coef) = slice(first, first + n), (np.zeros(n, np.int64), np.zeros((n, 1)))
-        noted = loops.Noted(self.flags[here], np.zeros(0, np.int32), none, none, np.zeros(0, np.bool_), moved, coef)
+        each = self.flags[here], np.zeros(0, np.int32), self.losses[here]
+        noted = loops.Noted(*each, none, none, np.zeros(0, np.bool_), moved, coef)
         sums = loops.constraint_rounds(
             *self._numbers(kernel),
             X,
@@ -219,7 +226,6 @@ class Constraints(Rounds):
             self.targets[here].astype(np.float64, copy=False),
             self.weights[here],
             -1.0 if self.epsilon is None else float(self.epsilon),
-            self.losses[here],
             noted,
         )
         self._enter(sums)
