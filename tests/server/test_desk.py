@@ -47,6 +47,18 @@ def test_filing_moves_the_message_teaches_and_counts(desk):
     assert desk.refresh()["learnt"] == 0  # its own move is learnt once
 
 
+def test_filing_lists_no_folder_so_that_a_large_inbox_costs_no_more(desk, monkeypatch):
+    listed = []
+    places = desk.source.places
+    monkeypatch.setattr(desk.source, "places", lambda folder: listed.append(folder) or places(folder))
+    for row in desk.rows(0, 3)["rows"]:
+        desk.message(row["key"])
+        desk.file(row["key"], row["folders"][0]["name"])
+    assert listed == []
+    desk.refresh()
+    assert listed
+
+
 def test_undo_brings_back_the_message_and_the_very_weights(desk):
     rows, probe = desk.rows(0, 3)["rows"], {"subject": "invoice for hosting", "from": "accounts"}
     folder = rows[0]["folders"][2]["name"]
