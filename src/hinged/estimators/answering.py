@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from operator import itemgetter
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +13,7 @@ from hinged.estimators.calibration import confidence_by_bin
 from hinged.estimators.holding import at_one_moment
 from hinged.estimators.kernel_model import KernelModel
 from hinged.estimators.labels import LabelIndex
-from hinged.estimators.reading import ReadsRows
+from hinged.estimators.reading import ReadsRows, one_row_of
 from hinged.estimators.settings import whole
 from hinged.loops.entropic import EntropicModel
 from hinged.loops.explain import row_contributions, shared_contributions
@@ -22,6 +23,8 @@ from hinged.loops.model import LabelModel
 from hinged.loops.rows import Rows
 
 __all__ = ["Answers"]
+
+LABELS_MODEL_AND_NAMES = itemgetter("_held", "_names")  # one step to other threads
 
 
 class Answers(ReadsRows):
@@ -133,13 +136,27 @@ class Answers(ReadsRows):
         labels, model = self._fitted()
         return labels, model, model.score(self._parse(X, grow=False).rows, labels.labels, self._describe)
 
-    @at_one_moment
-    def _scored_one(self, x: Any) -> tuple[LabelIndex, LabelModel, np.ndarray]:
-        """The same for one row, with its scores (labels,)."""
-        labels, model = self._fitted()
-        quick = type(x) is dict and self._names is not None
-        rows = (self._parse_dicts((x,), False) if quick else self._parse(self._one_row(x), False)).rows
-        return labels, model, model.score(rows, labels.labels, self._describe)[0]
+    def _scored_one(self, x: Any) -> tuple[Sequence[Hashable], LabelModel, np.ndarray]:
+        """The labels of one moment, the model and its scores (labels,) for one row."""
+        if type(x) is dict and self._names is not None and (quick := self._scored_dict(x)) is not None:
+            return quick
+        labels, model, scores = self._scored(self._one_row(x))
+        return labels.labels, model, scores[0]
+
+    def _scored_dict(self, x: dict) -> tuple[Sequence[Hashable], LabelModel, np.ndarray] | None:
+        """The same for a dict of plain numbers, as streams have them; None where it needs a closer look.
+
+        All that the answer depends on is taken in one step, as by `at_one_moment`, without a copy of the learner.
+        """
+        try:
+            (labels, model), names = LABELS_MODEL_AND_NAMES(self.__dict__)
+        except KeyError:  # forgotten meanwhile
+            return None
+        if labels is None or model is None or names is None or model.functions:
+            return None
+        row = one_row_of(model, x, names, grow=False)
+        known = labels.labels
+        return None if row is None else (known, model, model.score(row[0], known)[0])
 
     def _fitted(self) -> tuple[LabelIndex, LabelModel]:
         labels, model = self._held

@@ -116,7 +116,7 @@ class Classifier(ClassifierMixin, LabelEstimator):
         if self._model is None or not self._known():
             return None
         labels, _, scores = self._scored_one(x)
-        return labels.labels[int(scores.argmax())] if len(scores) else None
+        return labels[int(scores.argmax())] if len(scores) else None
 
     @property
     def total_cost_(self) -> float:

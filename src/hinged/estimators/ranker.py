@@ -59,8 +59,8 @@ class Ranker(LabelEstimator):
         """The labels of one row above the threshold; empty before any is known."""
         if self._model is None:
             return set()
-        index, model, scores = self._scored_one(x)
-        return {index.labels[r] for r in np.flatnonzero(scores > model.ledger.sums[THRESHOLD])}
+        labels, model, scores = self._scored_one(x)
+        return {labels[r] for r in np.flatnonzero(scores > model.ledger.sums[THRESHOLD]).tolist()}
 
     @at_one_moment
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

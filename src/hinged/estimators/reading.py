@@ -12,8 +12,9 @@ from sklearn.utils.validation import validate_data
 from hinged.estimators.dicts import BEYOND, FeatureNames, as_batch, as_dict_rows, is_dicts, one_dict_row
 from hinged.estimators.holding import Holds
 from hinged.estimators.inputs import as_matrix, dtype_of, from_matrix
+from hinged.loops.rows import Rows
 
-__all__ = ["Batch", "ReadsRows"]
+__all__ = ["Batch", "ReadsRows", "one_row_of"]
 
 
 class Batch(NamedTuple):
@@ -103,10 +104,8 @@ class ReadsRows(Holds):
 
     def _parse_dicts(self, X: Any, grow: bool) -> Batch:
         names, model = self._names, self._model
-        # a name nobody knows has no weight, but it is part of the row's length; a writer may give out the next columns
-        first = None if grow or model is None or getattr(model, "fixed_space", False) else BEYOND
         if names is not None and len(X) == 1 and type(X[0]) is dict and model is not None:
-            quick = one_dict_row(X[0], names, model.dtype, grow or not model.functions, first)
+            quick = one_row_of(model, X[0], names, grow)
             if quick is not None:
                 return Batch(quick[0], model.dtype, 0, quick[1], None)
         dtype = self._dtype(np.dtype(np.float64))
@@ -119,7 +118,7 @@ class ReadsRows(Holds):
                 raise ValueError(f"column {width - 1} is out of range; this model has {self.n_features_in_} columns.")
             return Batch(rows, dtype, max(width, self.n_features_in_), None, None)
         whole = grow or model is None or not model.functions
-        rows, new = as_dict_rows(X, {} if names is None else names.column, dtype, whole, first)
+        rows, new = as_dict_rows(X, {} if names is None else names.column, dtype, whole, _first_column(model, grow))
         return Batch(rows, dtype, 0, new, None)
 
     def _take_in(self, batch: Batch) -> None:
@@ -160,6 +159,19 @@ class ReadsRows(Holds):
     def _describe(self, f: np.ndarray, v: np.ndarray) -> dict[Hashable, float]:
         """A scaled row as a dict, for label features of the user's own."""
         return {self._feature_name(i): value for i, value in zip(f.tolist(), v.tolist(), strict=True)}
+
+
+def one_row_of(model: Any, x: dict, names: FeatureNames, grow: bool) -> tuple[Rows, list[Hashable]] | None:
+    """A dict as a row of a model, and its new names; None where it needs a closer look."""
+    return one_dict_row(x, names, model.dtype, grow or not model.functions, _first_column(model, grow))
+
+
+def _first_column(model: Any, grow: bool) -> int | None:
+    """The first column of names that are new; None for the next one.
+
+    A name nobody knows has no weight, but it is part of the row's length; a writer may give out the next columns.
+    """
+    return None if grow or model is None or getattr(model, "fixed_space", False) else BEYOND
 
 
 def _one_row(x: Any) -> Any:

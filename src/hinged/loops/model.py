@@ -176,16 +176,17 @@ class LabelModel(LabelMemory):
         if not len(labels) or not n:
             return np.zeros((n, len(labels)))
         held = [paged.view for paged in self.stores]  # keeps the pages alive while they are read
-        mean = self.mean_depth == 2 and not current
-        return self.mean_of(partial(self._score, rows, labels, describe, held), mean)
+        if current or self.mean_depth != 2:
+            return self._score(rows, labels, describe, held, 0)
+        return self.mean_of(partial(self._score, rows, labels, describe, held))
 
-    def mean_of(self, ask: Callable[[int], np.ndarray], mean: bool = True) -> np.ndarray:
-        """What `ask(rounds)` says of the mean weights w - late / rounds, or `ask(0)` of the current ones.
+    def mean_of(self, ask: Callable[[int], np.ndarray]) -> np.ndarray:
+        """What `ask(rounds)` says of the mean weights w - late / rounds; without a mean, `ask(0)` of the current ones.
 
         Beside a writer, moves younger than `rounds` would count many times over. Then w - late is asked for first,
         then w, and the rounds are read last: each move counts for something between nothing and the whole of it.
         """
-        rounds = self.mean_over if mean else 0
+        rounds = self.mean_over
         answer = ask(rounds)
         if rounds == 0 or rounds == self.mean_over:
             return answer

@@ -88,7 +88,7 @@ def rank(model: Any, x: Any, top: int | None) -> list[dict[str, Any]]:
         return []
     known, _, scores = model._scored_one(row)
     order = np.argsort(-scores, kind="stable")[:top].tolist()
-    return [{"label": plain(known.labels[r]), "score": float(scores[r])} for r in order]
+    return [{"label": plain(known[r]), "score": float(scores[r])} for r in order]
 
 
 def explain(model: Any, x: Any, label: Any, position: int | None, top: int | None) -> list[dict[str, Any]]:
