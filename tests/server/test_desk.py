@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hinged.journal import JournalError
-from hinged.mail import Assistant, SourceError, open_source, write_demo
+from hinged.mail import Assistant, SourceError, look, open_source, write_demo
 from hinged.mail.replaying import replay_journal
 from hinged.mail.suggestion import ranked
 from hinged.server.page.desk import Desk
@@ -112,6 +112,24 @@ def test_what_failed_halfway_can_be_undone(filing, undoing, looks, desk):
     assert desk.undo()["key"] in keys(desk)
     np.testing.assert_array_equal(desk.assistant.model.decision_function([probe]), before)
     assert (desk.steps, desk.hits.curve()["filed"], desk.refresh()["learnt"]) == ([], 0, 0)
+
+
+def test_undo_takes_back_a_filing_that_another_program_learnt_first(desk, mail, tmp_path):
+    row, probe = desk.rows(0, 1)["rows"][0], {"subject": "invoice for hosting", "from": "accounts"}
+    before, move = desk.assistant.model.decision_function([probe]), desk.source.move
+
+    def move_and_look(place, folder):
+        now = move(place, folder)
+        with Assistant(tmp_path / "state", fsync=False) as beside:
+            assert look(beside, open_source(mail)).learnt == 1
+        return now
+
+    desk.source.move = move_and_look
+    desk.file(row["key"], row["folders"][2]["name"])
+    desk.source.move = move
+    desk.undo()
+    np.testing.assert_array_equal(desk.assistant.model.decision_function([probe]), before)
+    assert desk.refresh()["learnt"] == 0
 
 
 def test_a_message_that_another_program_moved_does_not_hold_up_earlier_undos(desk, mail):

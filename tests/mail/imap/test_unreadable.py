@@ -7,7 +7,7 @@ import pytest
 from tests.mail.imap.letters import deliver, uid_of
 from tests.mail.imap.spoiling import TOLD, Spoiler, cannot_give
 
-from hinged.mail import Assistant, Watcher, look
+from hinged.mail import Assistant, Place, Watcher, look
 from hinged.mail.reading import Skipped
 from hinged.mail.sources.imap import open_imap
 from hinged.mail.watching import Suggested
@@ -35,6 +35,20 @@ def test_a_server_that_cannot_give_one_message_gives_the_others(server, user, ot
             assert list(skipped) == [source.places("Play")[1], work[1]]
             assert all(skipped.values())
             assert seen.learnt == 6
+        source.close()
+
+
+@pytest.mark.parametrize("answer", [b"%s NO it is damaged\r\n", b"* OK [UIDVALIDITY x]\r\n%s OK done\r\n"])
+def test_a_folder_that_the_server_cannot_open_costs_no_other(server, user, other, tmp_path, answer):
+    fill(other)
+
+    def spoil(line):
+        return (b"", answer % line.split()[0]) if b"EXAMINE" in line and b"Play" in line else None
+
+    with Spoiler("127.0.0.1", server.port, spoil) as way, Assistant(tmp_path, fsync=False) as assistant:
+        source = open_imap(f"imap://{user}@127.0.0.1:{way.port}/?insecure&timeout=5")
+        seen = look(assistant, source)
+        assert (seen.learnt, [one.place for one in seen.skipped]) == (4, [Place("Play", "")])
         source.close()
 
 

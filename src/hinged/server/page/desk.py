@@ -177,7 +177,8 @@ class Desk:
         self.steps.append(
             Step(message, now, place.folder, folder, new, hit=0)
         )  # whatever fails from here on can be undone
-        taught = self.assistant.learn([Filed(message, folder, now)]) > 0
+        # where another program saw the message there and learnt it first, that is taken back by `undo` as well
+        taught = self.assistant.learn([Filed(message, folder, now)]) > 0 or new
         self.steps[-1] = self.steps[-1]._replace(taught=taught)
         self.steps[-1] = self.steps[-1]._replace(hit=self.hits.note(message.id, folder, rank, best))
         return {"folder": folder, "rank": rank, "left": len(self._places), **self.state()}

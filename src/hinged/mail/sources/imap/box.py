@@ -10,7 +10,7 @@ from typing import TypeVar
 from imapclient.exceptions import IMAPClientAbortError, IMAPClientError, IMAPClientReadOnlyError, ProtocolError
 
 from hinged.mail.sources.imap.address import Address
-from hinged.mail.sources.imap.client import INBOX, MISREAD, Client, connect
+from hinged.mail.sources.imap.client import INBOX, MISREAD, Client, State, connect
 from hinged.mail.sources.imap.complaints import words_of
 from hinged.mail.sources.imap.credentials import Secret, find_secret
 from hinged.mail.sources.imap.folders import Look, create, look
@@ -18,7 +18,17 @@ from hinged.mail.sources.imap.listing import Listing, list_folder, uid_of
 from hinged.mail.sources.imap.moving import Move
 from hinged.mail.sources.imap.peeking import peek
 from hinged.mail.sources.imap.waiting import Pauses, Rounds, idle
-from hinged.mail.sources.source import Folder, Place, SourceError, UnclearError, UnreachableError, Unreadable
+from hinged.mail.sources.source import (
+    Folder,
+    FolderError,
+    GoneError,
+    Place,
+    RejectedError,
+    SourceError,
+    UnclearError,
+    UnreachableError,
+    Unreadable,
+)
 
 __all__ = ["ImapSource"]
 
@@ -66,9 +76,18 @@ class ImapSource:
             if seen is not None and seen.count == 0:
                 before = Listing(seen, seen, [])
             else:
-                before = self._ask(lambda client: list_folder(client, folder, theirs, seen, before))
+                before = self._list(folder, theirs, seen, before)
             self._listings[folder] = before
         return before.places
+
+    def _list(self, folder: str, theirs: str, seen: State | None, before: Listing | None) -> Listing:
+        try:
+            return self._ask(lambda client: list_folder(client, folder, theirs, seen, before))
+        except (UnreachableError, RejectedError):
+            raise
+        except SourceError as problem:  # of this folder; the others may be in order
+            gone = "NONEXISTENT" in str(problem)  # RFC 5530
+            raise (GoneError if gone else FolderError)(str(problem)) from problem
 
     def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes | Unreadable]]:
         """The raw messages, long ones cut behind what counts; one that is gone meanwhile is left out.
