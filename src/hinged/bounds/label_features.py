@@ -64,5 +64,5 @@ def _now(memory: LabelModel, one: Rows, labels: Sequence[Hashable], describe: An
     fs, vs = np.empty(room, np.int64), np.empty(room)
     m = support(parts, f, v, len(f), fs, vs)
     phi, work = np.zeros((len(parts.kinds), m, len(labels))), np.zeros(len(labels))
-    fill_features(parts, fs, vs, m, int(memory.ledger.counts[LEARNT]), memory._scaling().df, phi, work)
+    fill_features(parts, fs, vs, 0, m, int(memory.ledger.counts[LEARNT]), memory._scaling().df, phi, work)
     return fs[:m], phi

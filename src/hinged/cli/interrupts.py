@@ -116,3 +116,6 @@ class Interrupts:
         os.write(2, f"\r\x1b[K{self._notice}\n".encode() if sys.stderr.isatty() else f"{self._notice}\n".encode())
         if self._waiting:
             raise _Stopped
+        hearing = sys.modules.get("hinged.loops.hearing")
+        if hearing is not None and hearing.compiling(frame):  # before a round, which is then not begun
+            raise hearing.Stopped

@@ -58,6 +58,7 @@ def learn(
     from hinged.evaluate.examples import check_agrees
     from hinged.evaluate.stream import Tally, learn_stream, learner_for
     from hinged.evaluate.tagging import is_tagger, learn_sentences, tagger_for
+    from hinged.loops.hearing import Stopped
 
     learner = _existing(model, fresh)
     resumed = learner is not None
@@ -84,6 +85,8 @@ def learn(
                     foot.clear()
                     table.show(now)
                     tally = now
+            except Stopped:  # while a loop was compiled that is used elsewhere
+                pass
             except Malformed as problem:
                 raise _kept(problem, inputs, learner, before, model) from None
             ends.append(tally)

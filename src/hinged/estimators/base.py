@@ -168,13 +168,15 @@ class LabelEstimator(Answers, LabelEdits, LabelWeights, Learns):
             model.declare(len(known))
             self._held = Held(known, model)
             self._keep_up()
-        self._take_in(batch)
-        after = [*known.labels, *new] if new else known.labels
-        self._price(model, after)
-        try:
-            told: Told = model.learn(batch.rows, Targets(indptr, ids, weights), after, delay, self._describe, advance)
-        finally:  # also where the call is interrupted: the labels met so far are known
-            known.extend(new[: max(0, int(model.ledger.counts[LABELS]) - len(known))])
+        with self._between_rounds():
+            self._take_in(batch)
+            after = [*known.labels, *new] if new else known.labels
+            self._price(model, after)
+            targets = Targets(indptr, ids, weights)
+            try:
+                told: Told = model.learn(batch.rows, targets, after, delay, self._describe, advance)
+            finally:  # also where the call is interrupted: the labels met so far are known
+                known.extend(new[: max(0, int(model.ledger.counts[LABELS]) - len(known))])
         tell(self, model)
         if n_before < 2 or (np.diff(indptr) != 1).any():  # elsewhere each round has one right label, and a rival
             told.ranks[without_rival(indptr, ids, n_before, delay)] = 0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from itertools import islice
 from typing import Any, NamedTuple, Self, TypeVar, cast
 
 from hinged.estimators.labels import LabelIndex
+from hinged.loops.hearing import BetweenRounds
 from hinged.loops.ledger import ROUNDS
 
 __all__ = ["Held", "Holds", "at_one_moment", "must_be_undone"]
@@ -90,6 +91,10 @@ class Holds:
         """Whether functions of the user's run between the rounds of a call, so that one that fails is undone whole."""
         return must_be_undone(self._model)
 
+    def _between_rounds(self) -> Any:
+        """While open, signals are heard between two rounds alone; at any moment where the call is undone whole."""
+        return nullcontext() if self._runs_functions() else BetweenRounds()
+
     @contextmanager
     def _or_undone(self, several: bool) -> Iterator[None]:
         """Hold the lock for a call on one or several rows; where it fails, the model is as it was before.
@@ -103,7 +108,8 @@ class Holds:
             try:
                 yield
             except BaseException:
-                before.bring_back(self)
+                with BetweenRounds():  # another signal waits until all is back
+                    before.bring_back(self)
                 raise
 
 

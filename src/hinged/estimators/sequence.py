@@ -222,15 +222,16 @@ class SequenceTagger(Tagging, BaseEstimator):
             model.declare(len(known))
             self._held, self._edited = Held(known, model), False
         model = self._keep_up(after)
-        width = max(batch.width, getattr(self, "n_features_in_", 0))
-        model.widen(len(self._names) if self._names is not None else width)
-        if self._names is None:
-            self.n_features_in_ = width  # last: readers go by it
-        cost = self._asked(after) if callable(self.cost) else None
-        try:
-            return model.learn(batch.sentences, ids, order, weights, len(after), cost, delay, advance)
-        finally:  # also where the call is interrupted: the tags met so far are known
-            known.extend(new[: max(0, int(model.counts[LABELS]) - len(known))])
+        with self._between_rounds():
+            width = max(batch.width, getattr(self, "n_features_in_", 0))
+            model.widen(len(self._names) if self._names is not None else width)
+            if self._names is None:
+                self.n_features_in_ = width  # last: readers go by it
+            cost = self._asked(after) if callable(self.cost) else None
+            try:
+                return model.learn(batch.sentences, ids, order, weights, len(after), cost, delay, advance)
+            finally:  # also where the call is interrupted: the tags met so far are known
+                known.extend(new[: max(0, int(model.counts[LABELS]) - len(known))])
 
     def _asked(self, labels: list[Hashable]) -> Callable[[np.ndarray, np.ndarray], float]:
         """The user's cost, of numbered tags."""

@@ -14,6 +14,7 @@ from hinged.estimators.holding import rounds_of
 from hinged.estimators.ranker import Ranker
 from hinged.estimators.reading import Batch
 from hinged.io.examples.chunk import Chunk
+from hinged.loops.hearing import BetweenRounds
 from hinged.text import Hasher, Vocabulary
 from hinged.text.words import WordList
 
@@ -136,10 +137,11 @@ class ReadsText:
         try:
             yield
         except BaseException:
-            if rounds_of(self._model) == rounds:
-                space._words = words
-                if words is not None:
-                    words.truncate(known)
+            with BetweenRounds():  # another signal waits until all is back
+                if rounds_of(self._model) == rounds:
+                    space._words = words
+                    if words is not None:
+                        words.truncate(known)
             raise
 
     def _take_in(self, batch: Batch) -> None:

@@ -16,6 +16,7 @@ from hinged.estimators.labels import LabelIndex
 from hinged.estimators.learning import Learns
 from hinged.estimators.reading import Batch
 from hinged.estimators.settings import check_options, check_sizes, whole
+from hinged.loops.hearing import hear
 from hinged.loops.ledger import MISTAKES, Told
 from hinged.loops.rows import Rows
 from hinged.loops.steps import Setting
@@ -168,10 +169,16 @@ class Uniclass(OutlierMixin, Learns):
             self._certified, self._edited = False, False
             self._held = Held(LabelIndex(), settled.new_model(self, batch.dtype))
             self._keep_up()
-        self._take_in(batch)
+        with self._between_rounds():
+            self._take_in(batch)
+            return self._one_after_another(batch, weights, delay, advance)
+
+    def _one_after_another(
+        self, batch: Batch, weights: np.ndarray, delay: int, advance: Callable[[int], None] | None
+    ) -> Told:
         model, rows = self._model, batch.rows
         if delay == 0:
-            flags, losses = model.learn(rows, weights)
+            flags, losses = model.learn(rows, weights, advance)
         else:
             flags, losses = np.zeros(batch.n, np.int8), np.zeros(batch.n)
             for t in range(batch.n + delay):
@@ -183,8 +190,9 @@ class Uniclass(OutlierMixin, Learns):
                     i, before = t - delay, int(model.ledger.counts[MISTAKES])
                     model.learn(Rows(rows.indptr[i : i + 2], rows.indices, rows.data), weights[i : i + 1])
                     model.ledger.counts[MISTAKES] = before + int(flags[i])
-        if advance is not None:
-            advance(batch.n)
+                    if advance is not None:
+                        advance(1)
+                hear()
         return Told(flags, (1 + flags).astype(np.int32), losses)
 
     # ------------------------------------------------------------------ answers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from hinged.estimators.learning import Learns
 from hinged.estimators.past_rounds import PastRounds, no_weights
 from hinged.estimators.reading import Batch
 from hinged.estimators.settings import check_options, check_sizes, whole
+from hinged.loops.hearing import hear, pieces
 from hinged.loops.ledger import MISTAKES, NOVEL, Told
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
@@ -152,8 +153,9 @@ class VectorEstimator(PastRounds, Learns):
             self._held = Held(self._labels or LabelIndex(), settled.new_model(self, batch.dtype))
             self._begin()
             self._keep_up()
-        self._take_in(batch)
-        flags, losses = self._one_after_another(batch.rows, answers, weights, delay, advance)
+        with self._between_rounds():
+            self._take_in(batch)
+            flags, losses = self._one_after_another(batch.rows, answers, weights, delay, advance)
         ranks = np.where(flags < 0, 0, 1 + flags).astype(np.int32)
         self._unrank(before, answers, weights, delay, ranks)
         return Told(flags, ranks, losses)
@@ -169,13 +171,8 @@ class VectorEstimator(PastRounds, Learns):
         n = len(rows.indptr) - 1
         flags, losses = np.zeros(n, np.int8), np.zeros(n)
         if delay == 0:
-            size = n if advance is None else max(1, n // 200)
-            for first in range(0, n, size):
-                some = slice(first, min(n, first + size))
-                told = self._run(part(rows, some), answers[some], weights[some])
-                flags[some], losses[some] = told
-                if advance is not None:
-                    advance(some.stop - first)
+            for some in self._pieces(rows, advance):
+                flags[some], losses[some] = self._run(part(rows, some), answers[some], weights[some])
             return flags, losses
         for t in range(n + delay):
             if t < n:  # what counts is the prediction, by the model of its moment
@@ -191,7 +188,20 @@ class VectorEstimator(PastRounds, Learns):
                 self._model.ledger.counts[NOVEL] = counts[NOVEL] + (flags[one] == -1).sum()
                 if advance is not None:
                     advance(1)
+            hear()
         return flags, losses
+
+    def _pieces(self, rows: Any, advance: Callable[[int], None] | None) -> Iterator[slice]:
+        """The rows in pieces; a kernel cuts them itself, where its matrix products end."""
+        if self.kernel is None:
+            yield from pieces(rows.indptr, advance=advance)
+            return
+        n = len(rows.indptr) - 1
+        size = n if advance is None else max(1, n // 200)
+        for first in range(0, n, size):
+            yield slice(first, min(n, first + size))
+            if advance is not None:
+                advance(min(n, first + size) - first)
 
     def _run(self, rows: Rows, answers: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Learn some rows; each round's flag and loss."""

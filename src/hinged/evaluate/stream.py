@@ -20,6 +20,7 @@ from hinged.evaluate.examples import (
     taken,
 )
 from hinged.io.examples.chunk import Chunk
+from hinged.loops.hearing import Stopped, unless_stopped
 
 __all__ = ["Tally", "learn_stream", "learner_for", "n_features", "spread"]
 
@@ -89,7 +90,7 @@ def learn_stream(
     so_far : Tally
         Counts of earlier chunks, to go on from.
     going : callable
-        Asked several times a second; learning ends where it says False.
+        Asked several times a second; learning ends where it says False. An example that takes longer is given up.
 
     Examples
     --------
@@ -111,7 +112,10 @@ def learn_stream(
             before = ends[start - 1] if start else 0
             fits = int(np.searchsorted(ends, before + room, side="right"))
             stop = min(len(chunk), max(start + 1, fits), start + power - tally.rounds)
-            tally = _learn(model, taken(chunk, slice(start, stop)), tally, began := time.perf_counter())
+            try:
+                tally = _learn(model, taken(chunk, slice(start, stop)), tally, began := time.perf_counter(), going)
+            except Stopped:
+                break
             size, took = ends[stop - 1] - before, time.perf_counter() - began
             room = size * min(FASTER, SECONDS / max(took, 1e-9))
             if tally.rounds == power:
@@ -122,11 +126,12 @@ def learn_stream(
     yield tally
 
 
-def _learn(model: Any, chunk: Chunk, tally: Tally, began: float) -> Tally:
+def _learn(model: Any, chunk: Chunk, tally: Tally, began: float, going: Callable[[], bool]) -> Tally:
     before = model.n_updates_ if hasattr(model, "n_updates_") else 0
     # Arrow's own memory is read-only, which would be another type to the compiled loop
     weights = None if chunk.weights is None else np.array(chunk.weights)
-    flags, ranks, _ = model._learn_batch(rows_for(model, chunk, True), answers_for(model, chunk), None, weights)
+    rows, answers = rows_for(model, chunk, True), answers_for(model, chunk)
+    flags, ranks, _ = model._learn_batch(rows, answers, None, weights, 0, unless_stopped(len(chunk), going))
     return tally._replace(
         rounds=tally.rounds + len(flags),
         counted=tally.counted + int(((flags == 1) | ((flags == 0) & (ranks != 0))).sum()),

@@ -16,6 +16,7 @@ from hinged.evaluate.examples import check_setting
 from hinged.evaluate.spans import spans
 from hinged.evaluate.stream import FASTER, SECONDS, Tally
 from hinged.io.examples.conll import Sentence
+from hinged.loops.hearing import Stopped, unless_stopped
 from hinged.text.window import window
 
 __all__ = [
@@ -94,7 +95,11 @@ def learn_sentences(
             break
         began, before = time.perf_counter(), getattr(model, "n_updates_", 0)
         X = [window(words_of(model, sentence, source)) for sentence in some]
-        flags = model._learn_batch(X, [sentence.tags for sentence in some]).flags
+        try:
+            tags = [sentence.tags for sentence in some]
+            flags = model._learn_batch(X, tags, advance=unless_stopped(len(some), going)).flags
+        except Stopped:
+            break
         took = time.perf_counter() - began
         size = max(1, min(AT_ONCE, int(len(some) * min(FASTER, SECONDS / max(took, 1e-9)))))
         tally = tally._replace(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from hinged.loops.hearing import hear, pieces
 from hinged.loops.ledger import GAIN, LABELS, LEARNT, MISTAKES, NOVEL, PENALTY, SQ_NORM, Told, new_told
 from hinged.loops.memory import longer
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE
@@ -21,7 +22,6 @@ __all__ = ["Answer", "ChainModel", "part_of"]
 
 VECTOR = 8  # tags are padded to whole vectors of so many
 AT_FIRST = 1 << 26  # bytes of weights to make room for at once: untouched zeros are free
-AT_ONCE = 2000  # sentences of one call, so that it can be interrupted
 NO_TABLE, NOT_GIVEN = np.zeros((0, 0)), np.zeros(0)
 LARGEST_TABLE = 1 << 32  # bytes that the search by errors may take
 Asked = Callable[[np.ndarray, np.ndarray], float]
@@ -128,12 +128,9 @@ class ChainModel:
             if cost is not None or delay > 0:
                 self._learn_singly(sentences, tags, order, weights, n_tags, cost, delay, advance, told)
                 return told
-            step = AT_ONCE if advance is None else max(1, min(AT_ONCE, n // 200))
-            for first in range(0, n, step):
-                part = slice(first, first + step)
+            ends = np.concatenate([[0], np.cumsum(_sizes(sentences)[order])])
+            for part in pieces(ends, n_tags, advance=advance):
                 self._run(sentences, tags, order[part], weights, n_tags, NOT_GIVEN, told.part(part))
-                if advance is not None:
-                    advance(len(order[part]))
         return told
 
     def _run(
@@ -211,6 +208,7 @@ class ChainModel:
                 sums[COST] = spent + judged[i]
             if advance is not None:
                 advance(1)
+            hear()
 
     def _is_new(self, tags: np.ndarray) -> bool:
         return bool(tags.min() < 0 or tags.max() >= self.counts[LABELS])
@@ -241,7 +239,12 @@ class ChainModel:
         chain, n, tokens = self.view, len(sentences.ends) - 1, int(sentences.ends[-1])
         E, tags = np.empty((tokens, chain.W.shape[2])), np.zeros((m, tokens), np.int64)
         tops, found = np.zeros((m, n)), np.zeros(n, np.int64)
-        answer(chain, sentences, k, self.counts, self.depth == 2 and not current, m, E, tags, tops, found)
+        ends, mean = np.concatenate([[0], np.cumsum(_sizes(sentences))]), self.depth == 2 and not current
+        for part in pieces(ends, k * max(1, m)):
+            some, a, b = several(sentences, part)
+            listed, theirs = np.zeros((m, b - a), np.int64), np.zeros((m, part.stop - part.start))
+            answer(chain, some, k, self.counts, mean, m, E[a:b], listed, theirs, found[part])
+            tags[:, a:b], tops[:, part] = listed, theirs
         return Answer(E[:, :k], tags, tops, found)
 
     def rows(self, features: np.ndarray, k: int) -> np.ndarray:
@@ -332,8 +335,19 @@ class ChainModel:
 
 def part_of(sentences: Sentences, i: int) -> Sentences:
     """One sentence by itself."""
-    a, b = int(sentences.ends[i]), int(sentences.ends[i + 1])
+    return several(sentences, slice(i, i + 1))[0]
+
+
+def several(sentences: Sentences, part: slice) -> tuple[Sentences, int, int]:
+    """Some of the sentences, and where their tokens begin and end."""
+    ends = sentences.ends[part.start : part.stop + 1]
+    a, b = int(ends[0]), int(ends[-1])
     first, last = int(sentences.indptr[a]), int(sentences.indptr[b])
     values = sentences.values[first:last] if len(sentences.values) else sentences.values
     indptr = sentences.indptr[a : b + 1] - first
-    return Sentences(np.array([0, b - a], np.int64), indptr, sentences.features[first:last], values)
+    return Sentences(ends - a, indptr, sentences.features[first:last], values), a, b
+
+
+def _sizes(sentences: Sentences) -> np.ndarray:
+    """Tokens and features of each sentence."""
+    return np.diff(sentences.ends) + np.diff(sentences.indptr[sentences.ends])

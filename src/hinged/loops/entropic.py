@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
 
 from hinged.geometry.entropy import Entropy, simplex_weights
-from hinged.loops.entropy import DUE, FULL, learn_entropic, score_entropic
+from hinged.loops.entropy import DUE, FULL, UNTIL, learn_entropic, score_entropic
+from hinged.loops.hearing import pieces
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import GAIN, LABELS, LEARNT, Told, new_ledger, new_notes, new_told
 from hinged.loops.memory import longer
-from hinged.loops.model import part_of
 from hinged.loops.rows import Rows, Scaling, longest_row, read_row
 from hinged.loops.simplex import SHIFT, SWEEP, TOTAL, TOUCHES, Simplex, sweep
 from hinged.loops.simplex_mean import COUNTED, grown, kept_means, mean_weights, new_means, renumbered, restored_means
@@ -27,6 +28,8 @@ from hinged.sharing.plan import Plan
 from hinged.sharing.plan import resolve as resolve_sharing
 
 __all__ = ["EntropicModel"]
+
+PER_LABEL = 8  # operations that a value of a row takes for each label, roughly
 
 
 class EntropicModel:
@@ -143,8 +146,10 @@ class EntropicModel:
 
     def _sweep(self, n_labels: int) -> None:
         self.rescaled += 1
-        sweep(self.simplex, n_labels)
-        self.rescaled += 1
+        try:
+            sweep(self.simplex, n_labels)
+        finally:  # also where compiling it is interrupted: readers wait for an even number
+            self.rescaled += 1
 
     def _scaling(self) -> Scaling:
         return Scaling(self.idf, self.unit, self.bias, self.idf, self.df, self._logs)
@@ -168,17 +173,14 @@ class EntropicModel:
         rows = _double(rows)
         with self.lock:
             self._fit_to(len(labels), n)
-            step = n if advance is None or delay > 0 else max(1, n // 200)
-            for first in range(0, n, max(step, 1)):
-                part = slice(first, min(n, first + step))
-                some, theirs = part_of(rows, targets, part)
-                self._run(some, theirs, len(labels), delay, told.part(part))
-                if advance is not None:
-                    advance(part.stop - first)
+            cursor = np.zeros(4, np.int64)
+            for part in pieces(rows.indptr, PER_LABEL * len(labels), delay, advance):
+                cursor[UNTIL] = part.stop
+                self._run(rows, targets, len(labels), delay, told, cursor)
         return told
 
-    def _run(self, rows: Rows, targets: Targets, n_labels: int, delay: int, told: Told) -> None:
-        longest, cursor = longest_row(rows), np.zeros(3, np.int64)
+    def _run(self, rows: Rows, targets: Targets, n_labels: int, delay: int, told: Told, cursor: np.ndarray) -> None:
+        longest = longest_row(rows)
         while True:
             cursor[1] = 0
             learn_entropic(
@@ -207,17 +209,19 @@ class EntropicModel:
         """Scores (rows, labels) by the weights learnt so far; by their mean where one is kept, unless `current`."""
         out = np.zeros((len(rows.indptr) - 1, len(labels)))
         rows, longest = _double(rows), longest_row(rows)
-        if self.average and not current:  # sums half gathered would make no sense, so readers wait
-            with self.lock:
-                score_entropic(rows, self._scaling(), self.simplex, self.ledger.counts, self.mean_over, longest, out)
-            return out
+        with self.lock if self.average and not current else nullcontext():  # sums half gathered would make no sense
+            for part in pieces(rows.indptr, PER_LABEL * len(labels)):
+                some = Rows(rows.indptr[part.start : part.stop + 1], *rows[1:])
+                self._score(some, longest, 0 if current else self.mean_over, out[part])
+        return out
+
+    def _score(self, rows: Rows, longest: int, mean_over: int, out: np.ndarray) -> None:
         while out.size:
             before, simplex = self.rescaled, self.simplex
             if simplex.labels.shape[1] >= out.shape[1]:
-                score_entropic(rows, self._scaling(), simplex, self.ledger.counts, 0, longest, out)
+                score_entropic(rows, self._scaling(), simplex, self.ledger.counts, mean_over, longest, out)
             if before == self.rescaled and before % 2 == 0:
                 break
-        return out
 
     def read(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Features and scaled values of one row; feature 0 is the bias, column c is feature c + 1."""

@@ -34,6 +34,7 @@ from hinged.tasks.labels import extremes, rank_of_best, runner_up
 __all__ = ["learn_entropic", "score_entropic"]
 
 DONE, FULL, DUE = 0, 1, 2
+UNTIL = 3  # place of the cursor: the round to stop at
 
 
 @njit(cache=True)
@@ -85,7 +86,7 @@ def learn_entropic(
     told: Any,
     cursor: Any,
 ) -> None:
-    """Learn rows from `cursor[0]` on, in order, changing weights and ledger in place.
+    """Learn rows from `cursor[0]` to `cursor[UNTIL]`, in order, changing weights and ledger in place.
 
     `told` gets each round's flag, rank and loss. With a delay d they are fixed when a row comes, and it is learnt d
     rows later.
@@ -102,7 +103,7 @@ def learn_entropic(
     touched = np.empty(n_labels_after, np.int64)
     all_logs = np.empty((n_labels_after, room))
 
-    while cursor[0] < n_rows + delay:
+    while cursor[0] < min(n_rows + delay, cursor[UNTIL]):
         t = cursor[0]
         i = t - delay
         k = counts[LABELS]

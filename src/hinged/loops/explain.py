@@ -51,7 +51,7 @@ def shared_contributions(
     fs, vs = np.empty(room, np.int64), np.empty(room)
     m = support(parts, f, v, n, fs, vs)
     phi = np.zeros((parts.kinds.shape[0], m, n_labels))[:, :, :n_labels]
-    fill_features(parts, fs, vs, m, counts[LEARNT], scaling.df, phi, np.zeros(n_labels))
+    fill_features(parts, fs, vs, 0, m, counts[LEARNT], scaling.df, phi, np.zeros(n_labels))
     values, sums, out = np.zeros(phi.shape[0]), np.zeros(phi.shape[0]), np.zeros(m)
     for j in range(m):
         if gather(parts.vectors, fs[j], phi.shape[0], 0, values):

@@ -2,7 +2,8 @@
 
 It joins a task (right labels above the others), a rule (scores and pair norms in, one net coefficient per label out)
 and a sharing scheme (whose weights move). It never makes memory: where a store is full or a page too narrow it stops
-before the round and says so in `cursor`; the caller mends that and calls again.
+before the round and says so in `cursor`; the caller mends that and calls again. Where `cursor` asks it to stop in the
+middle of a long row, it leaves that round undone.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from hinged.loops.pages import SEGMENT, add_means, add_scores, add_to, has_room,
 from hinged.loops.prototypes import fast_forward
 from hinged.loops.rows import count_features, read_row
 from hinged.loops.shared import (
+    AT_ONCE,
     add_shared_scores,
     fill_features,
     measure_from,
@@ -54,7 +56,9 @@ from hinged.tasks.labels import extremes, rank_of_best, runner_up
 
 __all__ = ["Targets", "learn"]
 
-DONE, FULL, NARROW = 0, 1, 2
+DONE, FULL, NARROW, STOPPED = 0, 1, 2, 3
+#: The cursor: the next round, what the loop stopped for, three numbers of that; the round to end at; a wish to stop.
+UNTIL, STOP, CURSOR = 5, 6, 7
 WEIGHTS, VECTORS, COUNTS, FIRSTS, SUMS = range(5)
 
 
@@ -98,7 +102,7 @@ def learn(
     told: Any,
     cursor: Any,
 ) -> None:
-    """Learn rows from `cursor[0]` on, in order, changing the stores and the ledger in place.
+    """Learn rows from `cursor[0]` to `cursor[UNTIL]`, in order, changing the stores and the ledger in place.
 
     `told` gets each round's flag, rank and loss. With a delay d they are fixed when a row comes, and it is learnt d
     rows later.
@@ -130,10 +134,11 @@ def learn(
         delay == 0 and parts is None and columns.kind == PER_LABEL and weights.depth == 1 and setting.code <= OPTIMAL
     )
     plain = plain and not has_costs and weights.table.shape[1] == 1
-    while cursor[0] < n_rows + delay:
+    until = min(n_rows + delay, cursor[UNTIL])
+    while cursor[0] < until:
         if plain and 1 < counts[LABELS] <= SEGMENT:
-            cursor[0] = fast_forward(rows, targets, setting, scaling, weights, ledger, longest, told, cursor[0])
-            if cursor[0] == n_rows:
+            cursor[0] = fast_forward(rows, targets, setting, scaling, weights, ledger, longest, told, cursor[0], until)
+            if cursor[0] == until:
                 break
         t = cursor[0]
         i = t - delay
@@ -160,7 +165,7 @@ def learn(
                 if parts is not None:
                     m = support(parts, f, v, n, fs, vs)
                     phi = all_phi[:, :, :k]
-                    fill_features(parts, fs, vs, m, counts[LEARNT], scaling.df, phi, work)
+                    fill_features(parts, fs, vs, 0, m, counts[LEARNT], scaling.df, phi, work)
                     measure_from(phi, m, relevant[0], origin)
                     add_shared_scores(parts, fs, m, phi, origin, 0, s)
                 for a in range(relevant.shape[0]):
@@ -222,7 +227,12 @@ def learn(
             base = 0.0
             if parts is not None:
                 phi = all_phi[:, :, :k]
-                fill_features(parts, fs, vs, m, counts[LEARNT], scaling.df, phi, work)
+                for begin in range(0, m, AT_ONCE):
+                    end = min(m, begin + AT_ONCE)
+                    fill_features(parts, fs, vs, begin, end, counts[LEARNT], scaling.df, phi, work)
+                    if cursor[STOP] != 0:
+                        cursor[1] = STOPPED
+                        return
                 measure_from(phi, m, relevant[0], origin)
                 base = add_shared_scores(parts, fs, m, phi, origin, 0, s)
             # ---- count
@@ -233,26 +243,7 @@ def learn(
             flag = 1 if gap <= 0.0 else 0
             rank = rank_of_best(s, relevant, is_relevant) if flag == 1 else 1
             loss = round_loss(setting, costs, s, relevant[0], gap)
-            if has_costs and delay == 0:
-                notes[COST] += counted_cost(costs, s, relevant[0])
             if weight > 0.0:
-                middle = base + 0.5 * (s[relevant[low]] + s[rival])
-                sums[RANKED] += 1.0
-                sums[THRESHOLD] += (middle - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
-                if weights.depth == 2 and counts[LEARNT] > 0:
-                    mean = work[:k]
-                    wide[:] = 0
-                    add_means(weights, f, v, n, n_columns(columns, k), counts[LEARNT], wide)
-                    label_scores(columns, wide, mean)
-                    if parts is not None:
-                        add_shared_scores(parts, fs, m, phi, origin, counts[LEARNT], mean)
-                    first, lead = runner_up(mean)
-                    note_lead(ledger.leads, lead, is_relevant[first])
-                elif flag == 0 and relevant.shape[0] == 1:
-                    note_lead(ledger.leads, gap, True)
-                else:
-                    first, lead = runner_up(s)
-                    note_lead(ledger.leads, lead, is_relevant[first])
                 # ---- step
                 C = setting.C * weight if setting.uses_weight else setting.C
                 g = all_g[:k]
@@ -274,7 +265,32 @@ def learn(
                     shifted[:k],
                     notes,
                     g,
+                    cursor[STOP:],
                 )
+                if cursor[STOP] != 0:
+                    cursor[1] = STOPPED
+                    return
+            # ---- note the lead
+            if has_costs and delay == 0:
+                notes[COST] += counted_cost(costs, s, relevant[0])
+            if weight > 0.0:
+                middle = base + 0.5 * (s[relevant[low]] + s[rival])
+                sums[RANKED] += 1.0
+                sums[THRESHOLD] += (middle - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
+                if weights.depth == 2 and counts[LEARNT] > 0:
+                    mean = work[:k]
+                    wide[:] = 0
+                    add_means(weights, f, v, n, n_columns(columns, k), counts[LEARNT], wide)
+                    label_scores(columns, wide, mean)
+                    if parts is not None:
+                        add_shared_scores(parts, fs, m, phi, origin, counts[LEARNT], mean)
+                    first, lead = runner_up(mean)
+                    note_lead(ledger.leads, lead, is_relevant[first])
+                elif flag == 0 and relevant.shape[0] == 1:
+                    note_lead(ledger.leads, gap, True)
+                else:
+                    first, lead = runner_up(s)
+                    note_lead(ledger.leads, lead, is_relevant[first])
                 # ---- move
                 if total > 0.0:
                     counts[UPDATES] += 1

@@ -15,11 +15,13 @@ import numpy as np
 
 from hinged.loops.costs import counted_cost, round_loss
 from hinged.loops.direct import Direct
-from hinged.loops.labels import FULL, NARROW, VECTORS, WEIGHTS, Targets, learn
+from hinged.loops.hearing import LONG, apart, hear, pieces
+from hinged.loops.labels import CURSOR, FULL, NARROW, STOP, STOPPED, UNTIL, VECTORS, WEIGHTS, Targets, learn
 from hinged.loops.ledger import COST, LABELS, LEARNT, MISTAKES, NOVEL, Told, new_told
 from hinged.loops.rows import LARGEST_VALUE, Rows, longest_row, read_row
 from hinged.loops.scoring import score
 from hinged.loops.state import LabelMemory
+from hinged.rules.codes import INTERIOR, MIRA, OPTIMAL
 from hinged.tasks.labels import extremes, rank_of_best
 
 __all__ = ["LabelModel", "part_of"]
@@ -30,8 +32,16 @@ Describe = Callable[[np.ndarray, np.ndarray], Any]
 learn_direct, score_direct = Direct(learn), Direct(score)
 
 
+#: Operations by which a label feature is worked out.
+PER_LABEL_FEATURE = 32
+
+
 def _usual(kind: Hashable, *args: Any) -> None:
     learn(*args)
+
+
+def _alone(kind: Hashable, *args: Any) -> None:
+    apart(learn, args, args[-1][STOP:])
 
 
 class LabelModel(LabelMemory):
@@ -52,25 +62,24 @@ class LabelModel(LabelMemory):
         `labels` are all labels after these rows; `advance(n)` is told of rounds done.
         """
         n = len(rows.indptr) - 1
-        told, cursor = new_told(n), np.zeros(5, np.int64)
+        told, cursor = new_told(n), np.zeros(CURSOR, np.int64)
         with self.lock:
             longest = longest_row(rows)
             self._fit_to(len(labels), n)
             if self.functions:
                 self._learn_singly(rows, targets, labels, delay, describe, advance, longest, told)
-            elif advance is None or delay > 0:
-                self._run(rows, targets, labels, delay, longest, told, cursor, None)
-                if advance is not None:
-                    advance(n)
-            else:
-                step = max(1, n // 200)
-                for first in range(0, n, step):
-                    part = slice(first, min(n, first + step))
-                    some, theirs = part_of(rows, targets, part)
-                    cursor[:] = 0
-                    self._run(some, theirs, labels, 0, longest, told.part(part), cursor, None)
-                    advance(part.stop - first)
+                return told
+            for part in pieces(rows.indptr, self._per_value(len(labels)), delay, advance):
+                cursor[UNTIL] = part.stop
+                self._run(rows, targets, labels, delay, longest, told, cursor, None, advance)
         return told
+
+    def _per_value(self, n_labels: int) -> int:
+        """Operations that a value of a row takes, roughly."""
+        if not self.plan.parts:
+            return 1 + n_labels
+        joint = n_labels * n_labels // 2 if self.setting.code in (OPTIMAL, MIRA, INTERIOR) else 0
+        return 1 + len(self.plan.parts) * (PER_LABEL_FEATURE * n_labels + joint)
 
     def _learn_singly(
         self,
@@ -94,8 +103,9 @@ class LabelModel(LabelMemory):
                 some, theirs = part_of(rows, targets, slice(i, i + 1))
                 explicit = self._explicit(some, labels[: int(counts[LABELS])], describe, grow=True)
                 so_far = self.notes[COST]
-                now = new_told(1) if delay > 0 else told.part(slice(i, i + 1))
-                self._run(some, theirs, labels, 0, longest, now, np.zeros(5, np.int64), explicit)
+                now, cursor = new_told(1) if delay > 0 else told.part(slice(i, i + 1)), np.zeros(CURSOR, np.int64)
+                cursor[UNTIL] = 1
+                self._run(some, theirs, labels, 0, longest, now, cursor, explicit)
                 if delay > 0:  # what counts is the prediction, not what the model would say by now
                     self.notes[COST] = so_far
                     counts[MISTAKES] += int(flags[i] == 1) - int(now.flags[0] == 1)
@@ -133,9 +143,15 @@ class LabelModel(LabelMemory):
         told: Told,
         cursor: np.ndarray,
         explicit: tuple[np.ndarray, np.ndarray] | None,
+        advance: Callable[[int], None] | None = None,
     ) -> None:
+        """Learn rows up to `cursor[UNTIL]`; `advance(0)` is called before a long one, and in it where a signal came."""
         columns = self._columns_of(labels)
         call = learn_direct if len(rows.indptr) == 2 and self.own is None else _usual
+        if delay == 0 and longest * self._per_value(len(labels)) > LONG and cursor[UNTIL] - cursor[0] == 1:
+            call = _alone
+            if advance is not None:
+                advance(0)
         while True:
             call(
                 self.kind,
@@ -163,6 +179,11 @@ class LabelModel(LabelMemory):
             elif cursor[1] == NARROW:
                 which = int(cursor[2])
                 self.stores[which].widen(int(cursor[3]), self._width(which, len(labels)))
+            elif cursor[1] == STOPPED:
+                hear()
+                if advance is not None:
+                    advance(0)
+                cursor[STOP] = 0
             else:
                 return
             cursor[1] = 0
@@ -197,22 +218,30 @@ class LabelModel(LabelMemory):
         self, rows: Rows, labels: Sequence[Hashable], describe: Describe | None, held: Any, mean_over: int
     ) -> np.ndarray:
         n = len(rows.indptr) - 1
-        out = np.zeros((n, len(labels)))
+        out, stop = np.zeros((n, len(labels))), np.zeros(1, np.int64)
         longest = longest_row(rows)
         columns, scaling, counts = self._columns_of(labels), self._scaling(), self.ledger.counts
         if not self.functions:
-            parts = self._parts(labels, None, held)
-            args = (rows, columns, scaling, held[0][0], parts, counts, mean_over, longest, out)
-            if n == 1:
-                score_direct(self.kind, *args)
-            else:
-                score(*args)
+            parts, per_value = self._parts(labels, None, held), self._per_value(len(labels))
+            common = (columns, scaling, held[0][0], parts, counts, mean_over, longest)
+            for part in pieces(rows.indptr, per_value):
+                args = (Rows(rows.indptr[part.start : part.stop + 1], *rows[1:]), *common, out[part], stop)
+                if longest * per_value > LONG and part.stop - part.start == 1:
+                    apart(score, args, stop)
+                    while stop[0]:  # somebody heard a signal and goes on all the same
+                        hear()
+                        stop[0] = 0
+                        apart(score, args, stop)
+                elif n == 1:
+                    score_direct(self.kind, *args)
+                else:
+                    score(*args)
             return out
         for i in range(n):
             one = Rows(rows.indptr[i : i + 2], rows.indices, rows.data)
             explicit = self._explicit(one, labels, describe, grow=False)
             parts = self._parts(labels, explicit, held)
-            score(one, columns, scaling, held[0][0], parts, counts, mean_over, longest, out[i : i + 1])
+            score(one, columns, scaling, held[0][0], parts, counts, mean_over, longest, out[i : i + 1], stop)
         return out
 
     def read(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:

@@ -69,8 +69,9 @@ def fast_forward(
     longest: int,
     told: Any,
     i: int,
+    until: int,
 ) -> int:
-    """Learn rows from `i` on while they are of the common kind; return the first that is not."""
+    """Learn rows from `i` to `until` while they are of the common kind; return the first that is not."""
     # s scores · g net coefficients · q ‖x‖² · at: where each feature's weights lie · padded: columns read of each row
     # ahead: `at` of the next row, where `found`
     indptr, indices, data = rows.indptr, rows.indices, rows.data
@@ -103,7 +104,7 @@ def fast_forward(
         shift += 1
     in_order = uniform and used[4] > 0
     ranked, threshold = sums[RANKED], sums[THRESHOLD]
-    n_rows = indptr.shape[0] - 1
+    n_rows = min(indptr.shape[0] - 1, until)
     x_at, f_at = data.ctypes.data, indices.ctypes.data
     while i < n_rows:
         # ---- is it of this kind?

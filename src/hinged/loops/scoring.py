@@ -11,7 +11,7 @@ from hinged.loops.columns import label_scores, n_columns
 from hinged.loops.ledger import LEARNT
 from hinged.loops.pages import SEGMENT, add_means, add_scores
 from hinged.loops.rows import read_row
-from hinged.loops.shared import add_shared_scores, fill_features, support
+from hinged.loops.shared import AT_ONCE, add_shared_scores, fill_features, learnt_among, support
 
 __all__ = ["score"]
 
@@ -27,10 +27,12 @@ def score(
     mean_over: int,
     longest: int,
     out: Any,
+    stop: Any,
 ) -> None:
     """Scores of every known label for every row, into `out` (rows, labels); nothing is learnt or counted.
 
-    `mean_over` rounds answers with the mean weights, 0 with the current ones.
+    `mean_over` rounds answers with the mean weights, 0 with the current ones. Once `stop[0]` is set, `out`
+    is of no use.
     """
     k = out.shape[1]
     n_wide = -(-max(1, n_columns(columns, k)) // SEGMENT) * SEGMENT
@@ -55,6 +57,10 @@ def score(
             add_scores(weights, f, v, n, n_columns(columns, k), wide)
         label_scores(columns, wide, s)
         if parts is not None:
-            m = support(parts, f, v, n, fs, vs)
-            fill_features(parts, fs, vs, m, counts[LEARNT], scaling.df, phi, work)
+            m = learnt_among(parts, fs, vs, support(parts, f, v, n, fs, vs))
+            for begin in range(0, m, AT_ONCE):
+                end = min(m, begin + AT_ONCE)
+                fill_features(parts, fs, vs, begin, end, counts[LEARNT], scaling.df, phi, work)
+                if stop[0] != 0:
+                    return
             add_shared_scores(parts, fs, m, phi, origin, mean_over, s)

@@ -12,15 +12,20 @@ from hinged.loops.pages import Store, gather, put
 from hinged.sharing.features import DISTANCE, EXPLICIT, FIRST, FREQUENCY, TFIDF, frequency, tfidf
 
 __all__ = [
+    "AT_ONCE",
     "Parts",
     "add_shared_inner",
     "add_shared_scores",
     "fill_features",
+    "learnt_among",
     "measure_from",
     "move_shared",
     "note_statistics",
     "support",
 ]
+
+#: Features of a row between two looks at whether to stop.
+AT_ONCE = 128
 
 
 class Parts(NamedTuple):
@@ -68,12 +73,27 @@ def support(parts: Any, f: Any, v: Any, n: int, fs: Any, vs: Any) -> int:
 
 
 @njit(cache=True)
-def fill_features(parts: Any, fs: Any, vs: Any, m: int, rounds: int, df: Any, phi: Any, work: Any) -> None:
-    """φ of every label into `phi` (parts, features, labels), from statistics of earlier rounds alone."""
+def learnt_among(parts: Any, fs: Any, vs: Any, m: int) -> int:
+    """Keep those features that a shared vector has learnt something of; return how many. No other adds to a score."""
+    values, kept = np.empty(parts.kinds.shape[0]), 0
+    if parts.explicit.shape[2] > 0:  # their φ lies in the order of all
+        return m
+    for j in range(m):
+        if gather(parts.vectors, fs[j], values.shape[0], 0, values):
+            fs[kept], vs[kept] = fs[j], vs[j]
+            kept += 1
+    return kept
+
+
+@njit(cache=True)
+def fill_features(
+    parts: Any, fs: Any, vs: Any, begin: int, end: int, rounds: int, df: Any, phi: Any, work: Any
+) -> None:
+    """φ of every label on some features into `phi` (parts, features, labels), from earlier rounds alone."""
     n_labels = phi.shape[2]
     for p in range(parts.kinds.shape[0]):
         kind = parts.kinds[p]
-        for j in range(m):
+        for j in range(begin, end):
             value = vs[j]
             if kind == EXPLICIT:
                 for r in range(n_labels):
@@ -101,7 +121,7 @@ def fill_features(parts: Any, fs: Any, vs: Any, m: int, rounds: int, df: Any, ph
         if parts.members.shape[1] > 0:
             for r in range(n_labels):
                 if not parts.members[p, r]:
-                    for j in range(m):
+                    for j in range(begin, end):
                         phi[p, j, r] = 0.0
 
 
@@ -151,13 +171,15 @@ def shared_sq_distance(phi: Any, m: int, r: int, s: int) -> float:
 
 
 @njit(cache=True)
-def add_shared_inner(phi: Any, m: int, gram: Any) -> None:
-    """Add ⟨φ(x, r), φ(x, s)⟩, summed over the parts, to every gram[r, s] with s ≤ r.
+def add_shared_inner(phi: Any, m: int, gram: Any, stop: Any) -> None:
+    """Add ⟨φ(x, r), φ(x, s)⟩, summed over the parts, to every gram[r, s] with s ≤ r; give up once `stop[0]` is set.
 
     A feature at a time, so that memory is read in order; labels whose φ is that of the pivot cost nothing.
     """
     for p in range(phi.shape[0]):
         for j in range(m):
+            if j % AT_ONCE == 0 and stop[0] != 0:
+                return
             for r in range(gram.shape[0]):
                 own = phi[p, j, r]
                 if own != 0.0:

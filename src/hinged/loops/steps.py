@@ -46,11 +46,11 @@ def _pair_norm(columns: Any, q: float, phi: Any, r: int, s: int, least: float) -
 
 
 @njit(cache=True)
-def _gram(columns: Any, q: float, phi: Any, k: int, least: float) -> Any:
+def _gram(columns: Any, q: float, phi: Any, k: int, least: float, stop: Any) -> Any:
     """⟨V_r, V_s⟩ for all labels; zeros where even the longest V_r counts as none."""
     gram = np.zeros((k, k))
     if phi is not None:
-        add_shared_inner(phi, phi.shape[1], gram)
+        add_shared_inner(phi, phi.shape[1], gram, stop)
     for r in range(k):
         for s in range(r + 1):
             gram[r, s] += q * common_columns(columns, r, s)
@@ -81,10 +81,12 @@ def net_coefficients(
     shifted: Any,
     notes: Any,
     g: Any,
+    stop: Any,
 ) -> tuple[float, float, float]:
     """Fill `g` with the rule's net coefficients; return Σλ, Σλm, and Σλ²/4C where the dual subtracts it.
 
-    `low` is the position in `relevant` of the lowest right label, `rival` the highest wrong one.
+    `low` is the position in `relevant` of the lowest right label, `rival` the highest wrong one. Once `stop[0]` is
+    set, the answer is of no use.
     """
     g[:] = 0.0
     y, code, penalty, judged = relevant[0], setting.code, 0.0, s
@@ -107,7 +109,7 @@ def net_coefficients(
         total = mean_of_mistakes(code, costs, s, y, norms, C, g)
     elif own is None:  # called here alone: a function with one caller becomes part of it
         total, penalty = _by_rule(
-            setting, C, judged, relevant, is_relevant, low, rival, columns, q, phi, work, notes, g
+            setting, C, judged, relevant, is_relevant, low, rival, columns, q, phi, work, notes, g, stop
         )
     else:
         total = _by_own(setting, own, C, judged, relevant, is_relevant, low, rival, columns, q, phi, g)
@@ -135,6 +137,7 @@ def _by_rule(
     work: Any,
     notes: Any,
     g: Any,
+    stop: Any,
 ) -> tuple[float, float]:
     """Fill `g` where every pair has the same margin; return Σλ, and Σλ²/4C where the dual subtracts it."""
     margin = setting.margin
@@ -156,7 +159,9 @@ def _by_rule(
         return total, 0.0
     if setting.code == OPTIMAL or setting.code == MIRA or setting.code == INTERIOR:
         if phi is not None or not columns.separate:
-            gram = _gram(columns, q, phi, k, setting.least_norm)
+            gram = _gram(columns, q, phi, k, setting.least_norm, stop)
+            if stop[0] != 0:
+                return 0.0, 0.0
             return maximise(s, is_relevant, gram, margin, C, setting.code == MIRA, g, several)[0], 0.0
         if q > 0.0:
             return by_sorting(s, is_relevant, q, margin, C, work, g), 0.0

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from hinged.loops.direct import Direct
+from hinged.loops.hearing import pieces
 from hinged.loops.ledger import LEARNT, MISTAKES, ROUNDS, UPDATES, new_ledger
 from hinged.loops.memory import longer
 from hinged.loops.rows import USUAL_SQUARE, USUAL_SQUARE_SINGLE, Rows
@@ -161,7 +162,8 @@ class Ball(NamedTuple):
     def distances(self, rows: Rows) -> np.ndarray:
         """How far each row lies from the centre."""
         out = np.zeros(len(rows.indptr) - 1)
-        _distances(rows, self.v, self.numbers, out)
+        for part in pieces(rows.indptr):
+            _distances(Rows(rows.indptr[part.start : part.stop + 1], *rows[1:]), self.v, self.numbers, out[part])
         return out
 
 
@@ -247,15 +249,20 @@ class UniclassModel:
     def _copied(self) -> Ball:
         return Ball(self.v.copy(), self.numbers.copy(), self.n_features)
 
-    def learn(self, rows: Rows, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Learn rows in order; return each round's flag and loss."""
+    def learn(
+        self, rows: Rows, weights: np.ndarray, advance: Callable[[int], None] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Learn rows in order; return each round's flag and loss. `advance(n)` is told of rounds done."""
         losses = np.zeros(len(rows.indptr) - 1)
         code, C, _, uses_weight, *_ = self.setting
         many = len(losses) > 1 and rows.indptr[-1] - rows.indptr[0] >= len(self.v)  # then a copy costs little beside
         with self._turn():
             self.before = self._copied() if many else None
             try:
-                _learn(rows, weights, code, C, uses_weight, self.v, self.numbers, self.ledger.counts, losses)
+                for part in pieces(rows.indptr, advance=advance):
+                    some = Rows(rows.indptr[part.start : part.stop + 1], *rows[1:])
+                    common = (self.v, self.numbers, self.ledger.counts, losses[part])
+                    _learn(some, weights[part], code, C, uses_weight, *common)
             finally:
                 self.before = None
         return (losses > 0.0).astype(np.int8), losses

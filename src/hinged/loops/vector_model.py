@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from hinged.loops.direct import Direct
+from hinged.loops.hearing import pieces
 from hinged.loops.ledger import GAIN, LEARNT, PENALTY, ROUNDS, SQ_NORM, new_ledger
 from hinged.loops.memory import longer
 from hinged.loops.rows import Dense, Rows, Scaling, longest_row, read_row
@@ -174,9 +175,13 @@ class VectorModel:
         w = self.vector.w if current else self.weights
         if isinstance(rows, Dense):
             w = longer(w, rows.values.shape[1] + 1)  # columns that nobody has learnt have no weight
-            score_dense(rows.values, w, self.bias, out)
-        else:
-            score(rows, self._scaling(), w, int(self.ledger.counts[LEARNT]), longest_row(rows), out)
+            for part in pieces(rows.indptr):
+                score_dense(rows.values[part], w, self.bias, out[part])
+            return out
+        learnt, longest = int(self.ledger.counts[LEARNT]), longest_row(rows)
+        for part in pieces(rows.indptr):
+            some = Rows(rows.indptr[part.start : part.stop + 1], *rows[1:])
+            score(some, self._scaling(), w, learnt, longest, out[part])
         return out
 
     def read(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:

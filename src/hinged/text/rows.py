@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from hinged.loops.hearing import pieces
 from hinged.loops.pages import borrowed
 from hinged.loops.rows import Rows
 from hinged.text.characters import plain_table
@@ -27,6 +28,7 @@ TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 PRIME = np.uint64(0x100000001B3)
 START = 0xCBF29CE484222325
+PER_BYTE = 16  # operations, roughly
 
 
 class Documents(NamedTuple):
@@ -334,13 +336,14 @@ def rows_of_documents(documents: Documents, lower: np.ndarray, space: Space, wor
     indptr = np.zeros(n + 1, np.int64)
     indices, data = np.empty(int(most_of.sum()), np.int32), np.empty(int(most_of.sum()), np.float32)
     cursor = np.zeros(4, np.int64)
-    while cursor[0] < n:
-        _read_documents(
-            documents.addresses, documents.lengths, tags, plain, lower, space, words.store, grow, *scratch, indptr,
-            indices, data, cursor,
-        )  # fmt: skip
-        if cursor[0] < n:
-            words.make_room(int(cursor[1]), int(cursor[2]))
+    for part in pieces(np.concatenate([[0], np.cumsum(documents.lengths.sum(axis=1))]), PER_BYTE):
+        while cursor[0] < part.stop:
+            _read_documents(
+                documents.addresses[: part.stop], documents.lengths[: part.stop], tags, plain, lower, space,
+                words.store, grow, *scratch, indptr, indices, data, cursor,
+            )  # fmt: skip
+            if cursor[0] < part.stop:
+                words.make_room(int(cursor[1]), int(cursor[2]))
     return Rows(indptr, indices[: indptr[-1]], data[: indptr[-1]])
 
 
@@ -353,8 +356,10 @@ def rows_of_named(named: Any, space: Space, words: WordList, grow: bool) -> Rows
     cursor = np.zeros(4, np.int64)
     start, as_given = hash_start(space.seed), space._replace(values=COUNTS, field_limit=0)
     base = named.buffer.ctypes.data
-    while cursor[0] < n:
-        _read_named(named, base, start, as_given, words.store, grow, listed, indptr, indices, data, cursor)
-        if cursor[0] < n:
-            words.make_room(int(cursor[1]), int(cursor[2]))
+    for part in pieces(named.indptr, PER_BYTE):
+        some = named._replace(indptr=named.indptr[: part.stop + 1])
+        while cursor[0] < part.stop:
+            _read_named(some, base, start, as_given, words.store, grow, listed, indptr, indices, data, cursor)
+            if cursor[0] < part.stop:
+                words.make_room(int(cursor[1]), int(cursor[2]))
     return Rows(indptr, indices[: indptr[-1]], data[: indptr[-1]])

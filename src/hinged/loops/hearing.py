@@ -1,0 +1,214 @@
+"""Signals while a model learns: work is cut into short pieces, and what a signal raises is raised between two of them.
+
+Python calls a signal's handler between any two of its own instructions, but not inside a compiled loop. So a loop runs
+for a fraction of a second at a time, and handlers wait until a model is between two rounds, where all its counts agree.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+__all__ = ["BetweenRounds", "Stopped", "apart", "compiling", "hear", "pieces", "unless_stopped"]
+
+#: A piece should take so many seconds: short enough to stop soon, long enough to lose nothing by it.
+SECONDS = 0.1
+#: Operations of the first piece, before anything is known of their speed.
+FIRST = 1 << 22
+#: The next piece is at most so many times as large as the last one.
+FASTER = 4
+#: A single row of more operations than this runs in a thread of its own, so that signals are heard meanwhile.
+LONG = 1 << 27
+#: How often a thread is asked whether it is done, in seconds.
+TICK = 0.05
+
+NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2")
+HEEDED = tuple(int(getattr(signal, name)) for name in NAMES if hasattr(signal, name))
+
+try:  # as `signal` has them, without its search for the names of handlers: that takes as long as learning a row
+    from _signal import getsignal as get_handler  # type: ignore[import-not-found]
+    from _signal import signal as set_handler
+except ImportError:  # not CPython
+    from signal import getsignal as get_handler
+    from signal import signal as set_handler
+
+_open: BetweenRounds | None = None
+
+
+class Stopped(BaseException):
+    """Raised by a program's own handler, or by `unless_stopped`, to end a call before its next round."""
+
+
+class BetweenRounds:
+    """While open in the main thread, handlers of signals are called by `hear` alone, and at the end.
+
+    Numba compiles a loop before its first round, for up to a minute. Nothing is being learnt then, so handlers are
+    called at once.
+    """
+
+    def __init__(self) -> None:
+        self._before: dict[int, Callable[[int, FrameType | None], Any]] = {}
+        self._came: list[tuple[int, FrameType | None]] = []
+        self._raised: BaseException | None = None
+
+    def __enter__(self) -> Self:
+        global _open
+        if _open is None and threading.current_thread() is threading.main_thread():
+            for number in HEEDED:
+                handler = get_handler(number)
+                if callable(handler):
+                    self._before[number] = handler
+                    set_handler(number, self._note)
+            _open = self
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, where: TracebackType | None
+    ) -> None:
+        global _open
+        if _open is not self:
+            return
+        if raised is not None and raised is self._raised:  # it was called while compiling, and this is what it raised
+            self._came.clear()
+        for number, handler in self._before.items():
+            set_handler(number, handler)
+        _open = None
+        self.call()
+
+    @property
+    def called(self) -> bool:
+        """Whether a signal waits to be handled."""
+        return bool(self._came)
+
+    def call(self) -> None:
+        """Call the handlers of the signals that came."""
+        while self._came:
+            number, frame = self._came.pop(0)
+            self._before[number](number, frame)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._came.append((number, frame))
+        if compiling(frame):
+            try:
+                self.call()
+            except BaseException as raised:  # some callbacks of the compiler swallow it: then it is heard later
+                self._raised = raised
+                self._came.append((number, frame))
+                raise
+
+
+def compiling(frame: FrameType | None) -> bool:
+    """Whether a signal came while Numba was compiling or loading a loop: nothing is being learnt then."""
+    while frame is not None:
+        if str(frame.f_globals.get("__name__", "")).startswith("numba."):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def hear() -> None:
+    """Between two rounds: handle the signals that came. What their handlers raise is raised here."""
+    if _called():
+        _open.call()  # type: ignore[union-attr]
+
+
+def _called() -> bool:
+    opened = _open
+    return opened is not None and opened.called and threading.current_thread() is threading.main_thread()
+
+
+def pieces(
+    ends: np.ndarray | range, per_value: float = 1.0, delay: int = 0, advance: Callable[[int], None] | None = None
+) -> Iterator[slice]:
+    """Cut rows into pieces that take a fraction of a second each; signals are heard between them.
+
+    Parameters
+    ----------
+    ends : int array (rows + 1,)
+        Where each row's values begin, and where the last one's end.
+    per_value : float
+        Operations that a value takes, roughly; only the first piece goes by it.
+    delay : int
+        Each row is judged when it comes and learnt so many steps later, which makes that many steps more than rows.
+    advance : function, optional
+        Told after each piece how many rows are done, 200 times or more.
+
+    Examples
+    --------
+    >>> list(pieces(np.array([0, 3, 6, 9]), per_value=2**20)), list(pieces(np.array([0, 3])))
+    ([slice(0, 1, None), slice(1, 3, None)], [slice(0, 1, None)])
+    """
+    ends = np.arange(ends.start, ends.stop, ends.step) if isinstance(ends, range) else ends
+    rows = len(ends) - 1
+    n, start, room = rows + delay, 0, FIRST / per_value
+    if n <= 1:  # how streams come
+        yield slice(0, n)
+        if advance is not None:
+            advance(n)
+        return
+    steps = np.arange(n + 1)
+    work = ends + steps if delay == 0 else ends[np.minimum(steps, rows)] + ends[np.maximum(steps - delay, 0)] + steps
+    most = n if advance is None else max(1, rows // 200)
+    while start < n:
+        stop = max(start + 1, int(np.searchsorted(work, work[start] + room, side="right")) - 1)
+        stop = min(n, stop, start + most)
+        began = time.perf_counter()
+        yield slice(start, stop)
+        if advance is not None:
+            advance(max(0, stop - delay) - max(0, start - delay))
+        hear()
+        took = time.perf_counter() - began
+        room = float(work[stop] - work[start]) * min(FASTER, SECONDS / max(took, 1e-9))
+        start = stop
+
+
+def unless_stopped(n: int, going: Callable[[], bool]) -> Callable[[int], None] | None:
+    """For `advance` in a call on one long row: give that row up where a signal came and `going` says False since."""
+
+    def advance(done: int) -> None:
+        if not done and not going():
+            raise Stopped
+
+    return advance if n == 1 else None
+
+
+def apart(function: Any, arguments: tuple[Any, ...], stop: np.ndarray) -> None:
+    """Call a compiled function that may take long; `stop[0]` is set once a signal came, and it returns soon after.
+
+    It runs in a thread of its own, because the main one handles signals only while it runs no compiled code.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(function, "compile"):
+        function(*arguments)
+        return
+    from numba import typeof
+
+    entry = function.compile(tuple(map(typeof, arguments)))
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            entry(*arguments)
+        except BaseException as problem:
+            failed.append(problem)
+
+    thread = threading.Thread(target=run, daemon=True)
+    try:
+        thread.start()
+        while thread.is_alive():
+            thread.join(TICK)
+            if _called():
+                stop[0] = 1
+    except BaseException:
+        stop[0] = 1
+        with BetweenRounds():  # another signal must not leave the thread behind
+            while thread.is_alive():
+                thread.join(TICK)
+        raise
+    if failed:
+        raise failed[0]
