@@ -14,10 +14,10 @@ from tests.reference.looking import picture
 from tests.reference.streams import follow, random_stream
 
 import hinged
-from hinged.estimators.geometry import ENTROPIC_CODES
 from hinged.geometry import Entropy
+from hinged.rules.table import entropic
 
-RULES = tuple(name for name, (code, _) in hinged.rules.RULES.items() if code in ENTROPIC_CODES)
+RULES = tuple(name for name, row in hinged.rules.RULES.items() if entropic(row.words))
 KINDS = ("binary", "count", "real")
 OPTIONS = {
     "margin": (0.1, 0.5, 1.5),

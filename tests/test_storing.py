@@ -12,7 +12,7 @@ import hinged
 
 ASK = """
 import os
-from hinged.rules.passive_aggressive import pa1
+from hinged.rules.length import pa1
 print(pa1(1.0, 4.0, 1.0), os.path.isdir(os.environ["NUMBA_CACHE_DIR"]), os.environ["NUMBA_CACHE_DIR"])
 """
 

@@ -14,7 +14,7 @@ from hinged.loops.labels import Targets
 from hinged.loops.rows import Rows
 from hinged.loops.simplex import SHIFT, SWEEP, TOTAL, TOUCHES
 from hinged.loops.steps import Setting
-from hinged.rules.codes import CONPROJ, OPTIMAL, PA1, PERCEPTRON, SIMPROJ
+from hinged.rules import RULES
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 UNCOMPILED = bool(config.DISABLE_JIT)
@@ -22,8 +22,8 @@ ROUNDS = 300 if UNCOMPILED else 10_000_000 if LONG else 60_000
 LABELS = ["a", "b", "c"]
 
 
-def new_model(code=PA1, C=1.0, margin=0.3, n=40, radius=1.0, signed=False):
-    model = EntropicModel(Entropy(radius, signed), Setting(code, C, margin, True))
+def new_model(rule="pa1", C=1.0, margin=0.3, n=40, radius=1.0, signed=False):
+    model = EntropicModel(Entropy(radius, signed), Setting(RULES[rule].words, C, margin, True))
     model.widen(n)
     model.declare(len(LABELS))
     return model
@@ -58,9 +58,9 @@ def drift(model):
 
 
 @pytest.mark.parametrize("real", [False, True])
-@pytest.mark.parametrize("code", [PERCEPTRON, PA1, OPTIMAL])
-def test_weights_do_not_drift_over_many_rounds(code, real):
-    model, rng = new_model(code), np.random.default_rng(0)
+@pytest.mark.parametrize("rule", ["perceptron", "pa1", "optimal"])
+def test_weights_do_not_drift_over_many_rounds(rule, real):
+    model, rng = new_model(rule), np.random.default_rng(0)
     rounds = ROUNDS // 4 if real else ROUNDS
     while rounds > 0:
         model.learn(*random_rows(rng, min(rounds, 100_000), real=real), LABELS)
@@ -70,9 +70,9 @@ def test_weights_do_not_drift_over_many_rounds(code, real):
 
 
 @pytest.mark.parametrize("signed", [False, True])
-@pytest.mark.parametrize("code", [PERCEPTRON, PA1, OPTIMAL, SIMPROJ, CONPROJ])
-def test_weights_stay_right_where_exponents_leave_the_range_of_numbers(code, signed):
-    model, rng = new_model(code, C=400.0, margin=2.0, n=12, signed=signed), np.random.default_rng(1)
+@pytest.mark.parametrize("rule", ["perceptron", "pa1", "optimal", "simproj", "conproj"])
+def test_weights_stay_right_where_exponents_leave_the_range_of_numbers(rule, signed):
+    model, rng = new_model(rule, C=400.0, margin=2.0, n=12, signed=signed), np.random.default_rng(1)
     theta = np.zeros((3, 12))
     for _ in range(60 if UNCOMPILED else 300):
         rows, targets = random_rows(rng, 1, n=12, nnz=3)
@@ -95,7 +95,7 @@ def test_weights_stay_right_where_exponents_leave_the_range_of_numbers(code, sig
 
 
 def test_a_mass_that_sank_below_the_smallest_number_comes_back():
-    model = new_model(PERCEPTRON, C=100.0, n=3)
+    model = new_model("perceptron", C=100.0, n=3)
     row = Rows(np.array([0, 1], np.int64), np.array([0], np.int32), np.ones(1))
     for right in [0] * 1 + [1] * 20 + [2] * 40:
         model.learn(row, Targets(np.arange(2), np.array([right]), np.zeros(0)), LABELS)
@@ -104,7 +104,7 @@ def test_a_mass_that_sank_below_the_smallest_number_comes_back():
 
 
 def test_everything_is_computed_anew_after_enough_updates():
-    model, rng = new_model(PERCEPTRON), np.random.default_rng(2)
+    model, rng = new_model("perceptron"), np.random.default_rng(2)
     model.simplex.labels[TOUCHES, :3] = SWEEP - 3
     model.learn(*random_rows(rng, 30), LABELS)
     assert (model.simplex.labels[TOUCHES, :3] < SWEEP).all()
@@ -114,7 +114,7 @@ def test_everything_is_computed_anew_after_enough_updates():
 
 
 def test_memory_follows_what_was_learnt():
-    model = new_model(PA1, n=2_000_000)
+    model = new_model("pa1", n=2_000_000)
     model.learn(*random_rows(np.random.default_rng(3), 200, n=2_000_000), LABELS)
     learnt = int(model.simplex.used[0])
     assert 0 < learnt <= 1000
@@ -123,7 +123,7 @@ def test_memory_follows_what_was_learnt():
 
 
 def test_readers_beside_a_writer_that_rescales_see_weights_of_some_moment():
-    model, rng = new_model(PERCEPTRON, C=20.0, n=8), np.random.default_rng(4)
+    model, rng = new_model("perceptron", C=20.0, n=8), np.random.default_rng(4)
     probe, _ = random_rows(rng, 20, n=8, nnz=2)
     wrong, stop = [], threading.Event()
 

@@ -10,7 +10,7 @@ from tests.reference.learner import Mira
 
 from hinged.mercer import Budget, Centred, Gaussian, Learnt, Linear, Polynomial, learn
 from hinged.mercer.functions import diagonal, gram, matrix, squares
-from hinged.mercer.steps import RULES
+from hinged.rules import RULES
 
 
 def laplacian(A, B):

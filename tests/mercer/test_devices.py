@@ -11,7 +11,7 @@ from tests import needs
 import hinged
 from hinged.mercer import Budget, Centred, Gaussian, Linear, Polynomial, learn
 from hinged.mercer.device import resolve_device
-from hinged.mercer.steps import RULES
+from hinged.rules import RULES
 
 EXTRA = "pip install torch"
 

@@ -10,9 +10,9 @@ from tests.reference.quadratic import maximise
 from tests.reference.strategies import patience
 from tests.rules.trials import Trial, assert_feasible, caps, gap, margins, rounding, trials
 
-from hinged.rules.codes import CONPROJ, SIMPERC, SIMPROJ
+from hinged.rules import RULES
+from hinged.rules.combine import simultaneous
 from hinged.rules.optimal import by_sorting, on_gram
-from hinged.rules.simultaneous import simultaneous
 
 many = settings(max_examples=25 if config.DISABLE_JIT else 50 * patience)
 
@@ -164,8 +164,8 @@ def test_no_feasible_rule_earns_more_than_the_joint_step(trial, margin, C):
     best = trial.objective(g, margin)
     relevant = np.flatnonzero(trial.right)
     norms = np.array([np.sum((trial.V[r] - trial.V) ** 2, axis=1) for r in relevant])
-    for code in (SIMPERC, SIMPROJ, CONPROJ):
+    for rule in ("simperc", "simproj", "conproj"):
         other = np.zeros(len(g))
-        simultaneous(code, trial.scores, relevant, trial.right, norms, margin, C, other)
+        simultaneous(RULES[rule].words, trial.scores, relevant, trial.right, norms, margin, C, other)
         earned = trial.objective(other, margin)
         assert best >= earned - 1e-9 * (1.0 + abs(earned) + C * np.abs(trial.scores).max())

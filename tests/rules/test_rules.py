@@ -1,6 +1,8 @@
 """The rules one by one: numbers worked out by hand, and what the papers promise of each step."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,9 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import hinged
-from hinged.rules import RULES, Mira, pa, pa1, pa2, perceptron, resolve
-from hinged.rules.codes import CONPROJ, SIMPERC, SIMPROJ
-from hinged.rules.simultaneous import simultaneous
+from hinged.rules import RULES, Mira, pa, pa1, pa2, perceptron, resolve, words
+from hinged.rules.combine import simultaneous
 
 losses = st.floats(1e-6, 1e6)
 norms = st.floats(1e-6, 1e6)
@@ -67,52 +68,54 @@ def test_weights_stay_numbers_however_small_the_values(rule, dtype, value):
 
 
 # ------------------------------------------------------------------ many constraints at once
-def together(code, scores, right, norm, margin=1.0, C=1.0):
+def together(rule, scores, right, norm, margin=1.0, C=1.0):
     """Net coefficients with the same norm for every pair."""
     scores = np.array(scores, float)
     relevant = np.array(right, np.int64)
     is_relevant = np.isin(np.arange(len(scores)), relevant)
     g = np.zeros(len(scores))
-    total = simultaneous(code, scores, relevant, is_relevant, np.full((len(relevant), len(scores)), norm), margin, C, g)
+    total = simultaneous(
+        RULES[rule].words, scores, relevant, is_relevant, np.full((len(relevant), len(scores)), norm), margin, C, g
+    )
     return total, g
 
 
 def test_simperc_shares_c_among_the_labels_ranked_wrongly():
     # right label 0 at score 0; label 1 above it, label 2 at a tie, label 3 below
-    total, g = together(SIMPERC, [0.0, 1.0, 0.0, -0.5], [0], 2.0, C=0.5)
+    total, g = together("simperc", [0.0, 1.0, 0.0, -0.5], [0], 2.0, C=0.5)
     assert total == 0.5
     np.testing.assert_array_equal(g, [0.5, -0.25, -0.25, 0.0])
 
 
 def test_conproj_averages_the_steps_of_the_labels_ranked_wrongly():
     # losses 2, 1 on the two pairs, norm 4: steps 1/2 and 1/4, halved
-    total, g = together(CONPROJ, [0.0, 1.0, 0.0, -0.5], [0], 4.0)
+    total, g = together("conproj", [0.0, 1.0, 0.0, -0.5], [0], 4.0)
     assert total == 0.375
     np.testing.assert_array_equal(g, [0.375, -0.25, -0.125, 0.0])
 
 
 def test_simproj_averages_the_steps_of_all_that_miss_the_margin():
     # losses 2, 1, 1/2 on three pairs, norm 4, capped at 3/8: steps 3/8, 1/4, 1/8, each a third
-    total, g = together(SIMPROJ, [0.0, 1.0, 0.0, -0.5, -1.0], [0], 4.0, C=0.375)
+    total, g = together("simproj", [0.0, 1.0, 0.0, -0.5, -1.0], [0], 4.0, C=0.375)
     assert total == pytest.approx(0.25)
     np.testing.assert_allclose(g, [0.25, -0.125, -1 / 12, -1 / 24, 0.0])
 
 
 def test_a_margin_met_exactly_is_met():
-    assert together(SIMPROJ, [1.0, 0.0], [0], 2.0)[0] == 0.0
-    assert together(CONPROJ, [0.5, 0.0], [0], 2.0)[0] == 0.0
-    assert together(SIMPERC, [5e-324, 0.0], [0], 2.0)[0] == 0.0
+    assert together("simproj", [1.0, 0.0], [0], 2.0)[0] == 0.0
+    assert together("conproj", [0.5, 0.0], [0], 2.0)[0] == 0.0
+    assert together("simperc", [5e-324, 0.0], [0], 2.0)[0] == 0.0
 
 
 def test_several_right_labels_make_a_pair_with_each_wrong_one():
     # right 0 and 1, wrong 2; pairs (0, 2) at -1 and (1, 2) at 0: two mistakes, C halved between them
-    total, g = together(SIMPERC, [0.0, 1.0, 1.0], [0, 1], 2.0)
+    total, g = together("simperc", [0.0, 1.0, 1.0], [0, 1], 2.0)
     assert total == 1.0
     np.testing.assert_array_equal(g, [0.5, 0.5, -1.0])
 
 
 def test_a_pair_of_norm_zero_takes_the_cap_and_counts():
-    total, g = together(SIMPROJ, [0.0, 0.0], [0], 0.0, C=0.25)
+    total, g = together("simproj", [0.0, 0.0], [0], 0.0, C=0.25)
     assert total == 0.25
     np.testing.assert_array_equal(g, [0.25, -0.25])
 
@@ -124,8 +127,8 @@ def test_simultaneous_steps_are_feasible_whatever_the_scores(scores, data):
     norm = data.draw(st.sampled_from([0.0, 0.5, 4.0]))
     assume(len(right) < len(scores))
     inside = np.isin(np.arange(len(scores)), list(right))
-    for code in (SIMPERC, SIMPROJ, CONPROJ):
-        total, g = together(code, scores, sorted(right), norm, C=C)
+    for rule in ("simperc", "simproj", "conproj"):
+        total, g = together(rule, scores, sorted(right), norm, C=C)
         assert 0.0 <= total <= C * (1 + 1e-12)
         assert np.all(g[inside] >= 0.0)
         assert np.all(g[~inside] <= 0.0)
@@ -134,11 +137,11 @@ def test_simultaneous_steps_are_feasible_whatever_the_scores(scores, data):
 
 
 # ------------------------------------------------------------------ the table
-def test_every_rule_has_a_name_a_code_and_a_line():
-    for name, (code, line) in RULES.items():
+def test_every_rule_has_a_name_three_words_and_a_line():
+    for name, row in RULES.items():
         step, own = resolve(name, 0.5, 1.0)
-        assert (step.code, own) == (code, None)
-        assert len(line.split()) > 3
+        assert (step.words, own) == (row.words, None)
+        assert len(row.meaning.split()) > 3
 
 
 def test_uniform_is_simperc_with_c_of_one_and_mira_brings_its_own_numbers():
@@ -169,3 +172,21 @@ def test_with_two_labels_all_projections_are_one():
     expected = hinged.Classifier(rule="pa1", C=0.1).fit(X, y).coef_
     for rule in ("simproj", "optimal"):
         np.testing.assert_allclose(hinged.Classifier(rule=rule, C=0.1).fit(X, y).coef_, expected, atol=1e-12)
+
+
+def test_the_documentation_has_the_words_of_every_rule():
+    names = {
+        "chooses": {words.WORST: "worst", words.WRONG: "wrong", words.MISSING: "missing"},
+        "length": {words.CONSTANT: "constant", words.PA: "PA", words.PA1: "PA-I", words.PA2: "PA-II"},
+        "combines": {words.ONE: "one", words.MEAN: "mean", words.JOINT: "joint"},
+    }
+    page = (Path(__file__).parents[2] / "docs" / "maths.md").read_text(encoding="utf-8")
+    section = page[page.index("## A rule is three words") : page.index("## Perceptron")]
+    said = {}
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        for name in re.findall(r"`(\w+)`", cells[0]) if len(cells) == 4 else []:
+            said[name] = cells[1:]
+    assert said == {
+        name: [kind[word] for kind, word in zip(names.values(), row.words, strict=True)] for name, row in RULES.items()
+    }

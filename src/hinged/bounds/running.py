@@ -20,8 +20,7 @@ from hinged.bounds.streams import Stream, as_stream
 from hinged.estimators.settings import settle
 from hinged.estimators.trials import Trials
 from hinged.loops.ledger import GAIN, SQ_NORM
-from hinged.rules.mira import Mira
-from hinged.rules.optimal import Optimal
+from hinged.rules.table import Mira, Optimal
 
 __all__ = ["Trace", "mistake_bound", "trace"]
 

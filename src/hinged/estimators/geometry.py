@@ -10,24 +10,24 @@ import numpy as np
 from hinged.geometry.entropy import resolve
 from hinged.loops.entropic import EntropicModel, beyond
 from hinged.loops.ledger import UNREACHED
-from hinged.rules.codes import CONPROJ, INTERIOR, OPTIMAL, PA1, PERCEPTRON, SIMPERC, SIMPROJ
-from hinged.rules.table import Step
+from hinged.rules.table import RULES, Step, entropic
 from hinged.sharing.plan import Plan
 
-__all__ = ["ENTROPIC_CODES", "ENTROPIC_RULES", "check_entropic", "check_space", "tell"]
+__all__ = ["check_entropic", "check_entropic_rule", "check_space", "tell"]
 
-#: The rules that have a meaning for weights on a simplex.
-ENTROPIC_CODES = (PERCEPTRON, PA1, SIMPERC, SIMPROJ, CONPROJ, OPTIMAL, INTERIOR)
-ENTROPIC_RULES = "'perceptron', 'pa1', 'optimal', 'simperc', 'simproj', 'conproj' and 'uniform'"
+
+def check_entropic_rule(rule: Any, step: Step) -> None:
+    """Refuse, by name, a rule that has no meaning for weights on a simplex."""
+    if not entropic(step.words):
+        names = ", ".join(repr(name) for name, row in RULES.items() if entropic(row.words))
+        raise ValueError(
+            f"geometry='entropy' takes the rules {names}; got rule={rule!r}. For a plain step use 'pa1' with C=inf."
+        )
 
 
 def check_entropic(who: Any, step: Step, plan: Plan) -> None:
     """Refuse, by name, what has no meaning for weights on a simplex."""
-    if step.code not in ENTROPIC_CODES:
-        raise ValueError(
-            f"geometry='entropy' takes the rules {ENTROPIC_RULES}; got rule={who.rule!r}. "
-            "For a plain step use 'pa1' with C=inf."
-        )
+    check_entropic_rule(who.rule, step)
     if not plan.per_label or plan.parts:
         raise ValueError(
             f"geometry='entropy' gives each label a simplex of its own, sharing='multi'; got sharing={who.sharing!r}. "

@@ -41,7 +41,7 @@ from hinged.mercer.blocked import BLOCK, Machine
 from hinged.mercer.expansion import TILE
 from hinged.mercer.rounds import Constraints, LabelRounds, Rounds
 from hinged.mercer.sparse import Sparse
-from hinged.mercer.steps import RULES, Rule
+from hinged.mercer.steps import Rule
 
 __all__ = ["KernelLabelModel", "KernelModel", "KernelVectorModel"]
 
@@ -78,8 +78,7 @@ class KernelModel:
     def rule(self) -> Rule:
         """The rule as the rounds read it."""
         s = self.setting
-        name = RULES[s.code] if self.own is None else "own"
-        return Rule(name, s.C, s.margin, s.uses_weight, self.own, LEAST[self.dtype.name])
+        return Rule(s.words, s.C, s.margin, s.uses_weight, self.own, LEAST[self.dtype.name])
 
     # ------------------------------------------------------------------ rows
     def widen(self, n_features: int) -> None:

@@ -8,8 +8,8 @@ from hinged.mercer.blocked import Machine
 from hinged.mercer.budget import check_budget, resolve_budget
 from hinged.mercer.device import resolve_device
 from hinged.mercer.functions import Centred, check_kernel
-from hinged.rules.codes import INTERIOR
 from hinged.rules.table import Step, check_runs
+from hinged.rules.words import INTERIOR
 from hinged.sharing.plan import chosen_features
 
 __all__ = ["check_kernel_settings", "check_without_kernel", "new_machine"]
@@ -50,9 +50,9 @@ def check_kernel_settings(who: Any, step: Step) -> None:
         value = chosen_features(who.sharing, value, who.kernel) if name == "features" and value is not None else value
         if value is not only and (not isinstance(value, str | bool | int | float) or value != only):
             raise ValueError(f"{name} cannot be used with a kernel; got {name}={value!r}: {why}.")
-    if step.code == INTERIOR:
+    if step.words.combine == INTERIOR:
         raise ValueError("solver='interior-point' is for linear weights; with a kernel use solver='search'.")
-    check_runs("with a kernel", who.rule, step.code)
+    check_runs("with a kernel", who.rule, step.words)
     sharing = getattr(who, "sharing", "multi")
     check_budget(resolve_budget(who.budget), sharing)
     if who.budget is not None and who.device not in ("cpu", "auto"):

@@ -12,7 +12,7 @@ from hinged.estimators.past_rounds import PastRounds, no_weights
 from hinged.loops.entropic import EntropicModel
 from hinged.loops.labels import VECTORS, WEIGHTS
 from hinged.loops.ledger import GAP, ITERATIONS, LABELS
-from hinged.rules.codes import INTERIOR
+from hinged.rules.words import INTERIOR
 
 __all__ = ["LabelWeights"]
 
@@ -78,6 +78,6 @@ class LabelWeights(PastRounds, Learnt):
 
     def _of_interior_points(self, name: str) -> np.ndarray:
         model = self._learnt(name)
-        if model.setting.code != INTERIOR:
+        if model.setting.words.combine != INTERIOR:
             raise AttributeError(f"{name} exists for rule=hinged.rules.Optimal(solver='interior-point').")
         return model.notes

@@ -251,7 +251,7 @@ class SequenceTagger(Tagging, BaseEstimator):
     def _settle(self, labels: list[Hashable]) -> tuple[Wish, np.ndarray]:
         """Check every setting, for these tags; say what was wrong, what was given and what to do."""
         step, _own = resolve_rule(self.rule, self.C, 1.0)
-        check_runs("in a SequenceTagger", self.rule, step.code)
+        check_runs("in a SequenceTagger", self.rule, step.words)
         if not isinstance(self.constraint, str) or self.constraint not in CONSTRAINTS:
             raise ValueError(
                 f"constraint must be 'prediction', 'max-loss' or 'additive'; got constraint={self.constraint!r}."
@@ -275,7 +275,7 @@ class SequenceTagger(Tagging, BaseEstimator):
             raise ValueError(f"dtype must be float32 or float64; got dtype={self.dtype!r}.")
         dtype = self._dtype(np.dtype(np.float64)).name
         check_sizes({"C": step.C}, dtype)
-        wish = Wish(step.code, step.C, step.uses_weight, CONSTRAINTS[self.constraint], n_best, 0.0)
+        wish = Wish(step.words, step.C, step.uses_weight, CONSTRAINTS[self.constraint], n_best, 0.0)
         by_position = self.cost is not None and not callable(self.cost)
         rho = cost_matrix(self.cost, labels) if by_position else NO_TABLE
         check_sizes({"cost": float(rho.max(initial=0.0))}, dtype)

@@ -18,10 +18,9 @@ from hinged.loops.entropic import EntropicModel
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import LARGEST_VALUE
 from hinged.loops.steps import Setting
-from hinged.rules.codes import INTERIOR, MIRA, OPTIMAL
-from hinged.rules.mira import Mira
-from hinged.rules.table import Step, check_runs
+from hinged.rules.table import Mira, Step
 from hinged.rules.table import resolve as resolve_rule
+from hinged.rules.words import INTERIOR, JOINT
 from hinged.sharing.features import EXPLICIT, FREQUENCY
 from hinged.sharing.plan import Plan
 from hinged.sharing.plan import resolve as resolve_sharing
@@ -120,7 +119,7 @@ def settle(who: Any, dtype: Any = np.float64) -> Settled:
     if geometry is not None:
         check_entropic(who, step, plan)
         dtype = np.float64
-    elif step.code == INTERIOR and (plan.parts or not plan.per_label):
+    elif step.words.combine == INTERIOR and (plan.parts or not plan.per_label):
         raise ValueError(
             f"solver='interior-point' needs labels with vectors of their own, sharing='multi'; got "
             f"sharing={who.sharing!r}. Use solver='search'."
@@ -130,12 +129,10 @@ def settle(who: Any, dtype: Any = np.float64) -> Settled:
         raise ValueError("label features of your own cannot be mixed with built-in ones in one model; use either.")
     check_options(who)
     check_cost(who, geometry is not None)
-    if who.cost is not None:
-        check_runs("with cost=", who.rule, step.code)
     _check_sizes(who, step, plan, np.dtype(who.dtype or dtype).name)
     check_sizes({} if geometry is None else {"radius": geometry.radius}, "float64")
-    joint = step.code in (OPTIMAL, MIRA) and (len(plan.parts) > 0 or not plan.per_label)
-    rule = Setting(step.code, step.C, step.margin, step.uses_weight)
+    joint = step.words.combine == JOINT and (len(plan.parts) > 0 or not plan.per_label)
+    rule = Setting(step.words, step.C, step.margin, step.uses_weight)
     return Settled(rule, own, plan, step.certified, LARGEST_JOINT if joint else math.inf, geometry)
 
 
@@ -145,8 +142,8 @@ def _with_kernel(who: Any, kernel: Any, step: Step, own: Any, dtype: Any) -> Set
     check_options(who)
     plan = resolve_sharing("multi", None)
     _check_sizes(who, step, plan, np.dtype(who.dtype or dtype).name)
-    joint = step.code in (OPTIMAL, MIRA) and who.sharing != "multi"
-    rule = Setting(step.code, step.C, step.margin, step.uses_weight)
+    joint = step.words.combine == JOINT and who.sharing != "multi"
+    rule = Setting(step.words, step.C, step.margin, step.uses_weight)
     certified = step.certified and who.budget is None
     return Settled(rule, own, plan, certified, LARGEST_JOINT if joint else math.inf, None, kernel)
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from hinged.estimators.geometry import ENTROPIC_CODES, ENTROPIC_RULES
+from hinged.estimators.geometry import check_entropic_rule
 from hinged.estimators.holding import Held, Holds, at_one_moment
 from hinged.estimators.inputs import LARGEST, LEAST, as_matrix, check_finite, from_matrix
 from hinged.estimators.settings import check_sizes
@@ -20,9 +20,9 @@ from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.io import to_json, write
 from hinged.loops.entropic import beyond
 from hinged.loops.trials import MISTAKES, ROUNDS, UPDATES, TrialModel
-from hinged.rules.codes import OPTIMAL, OWN, PA2, PERCEPTRON, SIMPERC
 from hinged.rules.table import check_runs
 from hinged.rules.table import resolve as resolve_rule
+from hinged.rules.words import CONSTANT, JOINT, OWN, PA2
 from hinged.tasks.trials import directions, signs
 
 __all__ = ["Trials"]
@@ -233,15 +233,12 @@ class Trials(Holds, BaseEstimator):
         """An empty model for these settings, if they are sound."""
         step, _own = resolve_rule(self.rule, self.C, self.margin)
         geometry = resolve_geometry(self.geometry)
-        if step.code == OWN:
+        if step.words.combine == OWN:
             raise ValueError("a rule of your own reads scores of labels, which raw trials have not; use one by name.")
-        check_runs("in Trials", self.rule, step.code)
-        if geometry is not None and step.code not in ENTROPIC_CODES:
-            raise ValueError(
-                f"geometry='entropy' takes the rules {ENTROPIC_RULES}; got rule={self.rule!r}. "
-                "For a plain step use 'pa1' with C=inf."
-            )
-        if geometry is not None and step.code == OPTIMAL and math.inf == step.C:
+        check_runs("in Trials", self.rule, step.words)
+        if geometry is not None:
+            check_entropic_rule(self.rule, step)
+        if geometry is not None and step.words.combine == JOINT and math.inf == step.C:
             raise ValueError("C must be finite for rule='optimal' with geometry='entropy'; got C=inf. Try 1.0.")
         check_sizes({"C": step.C, "margin": step.margin}, "float64")
         check_sizes({} if geometry is None else {"radius": geometry.radius}, "float64")
@@ -278,9 +275,9 @@ class Trials(Holds, BaseEstimator):
                 f"nu must be 0, or between {lowest:g} and {LARGEST['float64']:g} for C={model.step.C:g}; got "
                 f"{weights[weights > 0.0].min():g} to {weights.max():g}. Scale nu, or C."
             )
-        if model.step.code == PA2:
+        if model.step.words.length == PA2:
             raise ValueError("rule='pa2' has no cap that nu could weigh; leave nu out, or use rule='pa1'.")
-        if model.step.code in (PERCEPTRON, SIMPERC) and (weights == 0.0).any():
+        if model.step.words.length == CONSTANT and (weights == 0.0).any():
             raise ValueError(
                 "a nu of 0 takes the cap off an instance, and this rule's step is the cap; give positive ones."
             )

@@ -269,7 +269,7 @@ class Uniclass(OutlierMixin, Learns):
         name = "max_radius" if learns else "radius"
         largest = positive(name, self.max_radius if learns else self.radius, "1.0, in the unit of the data")
         check_sizes({"C": step.C, name: largest}, np.dtype(self.dtype or dtype).name)
-        rule = Setting(step.code, step.C, step.margin, step.uses_weight)
+        rule = Setting(step.words, step.C, step.margin, step.uses_weight)
         return UniclassSettled(rule, largest, learns)
 
     def _answers(self, y: Any, n: int) -> list:

@@ -22,9 +22,9 @@ from hinged.loops.ledger import MISTAKES, NOVEL, Told
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
 from hinged.loops.vector_model import ORDINAL, REGRESSION, VectorModel
-from hinged.rules.codes import INTERIOR
 from hinged.rules.table import check_runs
 from hinged.rules.table import resolve as resolve_rule
+from hinged.rules.words import INTERIOR
 
 __all__ = ["VectorEstimator", "part"]
 
@@ -225,9 +225,9 @@ class VectorEstimator(PastRounds, Learns):
         if name not in self._rules:
             raise ValueError(f"rule must be one of {', '.join(self._rules)}; got rule={self.rule!r}.")
         step, _own = resolve_rule(self.rule, self.C, margin)
-        if step.code == INTERIOR:
+        if step.words.combine == INTERIOR:
             raise ValueError("solver='interior-point' needs labels with vectors of their own; use solver='search'.")
-        check_runs("on a single vector", self.rule, step.code)
+        check_runs("on a single vector", self.rule, step.words)
         if self.kernel is not None:
             check_kernel_settings(self, step)
         else:
@@ -235,7 +235,7 @@ class VectorEstimator(PastRounds, Learns):
         check_options(self)
         sizes = {"C": step.C, "margin": step.margin, "bias": self.bias}
         check_sizes(sizes, np.dtype(self.dtype or dtype).name)
-        rule = Setting(step.code, step.C, step.margin, step.uses_weight)
+        rule = Setting(step.words, step.C, step.margin, step.uses_weight)
         epsilon = self._epsilon(np.dtype(self.dtype or dtype).name)
         return VectorSettled(self._task, rule, step.certified and self.budget is None, epsilon, self.kernel)
 

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hinged.rules.codes import CONPROJ, PERCEPTRON, SIMPERC
-from hinged.rules.passive_aggressive import pa1
+from hinged.rules.combine import shares
+from hinged.rules.length import alone, softening
+from hinged.rules.words import CONSTANT, ONE
 
-__all__ = ["NO_COSTS", "Costs", "constrained_rival", "counted_cost", "mean_of_mistakes", "own_margins", "round_loss"]
+__all__ = ["NO_COSTS", "Costs", "constrained_rival", "counted_cost", "own_margins", "round_loss", "shared_steps"]
 
 
 class Costs(NamedTuple):
@@ -41,9 +42,9 @@ def counted_cost(costs: Any, s: Any, y: int) -> float:
 
 
 @njit(cache=True)
-def _on_predicted(code: int, costs: Any) -> bool:
-    """Return True if the rule looks at the predicted label alone: pa, pa1 and pa2 where so asked."""
-    return costs.predicted and PERCEPTRON < code < SIMPERC
+def _on_predicted(rule: Any, costs: Any) -> bool:
+    """Return True if the rule looks at the predicted label alone: one step up to the margin, where so asked."""
+    return costs.predicted and rule.combine == ONE and rule.length != CONSTANT
 
 
 @njit(cache=True)
@@ -55,7 +56,7 @@ def round_loss(setting: Any, costs: Any, s: Any, y: int, gap: float) -> float:
     """
     if costs.rho.shape[0] == 0:
         return max(0.0, setting.margin - gap)
-    if _on_predicted(setting.code, costs):
+    if _on_predicted(setting.words, costs):
         r = _predicted(s)
         return max(0.0, math.sqrt(costs.rho[y, r]) - (s[y] - s[r]))
     loss = 0.0
@@ -76,15 +77,15 @@ def own_margins(costs: Any, s: Any, y: int, margin: float, shifted: Any) -> None
 
 
 @njit(cache=True)
-def constrained_rival(code: int, costs: Any, s: Any, shifted: Any, y: int) -> int:
+def constrained_rival(rule: Any, costs: Any, s: Any, shifted: Any, y: int) -> int:
     """The label whose pair a rule on one pair moves, `y` itself where it moves none; else that of the largest loss.
 
-    Only pa, pa1 and pa2 look at the predicted label: the Perceptron takes the smallest margin, the other rules act on
-    all pairs at once, and for them the largest loss says whether there is anything to do.
+    Only steps up to the margin look at the predicted label: a constant step takes the smallest margin, the other rules
+    act on all pairs at once, and for them the largest loss says whether there is anything to do.
     """
-    if _on_predicted(code, costs):
+    if _on_predicted(rule, costs):
         return _predicted(s)
-    by = s if code == PERCEPTRON else shifted
+    by = s if rule.combine == ONE and rule.length == CONSTANT else shifted
     rival = -1
     for r in range(s.shape[0]):
         if r != y and (rival < 0 or by[r] > by[rival]):
@@ -93,19 +94,17 @@ def constrained_rival(code: int, costs: Any, s: Any, shifted: Any, y: int) -> in
 
 
 @njit(cache=True)
-def mean_of_mistakes(code: int, costs: Any, s: Any, y: int, norms: Any, C: float, g: Any) -> float:
-    """SimPerc and ConProj: the pairs ranked wrongly, whatever their margin; its size enters ConProj's steps."""
-    chosen = 0
-    for r in range(s.shape[0]):
-        chosen += r != y and s[r] >= s[y]
-    total = 0.0
-    for r in range(s.shape[0]):
-        if r != y and s[r] >= s[y]:
-            step = C
-            if code == CONPROJ:
-                loss = math.sqrt(costs.rho[y, r]) - (s[y] - s[r])
-                step = pa1(loss, norms[0, r], C) if loss > 0.0 else 0.0
-            g[r] = -step / chosen
-            total += step / chosen
+def shared_steps(rule: Any, costs: Any, s: Any, y: int, norms: Any, C: float, g: Any) -> tuple[float, float]:
+    """Fill `g` where a rule takes a share of each step; return Σλ, and what the dual subtracts for the steps."""
+    k = s.shape[0]
+    gaps, margins, lam = np.empty(k), np.empty(k), np.empty(k)
+    for r in range(k):
+        gaps[r] = math.inf if r == y else s[y] - s[r]
+        margins[r] = math.sqrt(costs.rho[y, r])
+        lam[r] = alone(rule.length, gaps[r], norms[r], margins[r], C)
+    total, softened = shares(rule, gaps, margins, lam), 0.0
+    for r in range(k):
+        softened += softening(rule.length, lam[r], C)
+        g[r] = -lam[r]
     g[y] = total
-    return total
+    return total, softened

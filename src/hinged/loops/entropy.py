@@ -197,7 +197,7 @@ def learn_entropic(
                 )
                 if gap < setting.margin and not still:
                     for r in range(k):
-                        drawn[r] = needs_curve(setting.code, r, s, is_relevant, relevant[low], rival, setting.margin)
+                        drawn[r] = needs_curve(setting.words, r, s, is_relevant, relevant[low], rival, setting.margin)
                     draw(simplex, f, v, n, flat, drawn[:k], sums_v, curves, rest, error)
                 total = entropic_coefficients(
                     setting, C, s, relevant, is_relevant[:k], low, rival, still, curves, notes, g

@@ -10,11 +10,13 @@ from numba import njit
 
 from hinged.loops.ledger import GAP, ITERATIONS
 from hinged.loops.simplex import EPS, ERROR, PRECISE, SHIFT, TOTAL, log_outside, mass_inside, outside
-from hinged.rules.codes import CONPROJ, INTERIOR, OPTIMAL, PA1, PERCEPTRON, SIMPERC, SIMPROJ
+from hinged.rules.choose import is_chosen
+from hinged.rules.combine import shares
 from hinged.rules.interior_point import MOST_ITERATIONS, interior_point
-from hinged.rules.perceptron import perceptron
+from hinged.rules.length import perceptron
 from hinged.rules.response import pair_step, reach
 from hinged.rules.search import by_search
+from hinged.rules.words import CONSTANT, INTERIOR, JOINT, ONE
 
 __all__ = ["draw", "entropic_coefficients", "measure", "needs_curve"]
 
@@ -35,17 +37,16 @@ def measure(n_coordinates: int, v: Any, n: int) -> tuple[bool, float, float]:
 
 
 @njit(cache=True)
-def needs_curve(code: int, r: int, s: Any, is_relevant: Any, right: int, rival: int, margin: float) -> bool:
+def needs_curve(rule: Any, r: int, s: Any, is_relevant: Any, right: int, rival: int, margin: float) -> bool:
     """Whether the rule will ask how label `r`'s score moves; `right` is the lowest right one, `rival` the top wrong."""
-    if code in (PERCEPTRON, SIMPERC):
+    if rule.length == CONSTANT:
         return False
-    if code == PA1:
+    if rule.combine == ONE:
         return r in (right, rival)
-    if code == INTERIOR:
+    if rule.combine == INTERIOR:
         return True
-    # the others move labels that miss the margin against the other side's extreme, ConProj those ranked wrongly
-    gap = s[r] - s[rival] if is_relevant[r] else s[right] - s[r]
-    return gap <= 0.0 if code == CONPROJ else gap < margin
+    # the others move labels that are chosen against the other side's extreme
+    return is_chosen(rule.choose, s[r] - s[rival] if is_relevant[r] else s[right] - s[r], margin)
 
 
 @njit(cache=True)
@@ -129,61 +130,55 @@ def entropic_coefficients(
     `low` is the position in `relevant` of the lowest right label, `rival` the highest wrong one. On a `still` row no
     move changes any score: the dual is linear there, so a step counts as `C` (without a cap as 0) and moves no weight.
     """
-    margin, code = setting.margin, setting.code
+    margin, rule = setting.margin, setting.words
     g[:] = 0.0
     r = relevant[low]
     gap = s[r] - s[rival]
-    if SIMPERC <= code < OPTIMAL:
-        return _simultaneous(code, s, relevant, is_relevant, margin, C, still, curves, g)
-    if code == PERCEPTRON:
+    if rule.combine not in (ONE, JOINT, INTERIOR):
+        return _shared_steps(rule, s, relevant, is_relevant, margin, C, still, curves, g)
+    if rule.length == CONSTANT:
         total = perceptron(gap, C)
     elif gap >= margin:
         return 0.0
     elif still:
         total = C if math.inf > C else 0.0
-    elif code == OPTIMAL and math.inf == C and margin >= reach(curves):
+    elif rule.combine == JOINT and math.inf == C and margin >= reach(curves):
         return 0.0  # out of reach on this row: without a cap no step is the best one
-    elif code == OPTIMAL:
+    elif rule.combine == JOINT:
         return by_search(curves, s, is_relevant, margin, C, g)
-    elif code == INTERIOR:
+    elif rule.combine == INTERIOR:
         total, iterations, left = interior_point(curves, is_relevant, margin, C, setting.tolerance, MOST_ITERATIONS, g)
         notes[ITERATIONS] = max(notes[ITERATIONS], iterations)
         notes[GAP] = max(notes[GAP], left)
         return total
-    elif code == PA1:
-        total = pair_step(curves, r, rival, margin, C)
     else:
-        raise ValueError("this rule has no step for weights on a simplex.")
+        total = pair_step(curves, r, rival, margin, C)
     g[r], g[rival] = total, -total
     return total
 
 
 @njit(cache=True)
-def _simultaneous(
-    code: int, s: Any, relevant: Any, is_relevant: Any, margin: float, C: float, still: bool, curves: Any, g: Any
+def _shared_steps(
+    rule: Any, s: Any, relevant: Any, is_relevant: Any, margin: float, C: float, still: bool, curves: Any, g: Any
 ) -> float:
-    """SimPerc, SimProj and ConProj: the mean of the steps each chosen pair would take alone."""
-    chosen, total = 0, 0.0
+    """Fill `g` where a rule takes a share of the step that each chosen pair would take alone; return Σλ."""
+    k = s.shape[0]
+    n = relevant.shape[0] * k
+    gaps, margins, lam = np.empty(n), np.full(n, margin), np.zeros(n)
     for a in range(relevant.shape[0]):
-        for b in range(s.shape[0]):
-            chosen += not is_relevant[b] and _is_chosen(code, s[relevant[a]] - s[b], margin)
+        for b in range(k):
+            j = a * k + b
+            gaps[j] = math.inf if is_relevant[b] else s[relevant[a]] - s[b]
+            if is_chosen(rule.choose, gaps[j], margin):
+                if rule.length == CONSTANT:
+                    lam[j] = C
+                elif still:
+                    lam[j] = C if math.inf > C else 0.0
+                else:
+                    lam[j] = pair_step(curves, relevant[a], b, margin, C)
+    total = shares(rule, gaps, margins, lam)
     for a in range(relevant.shape[0]):
-        r = relevant[a]
-        for b in range(s.shape[0]):
-            if not is_relevant[b] and _is_chosen(code, s[r] - s[b], margin):
-                step = C
-                if code != SIMPERC and still:
-                    step = C if math.inf > C else 0.0
-                elif code != SIMPERC:
-                    step = pair_step(curves, r, b, margin, C)
-                step /= chosen
-                g[r] += step
-                g[b] -= step
-                total += step
+        for b in range(k):
+            g[relevant[a]] += lam[a * k + b]
+            g[b] -= lam[a * k + b]
     return total
-
-
-@njit(cache=True)
-def _is_chosen(code: int, gap: float, margin: float) -> bool:
-    """SimProj moves the pairs that miss the margin, the others those ranked wrongly; a tie is wrong."""
-    return gap < margin if code == SIMPROJ else gap <= 0.0

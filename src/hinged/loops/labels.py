@@ -51,7 +51,7 @@ from hinged.loops.shared import (
     support,
 )
 from hinged.loops.steps import net_coefficients
-from hinged.rules.codes import OPTIMAL
+from hinged.rules.words import INTERIOR, OWN
 from hinged.tasks.labels import extremes, rank_of_best, runner_up
 
 __all__ = ["Targets", "learn"]
@@ -130,10 +130,8 @@ def learn(
         all_phi = np.zeros((parts.kinds.shape[0], room, n_labels_after))
         origin = np.zeros((parts.kinds.shape[0], room))
 
-    plain = (
-        delay == 0 and parts is None and columns.kind == PER_LABEL and weights.depth == 1 and setting.code <= OPTIMAL
-    )
-    plain = plain and not has_costs and weights.table.shape[1] == 1
+    plain = delay == 0 and parts is None and columns.kind == PER_LABEL and weights.depth == 1
+    plain = plain and not has_costs and weights.table.shape[1] == 1 and setting.words.combine not in (INTERIOR, OWN)
     until = min(n_rows + delay, cursor[UNTIL])
     while cursor[0] < until:
         if plain and 1 < counts[LABELS] <= SEGMENT:

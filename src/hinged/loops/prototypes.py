@@ -31,10 +31,10 @@ from hinged.loops.ledger import (
 from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, borrowed, segment
 from hinged.loops.registers import fetch, move_pair, move_rows, rival_of, sum_rows
 from hinged.loops.rows import make_unit, sum_of_squares
-from hinged.rules.codes import OPTIMAL, PA2, SIMPERC, SIMPROJ
+from hinged.rules.combine import shares
+from hinged.rules.length import alone, softening
 from hinged.rules.optimal import by_sorting
-from hinged.rules.passive_aggressive import pa1
-from hinged.rules.worst import worst_step
+from hinged.rules.words import JOINT, ONE
 
 __all__ = ["fast_forward"]
 
@@ -87,7 +87,7 @@ def fast_forward(
         scaling.df,
         scaling.logs,
     )
-    code, margin, weighs = setting.code, setting.margin, sample_weights.shape[0] > 0
+    rule, margin, weighs = setting.words, setting.margin, sample_weights.shape[0] > 0
     counts, sums, leads = ledger.counts, ledger.sums, borrowed(ledger.leads)
     flags, ranks, losses = told.flags, told.ranks, told.losses
     k, rounds, learnt = counts[LABELS], counts[ROUNDS], counts[LEARNT]
@@ -99,6 +99,7 @@ def fast_forward(
     places, turn, found = np.empty((2, longest + 1), np.int64), 0, False
     s, g = np.zeros(SEGMENT, like.dtype), np.zeros(SEGMENT, like.dtype)
     steps, scores, work, is_right = np.zeros(SEGMENT), np.zeros(SEGMENT), np.zeros(SEGMENT), np.zeros(SEGMENT, np.bool_)
+    gaps, margins = np.zeros(SEGMENT), np.full(SEGMENT, margin)
     uniform, shift = used[2] == used[3] and used[2] >= k, 0
     while 1 << shift < used[2] * like.itemsize:
         shift += 1
@@ -202,49 +203,39 @@ def fast_forward(
 
         # ---- step and move
         total, inner, sq_move = 0.0, 0.0, 0.0
-        if gap < margin and code < SIMPERC:
-            total = worst_step(code, gap, 2.0 * q, margin, C)
+        if gap < margin and rule.combine == ONE:
+            total = alone(rule.length, gap, 2.0 * q, margin, C)
             if total > 0.0:
                 inner = total * np.float64(right) - total * np.float64(best)
                 step = like.dtype.type(total)
                 sq_move = q * np.float64(step) ** 2
                 sq_move += sq_move
-                if code == PA2:
-                    sums[PENALTY] += total * total / (4.0 * C)
-        elif gap < margin and code == OPTIMAL:
-            for r in range(k):
-                scores[r], steps[r] = s[r], 0.0
-            is_right[y] = True
-            if q > 0.0:
-                total = by_sorting(scores[:k], is_right[:k], q, margin, C, work[:k], steps[:k])
-            else:
-                total = pa1(margin - gap, 0.0, C)
-                steps[y], steps[rival] = total, -total
-            is_right[y] = False
-            for r in range(k):
-                inner += steps[r] * scores[r]
-                g[r] = steps[r]
-                sq_move += q * np.float64(g[r]) ** 2
+                sums[PENALTY] += softening(rule.length, total, C)
         elif gap < margin:
-            bar = margin if code == SIMPROJ else np.nextafter(0.0, 1.0)  # gap <= 0 is gap < the least positive number
-            chosen = 0
-            for r in range(k):
-                steps[r] = np.float64(right) - np.float64(s[r])
-                chosen += steps[r] < bar
-            chosen -= steps[y] < bar
-            if chosen > 0:
+            if rule.combine == JOINT:
                 for r in range(k):
-                    alpha = C if code == SIMPERC else pa1(margin - steps[r], 2.0 * q, C)
-                    steps[r] = alpha / chosen if steps[r] < bar else 0.0
-                steps[y] = 0.0
+                    scores[r], steps[r] = s[r], 0.0
+                is_right[y] = True
+                if q > 0.0:
+                    total = by_sorting(scores[:k], is_right[:k], q, margin, C, work[:k], steps[:k])
+                else:
+                    total = alone(rule.length, gap, 0.0, margin, C)
+                    steps[y], steps[rival] = total, -total
+                is_right[y] = False
+            else:
                 for r in range(k):
-                    total += steps[r]
+                    gaps[r] = np.float64(right) - np.float64(s[r])
+                    steps[r] = alone(rule.length, gaps[r], 2.0 * q, margin, C)
+                gaps[y] = math.inf
+                total = shares(rule, gaps[:k], margins[:k], steps[:k])
+                for r in range(k):
+                    sums[PENALTY] += softening(rule.length, steps[r], C)
                     steps[r] = -steps[r]
                 steps[y] = total
-                for r in range(k):
-                    inner += steps[r] * np.float64(s[r])
-                    g[r] = steps[r]
-                    sq_move += q * np.float64(g[r]) ** 2
+            for r in range(k):
+                inner += steps[r] * np.float64(s[r])
+                g[r] = steps[r]
+                sq_move += q * np.float64(g[r]) ** 2
         if total > 0.0:
             updates += 1
             sums[GAIN] += total * margin
@@ -268,7 +259,7 @@ def fast_forward(
                 _find(slots, address, shift, in_order, columns, 1, m, ahead)
                 slot = np.uint64(slots[0])
                 ahead[m] = address[slot >> PLACE] + (np.int64(slot & WITHIN) << shift)
-            if code < SIMPERC:
+            if rule.combine == ONE:
                 move_pair(at, v, n, padded, y, rival, step, ahead, like)
             else:
                 move_rows(at, v, n, padded, g, ahead)

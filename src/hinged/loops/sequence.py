@@ -15,8 +15,8 @@ from numba import njit
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, LABELS, LEARNT, MISTAKES, NOVEL, PENALTY, ROUNDS, SQ_NORM, UPDATES
 from hinged.loops.tokens import emissions
-from hinged.rules.codes import OPTIMAL, PA2
-from hinged.rules.listed import multipliers
+from hinged.rules.combine import multipliers
+from hinged.rules.words import JOINT, Words
 from hinged.tasks.sequence import best_path, best_paths, largest_loss, path_score, raised_by_cost, table_cost
 
 __all__ = ["ADDITIVE", "COST", "MAX_LOSS", "PREDICTION", "Wish", "learn"]
@@ -28,7 +28,7 @@ COST = PENALTY + 1  # place of Σρ(y, ŷ) among the sums
 class Wish(NamedTuple):
     """What a round asks for, as the loop reads it."""
 
-    code: int  # the rule
+    words: Words  # the rule
     C: float
     uses_weight: bool
     constraint: int  # PREDICTION, MAX_LOSS or ADDITIVE
@@ -152,13 +152,13 @@ def learn(
                 n_touched = _directions(sentences, a, n, y, rivals, n_rivals, marks, touched, D, across)
                 _inner_products(D, across, n_rivals, n_touched, k, wish, gram)
                 C = wish.C * weight if wish.uses_weight else wish.C
-                total = multipliers(wish.code, gaps[:n_rivals], margins[:n_rivals], gram, C, lam[:n_rivals])
+                total, softened = multipliers(wish.words, gaps[:n_rivals], margins[:n_rivals], gram, C, lam[:n_rivals])
                 if total > 0.0:
                     counts[UPDATES] += 1
+                    sums[PENALTY] += softened
                     inner = 0.0
                     for j in range(n_rivals):
                         sums[GAIN] += lam[j] * margins[j]
-                        sums[PENALTY] += lam[j] ** 2 / (4.0 * C) if wish.code == PA2 else 0.0
                         inner += lam[j] * gaps[j]
                     age = float(counts[LEARNT])
                     moved = _move(chain, D, across, lam, n_rivals, touched, n_touched, k, age, work[0])
@@ -232,9 +232,9 @@ def _directions(
 
 @njit(cache=True)
 def _inner_products(D: Any, across: Any, m: int, n_touched: int, k: int, wish: Any, gram: Any) -> None:
-    """⟨z_i, z_j⟩: all of them for "optimal", else the squared norms alone."""
+    """⟨z_i, z_j⟩: all of them for joint steps, else the squared norms alone."""
     for i in range(m):
-        for j in range(0 if wish.code == OPTIMAL else i, i + 1):
+        for j in range(0 if wish.words.combine == JOINT else i, i + 1):
             total = 0.0
             for place in range(1, n_touched + 1):
                 for c in range(k):

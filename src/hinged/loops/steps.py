@@ -9,18 +9,17 @@ import numpy as np
 from numba import njit
 
 from hinged.loops.columns import common_columns, sq_distance
-from hinged.loops.costs import constrained_rival, mean_of_mistakes, own_margins
+from hinged.loops.costs import constrained_rival, own_margins, shared_steps
 from hinged.loops.ledger import GAP, ITERATIONS
 from hinged.loops.rows import LEAST_NORM
 from hinged.loops.shared import add_shared_inner, shared_sq_distance
 from hinged.rules.active_set import maximise
-from hinged.rules.codes import CONPROJ, INTERIOR, MIRA, OPTIMAL, PA2, SIMPERC
+from hinged.rules.combine import over_pairs
 from hinged.rules.interior_point import MOST_ITERATIONS, interior_point
+from hinged.rules.length import alone, softening
 from hinged.rules.optimal import by_sorting
-from hinged.rules.passive_aggressive import pa1
 from hinged.rules.response import LINEAR, Responses
-from hinged.rules.simultaneous import simultaneous
-from hinged.rules.worst import worst_step
+from hinged.rules.words import INTERIOR, JOINT, ONE, OWN, PA, Words
 
 __all__ = ["Setting", "net_coefficients"]
 
@@ -28,7 +27,7 @@ __all__ = ["Setting", "net_coefficients"]
 class Setting(NamedTuple):
     """A rule's numbers, as the loop reads them."""
 
-    code: int
+    words: Words
     C: float
     margin: float
     uses_weight: bool
@@ -89,24 +88,24 @@ def net_coefficients(
     set, the answer is of no use.
     """
     g[:] = 0.0
-    y, code, penalty, judged = relevant[0], setting.code, 0.0, s
+    y, rule, penalty, judged = relevant[0], setting.words, 0.0, s
     has_costs = costs.rho.shape[0] > 0
     if has_costs:
         own_margins(costs, s, y, setting.margin, shifted)
-        rival, judged = constrained_rival(code, costs, s, shifted, y), shifted
-    if has_costs and code < SIMPERC:
+        rival, judged = constrained_rival(rule, costs, s, shifted, y), shifted
+    if has_costs and rule.combine == ONE:
         total = 0.0
         if rival != y:
             norm = _pair_norm(columns, q, phi, y, rival, setting.least_norm)
-            total = worst_step(code, s[y] - s[rival], norm, math.sqrt(costs.rho[y, rival]), C)
+            total = alone(rule.length, s[y] - s[rival], norm, math.sqrt(costs.rho[y, rival]), C)
             g[y] = total
             g[rival] = -total
-            penalty = total * total / (4.0 * C) if code == PA2 else 0.0
-    elif has_costs and code in (SIMPERC, CONPROJ):
-        norms = np.zeros((1, s.shape[0]))
+            penalty = softening(rule.length, total, C)
+    elif has_costs and rule.combine not in (JOINT, INTERIOR, OWN):
+        norms = np.zeros(s.shape[0])
         for r in range(s.shape[0]):
-            norms[0, r] = _pair_norm(columns, q, phi, y, r, setting.least_norm)
-        total = mean_of_mistakes(code, costs, s, y, norms, C, g)
+            norms[r] = _pair_norm(columns, q, phi, y, r, setting.least_norm)
+        total, penalty = shared_steps(rule, costs, s, y, norms, C, g)
     elif own is None:  # called here alone: a function with one caller becomes part of it
         total, penalty = _by_rule(
             setting, C, judged, relevant, is_relevant, low, rival, columns, q, phi, work, notes, g, stop
@@ -147,30 +146,31 @@ def _by_rule(
     gap = s[r] - s[rival]
     if gap >= margin:
         return 0.0, 0.0
-    if setting.code < SIMPERC:
-        total = worst_step(setting.code, gap, _pair_norm(columns, q, phi, r, rival, setting.least_norm), margin, C)
+    rule = setting.words
+    if rule.combine == ONE:
+        total = alone(rule.length, gap, _pair_norm(columns, q, phi, r, rival, setting.least_norm), margin, C)
         g[r] = total
         g[rival] = -total
-        return total, total * total / (4.0 * C) if setting.code == PA2 else 0.0
-    if setting.code == INTERIOR and q > 0.0:
+        return total, softening(rule.length, total, C)
+    if rule.combine == INTERIOR and q > 0.0:
         curves = Responses(LINEAR, s, q, 0.0, 0.0, np.zeros((0, 0)), np.zeros(0), 0.0, 0.0)
         total, iterations, left = interior_point(curves, is_relevant, margin, C, setting.tolerance, MOST_ITERATIONS, g)
         notes[ITERATIONS], notes[GAP] = max(notes[ITERATIONS], iterations), max(notes[GAP], left)
         return total, 0.0
-    if setting.code == OPTIMAL or setting.code == MIRA or setting.code == INTERIOR:
+    if rule.combine in (JOINT, INTERIOR):
         if phi is not None or not columns.separate:
             gram = _gram(columns, q, phi, k, setting.least_norm, stop)
             if stop[0] != 0:
                 return 0.0, 0.0
-            return maximise(s, is_relevant, gram, margin, C, setting.code == MIRA, g, several)[0], 0.0
+            return maximise(s, is_relevant, gram, margin, C, rule.length == PA, g, several)[0], 0.0
         if q > 0.0:
             return by_sorting(s, is_relevant, q, margin, C, work, g), 0.0
-        total = 0.0 if setting.code == MIRA else pa1(margin - gap, 0.0, C)
+        total = alone(rule.length, gap, 0.0, margin, C)
         g[r] = total
         g[rival] = -total
         return total, 0.0
     norms = _pair_norms(setting, s, relevant, is_relevant, columns, q, phi)
-    return simultaneous(setting.code, s, relevant, is_relevant, norms, margin, C, g, several), 0.0
+    return over_pairs(rule, s, relevant, is_relevant, norms, margin, C, g, several)
 
 
 @njit(cache=True)

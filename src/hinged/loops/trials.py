@@ -16,12 +16,14 @@ from scipy import sparse
 
 from hinged.geometry.entropy import Entropy, simplex_weights
 from hinged.loops.rows import LEAST_NORM
-from hinged.rules.codes import CONPROJ, INTERIOR, MIRA, OPTIMAL, PA, PA1, PA2, PERCEPTRON, SIMPERC, SIMPROJ
+from hinged.rules.choose import is_chosen, worst
+from hinged.rules.combine import shares
 from hinged.rules.joint import joint_step
+from hinged.rules.length import alone, softening
 from hinged.rules.optimal import on_gram
-from hinged.rules.passive_aggressive import pa, pa1, pa2
 from hinged.rules.response import LOGISTIC, TILTED, Responses, lone_step
 from hinged.rules.table import Step
+from hinged.rules.words import CONSTANT, INTERIOR, JOINT, ONE, PA, PA2
 
 __all__ = ["TrialModel"]
 
@@ -106,46 +108,39 @@ class TrialModel:
             self.counts[UPDATES] += 1
             self.theta = self.theta + Z.T @ lam
             self.gain += self.step.margin * float(lam.sum())
-            if self.step.code == PA2:
-                self.gain -= float(lam @ lam) / (4.0 * self.step.C)
+            self.gain -= sum(softening(self.step.words.length, step, self.step.C) for step in lam.tolist())
 
     def _multipliers(self, Z: sparse.csr_array, achieved: np.ndarray, loss: np.ndarray, nu: np.ndarray) -> np.ndarray:
         """λ_j >= 0 with Σ ν_j λ_j <= C."""
-        code, C, lam = self.step.code, self.step.C, np.zeros(len(achieved))
+        rule, n = self.step.words, len(achieved)
         with np.errstate(divide="ignore"):
-            caps = C / nu  # no cap where ν is 0
-        if code in (OPTIMAL, MIRA, INTERIOR):
+            caps = self.step.C / nu  # no cap where ν is 0
+        margins, lam = np.full(n, self.step.margin), np.zeros(n)
+        if rule.combine in (JOINT, INTERIOR):
             return self._jointly(Z, achieved, loss, nu) if (loss > 0.0).any() else lam
-        if code in (PERCEPTRON, PA, PA1, PA2):
-            worst = int(np.argmin(achieved) if code == PERCEPTRON else np.argmax(loss))
-            if code == PERCEPTRON:
-                lam[worst] = caps[worst] if achieved[worst] <= 0.0 else 0.0
-            elif loss[worst] > 0.0:
-                lam[worst] = self._alone(Z, worst, float(loss[worst]), float(caps[worst]))
+        if rule.combine == ONE:
+            j = worst(rule.length, achieved, margins)
+            lam[j] = self._alone(Z, j, float(achieved[j]), float(caps[j]))
             return lam
-        if code not in (SIMPERC, SIMPROJ, CONPROJ):
-            raise ValueError(f"no rule with the code {code} runs in Trials.")
-        chosen = np.flatnonzero(loss > 0.0 if code == SIMPROJ else achieved <= 0.0)
-        for j in chosen.tolist():
-            alone = caps[j] if code == SIMPERC else self._alone(Z, j, float(loss[j]), float(caps[j]))
-            lam[j] = alone / len(chosen)
+        for j in range(n):
+            if is_chosen(rule.choose, achieved[j], margins[j]):
+                lam[j] = self._alone(Z, j, float(achieved[j]), float(caps[j]))
+        shares(rule, achieved, margins, lam)
         return lam
 
-    def _alone(self, Z: sparse.csr_array, j: int, loss: float, cap: float) -> float:
+    def _alone(self, Z: sparse.csr_array, j: int, achieved: float, cap: float) -> float:
         """The best step for one constraint alone."""
-        margin = self.step.margin
+        margin, length = self.step.margin, self.step.words.length
         values = Z.data[Z.indptr[j] : Z.indptr[j + 1]]
-        if self.geometry is not None:
+        if self.geometry is not None and length != CONSTANT:
+            if achieved >= margin:
+                return 0.0
             curve = self._curve(Z.indices[Z.indptr[j] : Z.indptr[j + 1]], values)
             self.unreached += bool(len(values)) and margin >= self.geometry.radius * curve.highest
             return lone_step(curve, 0, margin, cap)
         sq_norm = float(values @ values)
         sq_norm = sq_norm if sq_norm >= LEAST_NORM else 0.0
-        if self.step.code == PA:
-            return pa(loss, sq_norm)
-        if self.step.code == PA2:
-            return pa2(loss, sq_norm, self.step.C)
-        return pa1(loss, sq_norm, cap)
+        return float(alone(length, achieved, sq_norm, margin, self.step.C if length == PA2 else cap))
 
     def _curve(self, columns: np.ndarray, values: np.ndarray) -> Responses:
         """The margin of one constraint as a function of its own step, on the simplex."""
@@ -170,15 +165,15 @@ class TrialModel:
         """The exact maximiser of the trial's dual over all its constraints."""
         step, lam = self.step, np.zeros(len(achieved))
         margins = np.full(len(achieved), step.margin)
-        if self.geometry is None and step.code != INTERIOR and (nu > 0.0).all():
+        if self.geometry is None and step.words.combine != INTERIOR and (nu > 0.0).all():
             # the trial as a ranking: one label without a vector must beat labels -z_j/ν_j, each with its own margin
             gram = np.zeros((len(achieved) + 1, len(achieved) + 1))
             gram[1:, 1:] = (Z @ Z.T).toarray() / np.outer(nu, nu)
             scores = np.concatenate([[0.0], loss / nu - step.margin])
             is_right, g = np.arange(len(scores)) == 0, np.zeros(len(scores))
-            on_gram(scores, is_right, gram, step.margin, step.C, step.code == MIRA, g)
+            on_gram(scores, is_right, gram, step.margin, step.C, step.words.length == PA, g)
             return np.maximum(0.0, -g[1:]) / nu
-        kept = np.flatnonzero(Z.power(2).sum(axis=1) > 0.0) if step.code == MIRA else np.arange(len(lam))
+        kept = np.flatnonzero(Z.power(2).sum(axis=1) > 0.0) if step.words.length == PA else np.arange(len(lam))
         if len(kept):
             potential = self._potential(Z[kept], achieved[kept])
             lam[kept] = joint_step(potential, margins[kept], nu[kept], step.C)[0]

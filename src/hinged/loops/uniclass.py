@@ -17,7 +17,7 @@ from hinged.loops.ledger import LEARNT, MISTAKES, ROUNDS, UPDATES, new_ledger
 from hinged.loops.memory import longer
 from hinged.loops.rows import USUAL_SQUARE, USUAL_SQUARE_SINGLE, Rows
 from hinged.loops.steps import Setting
-from hinged.rules.worst import worst_step
+from hinged.rules.length import alone
 from hinged.tasks.uniclass import radius
 
 __all__ = ["Ball", "UniclassModel"]
@@ -67,7 +67,7 @@ def _learn_row(
     data: Any,
     begin: int,
     end: int,
-    code: int,
+    length: int,
     C: float,
     weight: float,
     v: Any,
@@ -92,7 +92,7 @@ def _learn_row(
     counts[LEARNT] += 1
     if loss > 0.0:
         counts[UPDATES] += 1
-        a = min(1.0, worst_step(code, 0.0, 1.0, loss, C * weight) / distance)  # c ← (1 - a) c + a x
+        a = min(1.0, alone(length, 0.0, 1.0, loss, C * weight) / distance)  # c ← (1 - a) c + a x
         keep = 1.0 - a
         least = LEAST_SCALE if v.itemsize == 8 else LEAST_SCALE_SINGLE
         if numbers[SCALE] * keep < least:
@@ -117,22 +117,22 @@ def _learn_row(
 
 
 @njit(cache=True, nogil=True)
-def _learn_dense(indices: Any, x: Any, code: int, C: float, v: Any, numbers: Any, counts: Any) -> float:
+def _learn_dense(indices: Any, x: Any, length: int, C: float, v: Any, numbers: Any, counts: Any) -> float:
     """Learn one dense row; `indices` are all its columns."""
     largest = USUAL_SQUARE if x.itemsize == 8 else USUAL_SQUARE_SINGLE
-    return _learn_row(indices, x, 0, x.shape[0], code, C, 1.0, v, numbers, counts, largest)
+    return _learn_row(indices, x, 0, x.shape[0], length, C, 1.0, v, numbers, counts, largest)
 
 
 @njit(cache=True, nogil=True)
 def _learn(
-    rows: Any, weights: Any, code: int, C: float, uses_weight: bool, v: Any, numbers: Any, counts: Any, losses: Any
+    rows: Any, weights: Any, length: int, C: float, uses_weight: bool, v: Any, numbers: Any, counts: Any, losses: Any
 ) -> None:
     for i in range(losses.shape[0]):
         weight = weights[i] if weights.shape[0] > 0 else 1.0
         if weight > 0.0 and not uses_weight:
             weight = 1.0
         losses[i] = _learn_row(
-            rows.indices, rows.data, rows.indptr[i], rows.indptr[i + 1], code, C, weight, v, numbers, counts, math.inf
+            rows.indices, rows.data, rows.indptr[i], rows.indptr[i + 1], length, C, weight, v, numbers, counts, math.inf
         )
 
 
@@ -254,7 +254,7 @@ class UniclassModel:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Learn rows in order; return each round's flag and loss. `advance(n)` is told of rounds done."""
         losses = np.zeros(len(rows.indptr) - 1)
-        code, C, _, uses_weight, *_ = self.setting
+        words, C, _, uses_weight, *_ = self.setting
         many = len(losses) > 1 and rows.indptr[-1] - rows.indptr[0] >= len(self.v)  # then a copy costs little beside
         with self._turn():
             self.before = self._copied() if many else None
@@ -262,7 +262,7 @@ class UniclassModel:
                 for part in pieces(rows.indptr, advance=advance):
                     some = Rows(rows.indptr[part.start : part.stop + 1], *rows[1:])
                     common = (self.v, self.numbers, self.ledger.counts, losses[part])
-                    _learn(some, weights[part], code, C, uses_weight, *common)
+                    _learn(some, weights[part], words.length, C, uses_weight, *common)
             finally:
                 self.before = None
         return (losses > 0.0).astype(np.int8), losses
@@ -272,8 +272,8 @@ class UniclassModel:
         with self.lock:
             self.turns[0] += 1
             try:
-                code, C, counts = self.setting.code, self.setting.C, self.ledger.counts
-                return self._direct(self.dtype, self.columns, x, code, C, self.v, self.numbers, counts)
+                length, C, counts = self.setting.words.length, self.setting.C, self.ledger.counts
+                return self._direct(self.dtype, self.columns, x, length, C, self.v, self.numbers, counts)
             finally:
                 self.turns[0] += 1
 

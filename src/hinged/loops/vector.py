@@ -10,10 +10,10 @@ from numba import njit
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, LEARNT, MISTAKES, PENALTY, ROUNDS, SQ_NORM, UPDATES
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, count_features, read_row
-from hinged.rules.codes import MIRA, OPTIMAL, PA2, SIMPERC
+from hinged.rules.combine import over_pairs
+from hinged.rules.length import alone, softening
 from hinged.rules.optimal import on_gram
-from hinged.rules.simultaneous import simultaneous
-from hinged.rules.worst import worst_step
+from hinged.rules.words import JOINT, ONE, PA
 from hinged.tasks.binary import sign
 from hinged.tasks.ordinal import side
 from hinged.tasks.regression import towards
@@ -142,13 +142,12 @@ def learn_one_constraint(
         if weight <= 0.0:
             continue
         C = setting.C * weight if setting.uses_weight else setting.C
-        step = worst_step(setting.code, gap, q, margin, C) if judged else 0.0
+        step = alone(setting.words.length, gap, q, margin, C) if judged else 0.0
         if step > 0.0:
             counts[UPDATES] += 1
             sums[GAIN] += step * margin
             sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], step * gap, step * step * q)
-            if setting.code == PA2:
-                sums[PENALTY] += step * step / (4.0 * C)
+            sums[PENALTY] += softening(setting.words.length, step, C)
             _move(vector, f, v, n, s * step, float(counts[LEARNT]))
         counts[LEARNT] += 1
         if scaling.counts:
@@ -191,13 +190,12 @@ def learn_dense(
                 continue
             if setting.uses_weight:
                 C *= sample_weights[i]
-        step = worst_step(setting.code, gap, q, margin, C)
+        step = alone(setting.words.length, gap, q, margin, C)
         if step > 0.0:
             updates += 1
             gain += step * margin
             sq_norm = moved_sq_norm(sq_norm, step * gap, step * step * q)
-            if setting.code == PA2:
-                penalty += step * step / (4.0 * C)
+            penalty += softening(setting.words.length, step, C)
             move, age = s * step, float(learnt)
             for j in range(X.shape[1]):
                 w[j] += w.dtype.type(move * x[j])
@@ -243,7 +241,7 @@ def learn_thresholds(
     f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
     a, g, norms, gram = np.zeros(k), np.zeros(k), np.zeros((1, k)), np.zeros((k, k))
     sides, is_right, right = np.zeros(k), np.arange(k) == 0, np.zeros(1, np.int64)
-    code, margin = setting.code, setting.margin
+    rule, margin = setting.words, setting.margin
     for i in range(rows.indptr.shape[0] - 1):
         weight = sample_weights[i] if sample_weights.shape[0] > 0 else 1.0
         n, _ = read_row(rows, i, scaling, counts[LEARNT], f, v)
@@ -264,19 +262,19 @@ def learn_thresholds(
         total = 0.0
         if gap < margin:
             g[:] = 0.0
-            if code < SIMPERC:
-                total = worst_step(code, gap, q + 1.0, margin, C)
-                g[worst] = -total
-                if code == PA2:
-                    sums[PENALTY] += total * total / (4.0 * C)
-            elif code in (OPTIMAL, MIRA):
+            softened = 0.0
+            if rule.combine == ONE:
+                total = alone(rule.length, gap, q + 1.0, margin, C)
+                g[worst], softened = -total, softening(rule.length, total, C)
+            elif rule.combine == JOINT:
                 for j in range(1, k):
                     for m in range(1, k):
                         gram[j, m] = sides[j] * sides[m] * q + (1.0 if j == m else 0.0)
-                total = on_gram(a, is_right, gram, margin, C, code == MIRA, g)
+                total = on_gram(a, is_right, gram, margin, C, rule.length == PA, g)
             else:
                 norms[:] = q + 1.0
-                total = simultaneous(code, a, right, is_right, norms, margin, C, g)
+                total, softened = over_pairs(rule, a, right, is_right, norms, margin, C, g)
+            sums[PENALTY] += softened
         if total > 0.0:
             counts[UPDATES] += 1
             age = float(counts[LEARNT])

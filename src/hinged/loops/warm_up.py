@@ -69,7 +69,7 @@ def _run(parts: tuple[tuple[str, Callable[[], None]], ...], progress: Callable[[
 def _run_all(dtype: type, sharing: str, features: str | None) -> None:
     step, _ = resolve_rule("pa1", 1.0, 1.0)
     plan = resolve_sharing(sharing, features)
-    model = LabelModel(dtype, plan, Setting(step.code, step.C, step.margin, step.uses_weight), average=True)
+    model = LabelModel(dtype, plan, Setting(step.words, step.C, step.margin, step.uses_weight), average=True)
     rows = Rows(np.array([0, 1, 2, 3], np.int64), np.array([0, 1, 0], np.int32), np.ones(3, dtype))
     model.widen(2)
     labels = ["a", "b"]
@@ -93,7 +93,7 @@ def _run_all(dtype: type, sharing: str, features: str | None) -> None:
 
 def _run_entropic() -> None:
     step, _ = resolve_rule("pa1", 1.0, 0.5)
-    model = EntropicModel(Entropy(), Setting(step.code, step.C, step.margin, step.uses_weight))
+    model = EntropicModel(Entropy(), Setting(step.words, step.C, step.margin, step.uses_weight))
     rows = Rows(np.array([0, 1, 2, 3], np.int64), np.array([0, 1, 0], np.int32), np.ones(3))
     model.widen(3)
     labels = ["a", "b"]
@@ -106,7 +106,7 @@ def _run_entropic() -> None:
 def _run_vectors() -> None:
     rows = Rows(np.array([0, 1, 2, 3], np.int64), np.array([0, 1, 0], np.int32), np.ones(3))
     step, _ = resolve_rule("pa1", 1.0, 1.0)
-    setting, none = Setting(step.code, step.C, step.margin, step.uses_weight), np.zeros(0)
+    setting, none = Setting(step.words, step.C, step.margin, step.uses_weight), np.zeros(0)
     for task in (BINARY, REGRESSION, ORDINAL):
         model = VectorModel(task, np.float64, setting, average=True)
         model.widen(2)
@@ -130,7 +130,7 @@ def _run_sequences() -> None:
     sentence, tags, order = Sentences(ends, indptr, features, np.zeros(0)), np.array([1, 0]), np.zeros(1, np.int64)
     step, _ = resolve_rule("pa1", 1.0, 1.0)
     for constraint, n_best in ((PREDICTION, 2), (MAX_LOSS, 1)):
-        wish = Wish(step.code, step.C, step.uses_weight, constraint, n_best, 0.0)
+        wish = Wish(step.words, step.C, step.uses_weight, constraint, n_best, 0.0)
         model = ChainModel(np.float64, wish, average=True)
         model.declare(2)
         model.widen(2)

@@ -11,7 +11,8 @@ from hinged.mercer.budget import check_budget, resolve_budget
 from hinged.mercer.device import resolve_device
 from hinged.mercer.functions import Centred, check_kernel
 from hinged.mercer.rounds import LabelRounds
-from hinged.mercer.steps import RULES, Rule
+from hinged.mercer.steps import Rule
+from hinged.rules.table import RULES
 
 __all__ = ["Learnt", "learn"]
 
@@ -57,7 +58,7 @@ def learn(
         Labels from 0 on.
     kernel : Polynomial, Gaussian, Linear, Centred, or a function of two matrices
     rule : str
-        "perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal" or "mira"; the last two need Numba.
+        A name of `hinged.rules.RULES`, as it is with this `C` and this `margin`.
     C, margin : float
         The cap on steps and the margin asked for.
     sharing : "multi", "single" or "hybrid"
@@ -99,7 +100,7 @@ def learn(
     machine = (
         Machine(kernel, sharing, X.dtype, budget=within, device=where) if before is None else before.machine.copy()
     )
-    rounds = LabelRounds(Rule(rule, C, margin), np.arange(len(y) + 1), y, np.zeros(0), known)
+    rounds = LabelRounds(Rule(RULES[rule].words, C, margin), np.arange(len(y) + 1), y, np.zeros(0), known)
     done = 0 if before is None else before.rounds
     machine.learn(X, rounds, k, done, block, tile)
     mistakes = int((rounds.flags == 1).sum())

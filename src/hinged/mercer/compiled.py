@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hinged.rules.codes import CONPROJ, MIRA, OPTIMAL, PA2, SIMPERC
+from hinged.rules.combine import over_pairs
+from hinged.rules.length import alone, softening
 from hinged.rules.optimal import by_sorting
-from hinged.rules.simultaneous import simultaneous
-from hinged.rules.worst import worst_step
+from hinged.rules.words import JOINT, ONE, Words
 
 __all__ = ["Formula", "Noted", "Numbers", "Sums", "add_lines", "constraint_rounds", "label_rounds", "raise_all"]
 
@@ -29,9 +29,9 @@ class Formula(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """A rule, as in `hinged.mercer.steps.Rule`, by its code."""
+    """A rule, as in `hinged.mercer.steps.Rule`."""
 
-    code: int
+    words: Words
     C: float
     margin: float
     uses_weight: bool
@@ -169,26 +169,18 @@ def _note_lead(noted: Any, at: int, s: Any, is_right: Any, one: bool, low: int, 
 
 @njit(cache=True, nogil=True)
 def _step(
-    rule: Any, C: float, s: Any, right: Any, is_right: Any, low: int, rival: int, length: float, work: Any, g: Any
-) -> float:
-    """Fill `g` with the net coefficients of a round; return Σλ. `length` is K(x, x)."""
+    rule: Any, C: float, s: Any, right: Any, is_right: Any, low: int, rival: int, size: float, work: Any, g: Any
+) -> tuple[float, float]:
+    """Fill `g` with the net coefficients of a round; return Σλ and what the dual subtracts. `size` is K(x, x)."""
     g[:] = 0.0
-    gap, norm = s[low] - s[rival], 2.0 * length if 2.0 * length >= rule.least_norm else 0.0
-    if rule.code < SIMPERC:
-        total = worst_step(rule.code, gap, norm, rule.margin, C)
-        g[low], g[rival] = total, -total
-        return total
-    if rule.code <= CONPROJ:
-        return simultaneous(
-            rule.code, s, right, is_right, np.full((right.shape[0], s.shape[0]), norm), rule.margin, C, g
-        )
-    if length >= rule.least_norm and rule.code in (OPTIMAL, MIRA):
-        return by_sorting(s, is_right, length, rule.margin, C, work, g)
-    if rule.code not in (OPTIMAL, MIRA):
-        raise ValueError("this rule has no step with a kernel.")
-    total = 0.0 if rule.code == MIRA or math.inf == C else C
+    gap, norm, words = s[low] - s[rival], 2.0 * size if 2.0 * size >= rule.least_norm else 0.0, rule.words
+    if words.combine != ONE and words.combine != JOINT:
+        return over_pairs(words, s, right, is_right, np.full((right.shape[0], s.shape[0]), norm), rule.margin, C, g)
+    if words.combine == JOINT and size >= rule.least_norm:
+        return by_sorting(s, is_right, size, rule.margin, C, work, g), 0.0
+    total = alone(words.length, gap, norm if words.combine == ONE else 0.0, rule.margin, C)
     g[low], g[rival] = total, -total
-    return total
+    return total, softening(words.length, total, C)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -258,7 +250,7 @@ def label_rounds(
         if gap >= rule.margin:
             continue
         # ---- the step, and what it does to the rows that follow
-        total = _step(rule, C, s, right, is_right, low, rival, lengths[i], work, g)
+        total, softened = _step(rule, C, s, right, is_right, low, rival, lengths[i], work, g)
         if total <= 0.0:
             continue
         noted.moved[moved] = i
@@ -270,7 +262,7 @@ def label_rounds(
         moved += 1
         gain += total * rule.margin
         sq_norm += 2.0 * inner + lengths[i] * square
-        penalty += total * total / (4.0 * C) if rule.code == PA2 else 0.0
+        penalty += softened
         if i + 1 < n:
             _fill(formula, X, i, column)
             for r in range(k):
@@ -315,14 +307,14 @@ def constraint_rounds(
         if not counts:
             continue
         norm = lengths[i] if lengths[i] >= rule.least_norm else 0.0
-        step = worst_step(rule.code, gap, norm, margin, C)
+        step = alone(rule.words.length, gap, norm, margin, C)
         if step <= 0.0:
             continue
         noted.moved[moved], noted.coef[moved, 0] = i, side * step
         moved += 1
         gain += step * margin
         sq_norm += 2.0 * step * gap + step * step * norm
-        penalty += step * step / (4.0 * C) if rule.code == PA2 else 0.0
+        penalty += softening(rule.words.length, step, C)
         if i + 1 < n:
             _fill(formula, X, i, column)
             for j in range(i + 1, n):

@@ -15,21 +15,43 @@ import torch
 import triton
 import triton.language as tl
 
-from hinged.mercer.steps import code_of
+from hinged.rules import words
 
 __all__ = ["COLUMNS", "MOST_LABELS", "Program", "shape_for"]
 
 #: What a round tells, by column of the table it is written to.
-COLUMNS = ("flag", "rank", "total", "inner", "sq_move", "lead", "hit", "middle", "noted", "loss")
+COLUMNS = ("flag", "rank", "total", "inner", "sq_move", "lead", "hit", "middle", "noted", "loss", "softened")
 #: What a program holds for up to 16 labels: rows of a strip, moved rows looked at together. More labels, fewer rows.
 STRIP, PAST, MOST_LABELS = 32, 16, 2048
 WARPS = 4
+# the words of rules, as programs read them
+CONSTANT, PA1, PA2 = tl.constexpr(words.CONSTANT), tl.constexpr(words.PA1), tl.constexpr(words.PA2)
+ONE, JOINT, MISSING = tl.constexpr(words.ONE), tl.constexpr(words.JOINT), tl.constexpr(words.MISSING)
+
+
+@triton.jit
+def _alone(gap, norm, margin, cap, infinite, LENGTH: tl.constexpr):  # type: ignore[no-untyped-def]
+    """`hinged.rules.length.alone`, for one gap or several of the same norm."""
+    loss = margin - gap
+    if LENGTH == CONSTANT:
+        step = tl.where(gap <= 0.0, cap, 0.0 * cap)
+    elif LENGTH == PA2:
+        step = tl.where(loss > 0.0, loss / (norm + 1.0 / (2.0 * cap)), 0.0 * cap)
+    else:
+        step = loss / tl.where(norm > 0.0, norm, 1.0)
+        still = 0.0 * norm  # a direction of norm 0: the step counts as C where there is a cap, and nothing moves
+        if LENGTH == PA1:
+            step = tl.minimum(step, cap)
+            still = tl.where(infinite == 0, cap, still)
+        step = tl.where(loss > 0.0, tl.where(norm > 0.0, step, still), 0.0 * norm)
+    return step
 
 
 @triton.jit(do_not_specialize=["n_known"])
 def _program(  # type: ignore[no-untyped-def]
     scores, among, worst, meta, told, coef, moved, status, numbers, n, n_known, infinite,
-    RULE: tl.constexpr, K: tl.constexpr, STRIP: tl.constexpr, PAST: tl.constexpr, COLS: tl.constexpr,
+    CHOOSE: tl.constexpr, LENGTH: tl.constexpr, COMBINE: tl.constexpr,
+    K: tl.constexpr, STRIP: tl.constexpr, PAST: tl.constexpr, COLS: tl.constexpr,
 ):  # fmt: skip
     labels, strip, past = tl.arange(0, K), tl.arange(0, STRIP), tl.arange(0, PAST)
     margin, least = tl.load(numbers), tl.load(numbers + 1)
@@ -68,9 +90,10 @@ def _program(  # type: ignore[no-untyped-def]
         )
         s = tl.sum(tl.where(rows[:, None] == i, s_all, zero), axis=0)
         sound = sound & (length >= 0.0)
-        flag, rank, noted, total, inner, sq_move, lead, hit, middle, loss = (
+        flag, rank, noted, softened, total, inner, sq_move, lead, hit, middle, loss = (
             zero,
             one,
+            zero,
             zero,
             zero,
             zero,
@@ -103,34 +126,24 @@ def _program(  # type: ignore[no-untyped-def]
             if (weight > 0.0) & (gap < margin):
                 g = tl.zeros([K], tl.float64)
                 norm = tl.where(2.0 * length >= least, 2.0 * length, zero)
-                if RULE < 4:  # the worst pair alone
-                    if RULE == 0:
-                        total = tl.where(gap <= 0.0, cap, zero)
-                    elif RULE == 3:
-                        total = (margin - gap) / (norm + 1.0 / (2.0 * cap))
-                    elif norm > 0.0:
-                        total = (margin - gap) / norm
-                        if RULE == 2:
-                            total = tl.minimum(total, cap)
-                    elif (RULE == 2) & (infinite == 0):  # the step counts, nothing moves
-                        total = cap
+                if COMBINE == ONE:
+                    total = _alone(gap, norm, margin, cap, infinite, LENGTH)
                     g = tl.where(labels == y, total, tl.where(labels == rival, -total, zero))
-                elif RULE < 7:  # every violated pair, each with its share
+                    if LENGTH == PA2:
+                        softened = total * total / (4.0 * cap)
+                elif COMBINE != JOINT:  # a share of each chosen step
                     gaps = own - rivals
-                    if RULE == 5:
+                    if CHOOSE == MISSING:
                         chosen = gaps < margin
                     else:
                         chosen = gaps <= 0.0
-                    steps = tl.zeros([K], tl.float64) + cap
-                    if RULE != 4:
-                        if norm > 0.0:
-                            steps = tl.minimum(steps, (margin - gaps) / norm)
-                        elif infinite != 0:
-                            steps = tl.zeros([K], tl.float64)
+                    steps = _alone(gaps, norm, margin, cap, infinite, LENGTH)
                     count = tl.sum(tl.where(chosen, one, zero), axis=0)
                     steps = tl.where(chosen, steps / tl.maximum(count, one), zero)
                     total = tl.sum(steps, axis=0)
                     g = tl.where(labels == y, total, -steps)
+                    if LENGTH == PA2:
+                        softened = tl.sum(steps * steps, axis=0) / (4.0 * cap)
                 elif (
                     length >= least
                 ):  # the joint step: labels join from the highest on, until the next would gain nothing
@@ -147,8 +160,8 @@ def _program(  # type: ignore[no-untyped-def]
                     down = (joined - length * total) / count
                     moves = tl.where(valid & (labels != y), tl.maximum(zero, (s - down) / length), zero)
                     g = tl.where(labels == y, tl.maximum(zero, total), -moves)
-                elif (RULE == 7) & (infinite == 0):
-                    total = cap
+                else:
+                    total = _alone(gap, zero, margin, cap, infinite, LENGTH)
                     g = tl.where(labels == y, total, tl.where(labels == rival, -total, zero))
                 if total > 0.0:
                     inner = tl.sum(tl.where(valid, g * s, zero), axis=0)
@@ -168,6 +181,7 @@ def _program(  # type: ignore[no-untyped-def]
         tl.store(row + 7, middle)
         tl.store(row + 8, noted)
         tl.store(row + 9, loss)
+        tl.store(row + 10, softened)
     tl.store(status, known)
     tl.store(status + 1, n_moved)
     tl.store(status + 2, sound.to(tl.int64))
@@ -246,12 +260,12 @@ class Program:
         sound : bool
             False where the kernel gave what is no number, or K(x, x) < 0.
         """
-        worst = torch.linalg.vector_norm(among, math.inf)
+        worst, rule = torch.linalg.vector_norm(among, math.inf), self.rule.words
         _program[(1,)](
             self.scores, among, worst, meta, told, self.coef, self.moved, self.status, self.numbers,
             len(among), self.n_known, int(math.inf == self.rule.C),
-            RULE=code_of(self.rule.name), K=self.width, STRIP=self.strip, PAST=self.past,
-            COLS=len(COLUMNS), num_warps=WARPS,
+            CHOOSE=rule.choose, LENGTH=rule.length, COMBINE=rule.combine,
+            K=self.width, STRIP=self.strip, PAST=self.past, COLS=len(COLUMNS), num_warps=WARPS,
         )  # fmt: skip
         n_known, n_moved, sound = self.status.tolist()
         return self.moved[:n_moved], n_known, bool(sound)

@@ -8,7 +8,9 @@ import numpy as np
 
 from hinged.mercer.functions import formula
 from hinged.mercer.lazily import compiled
-from hinged.mercer.steps import RULES, Rule, code_of, net_coefficients, one_step
+from hinged.mercer.steps import Rule, net_coefficients
+from hinged.rules.length import alone, softening
+from hinged.rules.words import OWN
 
 __all__ = ["Constraints", "LabelRounds", "Rounds"]
 
@@ -44,7 +46,7 @@ class Rounds:
 
     def can_run(self, kernel: Any) -> bool:
         """Whether `run` may take the place of `decide`: rule and kernel are built in, and Numba is there."""
-        return self.rule.name in RULES and formula(kernel) is not None and compiled() is not None
+        return self.rule.words.combine != OWN and formula(kernel) is not None and compiled() is not None
 
     def _enter(self, sums: Any) -> None:
         """Take in what compiled rounds amounted to."""
@@ -59,7 +61,7 @@ class Rounds:
         rule, shape = self.rule, GIVEN if kernel is None else formula(kernel)
         assert shape is not None
         numbers = float(rule.C), float(rule.margin), bool(rule.uses_weight), float(rule.least_norm)
-        return compiled().Formula(*shape), compiled().Numbers(code_of(rule.name), *numbers)
+        return compiled().Formula(*shape), compiled().Numbers(rule.words, *numbers)
 
     def weigh(self, i: int) -> tuple[float, float]:
         """The weight of a round, and its cap on steps."""
@@ -105,14 +107,13 @@ class LabelRounds(Rounds):
         """Enter what a program on a device tells of all rounds; `persistent.COLUMNS` names the columns."""
         self.flags[:], self.ranks[:], self.losses[:] = told["flag"], told["rank"], told["loss"]
         self.n_known = n_known
-        caps, weights = self.caps()
+        weights = self.caps()[1]
         total, moved = told["total"], told["total"] > 0.0
         self.learnt += int((weights > 0.0).sum())
         self.updates += int(moved.sum())
         self.gain += float(total.sum()) * self.rule.margin
         self.sq_norm += float((2.0 * told["inner"] + told["sq_move"]).sum())
-        if self.rule.name == "pa2":
-            self.penalty += float((total[moved] ** 2 / (4.0 * caps[moved])).sum())
+        self.penalty += float(told["softened"].sum())
         noted = told["noted"] > 0.0
         self.noted = int(noted.sum())
         for name, to in (("middle", self.middles), ("lead", self.leads), ("hit", self.hits)):
@@ -246,11 +247,10 @@ class Constraints(Rounds):
         if weight <= 0.0:
             return None
         norm = measure if measure >= self.rule.least_norm else 0.0
-        step = one_step(self.rule.name, gap, norm, margin, C)
+        step = alone(self.rule.words.length, gap, norm, margin, C)
         if step <= 0.0:
             return None
-        penalty = step * step / (4.0 * C) if self.rule.name == "pa2" else 0.0
-        self.note(step * margin, step * gap, step * step * norm, penalty)
+        self.note(step * margin, step * gap, step * step * norm, softening(self.rule.words.length, step, C))
         return np.array([side * step])
 
 

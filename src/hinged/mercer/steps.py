@@ -1,68 +1,33 @@
-"""From a round's scores to its net coefficients, by every Euclidean rule; NumPy alone, but for the joint rules."""
+"""From a round's scores to its net coefficients, by every Euclidean rule, on values of a kernel."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["RULES", "Rule", "code_of", "net_coefficients", "one_step"]
+from hinged.rules.combine import over_pairs
+from hinged.rules.length import alone, softening
+from hinged.rules.optimal import by_sorting, on_gram
+from hinged.rules.table import RULES, on_mistakes
+from hinged.rules.words import JOINT, ONE, OWN, PA, Words
 
-RULES = ("perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira")
-WORST = RULES[:4]  # rules on the worst pair alone
-ON_MISTAKES = ("perceptron", "simperc", "conproj")
+__all__ = ["Rule", "net_coefficients"]
 
 
 class Rule(NamedTuple):
     """A rule and its numbers.
 
-    `name` is one of `RULES`; "uniform" is "simperc" with C = 1. `own` is a function of the user's,
-    (scores, right labels, pair norms, margin, C, g), that fills g.
+    `own` is a function of the user's, (scores, right labels, pair norms, margin, C, g), that fills g; `words` say so.
     """
 
-    name: str = "pa1"
+    words: Words = RULES["pa1"].words
     C: float = 1.0
     margin: float = 1.0
     uses_weight: bool = True
     own: Callable[..., Any] | None = None
     least_norm: float = 1e-60  # as in hinged.loops.rows
-
-
-def code_of(rule: str) -> int:
-    """The number by which compiled programs know a rule; refuses a name that none of them runs.
-
-    Examples
-    --------
-    >>> code_of("pa1")
-    2
-    """
-    if rule not in RULES:
-        raise ValueError(f"rule={rule!r} does not run with a kernel; use {', '.join(RULES)}.")
-    return RULES.index(rule)
-
-
-def one_step(rule: str, gap: float, sq_norm: float, margin: float, C: float) -> float:
-    """Step along one constraint: the papers' perceptron, PA, PA-I and PA-II.
-
-    Examples
-    --------
-    >>> one_step("pa1", 0.0, 4.0, 1.0, C=1.0), one_step("pa1", 0.0, 4.0, 1.0, C=0.125)
-    (0.25, 0.125)
-    """
-    if rule not in WORST:
-        raise ValueError(f"rule={rule!r} does not act on one constraint; use {', '.join(WORST)}.")
-    if rule == "perceptron":
-        return C if gap <= 0.0 else 0.0
-    loss = margin - gap
-    if loss <= 0.0:
-        return 0.0
-    if rule == "pa2":
-        return loss / (sq_norm + 1.0 / (2.0 * C))
-    if sq_norm == 0.0:  # the dual is linear there: the step counts, nothing moves
-        return 0.0 if rule == "pa" or math.inf == C else C
-    return loss / sq_norm if rule == "pa" else min(C, loss / sq_norm)
 
 
 def pair_norms(measure: Any, r: Any, s: Any, least: float) -> Any:
@@ -81,56 +46,40 @@ def net_coefficients(
 
     `low` is the lowest right label, `rival` the highest wrong one; `measure` as in `pair_norms`.
     """
-    if rule.own is None:
-        code_of(rule.name)
-    gap, k = s[low] - s[rival], len(s)
-    if gap >= rule.margin or (gap > 0.0 and rule.own is None and rule.name in ON_MISTAKES):
+    gap, k, words = s[low] - s[rival], len(s), rule.words
+    if gap >= rule.margin or (gap > 0.0 and words.combine != OWN and on_mistakes(words)):
         return None
-    g = np.zeros(k)
-    if rule.own is None and rule.name in WORST:
-        norm = float(pair_norms(measure, low, rival, rule.least_norm))
-        total = one_step(rule.name, gap, norm, rule.margin, C)
-        g[low], g[rival] = total, -total
-        penalty = total * total / (4.0 * C) if rule.name == "pa2" else 0.0
-        return (g, total, penalty) if total > 0.0 else None
+    g, softened = np.zeros(k), 0.0
     is_right = np.zeros(k, np.bool_)
     is_right[right] = True
-    if rule.name in ("optimal", "mira") and rule.own is None:
+    if words.combine == ONE:
+        norm = float(pair_norms(measure, low, rival, rule.least_norm))
+        total = alone(words.length, gap, norm, rule.margin, C)
+        g[low], g[rival] = total, -total
+        softened = softening(words.length, total, C)
+    elif words.combine == JOINT:
         total = _joint(rule, C, s, is_right, gap, low, rival, measure, g)
-        return (g, total, 0.0) if total > 0.0 else None
-    wrong = np.flatnonzero(~is_right)
-    norms = np.broadcast_to(pair_norms(measure, right[:, None], wrong, rule.least_norm), (len(right), len(wrong)))
-    if rule.own is not None:
-        by_label = np.zeros((len(right), k))
-        by_label[:, wrong] = norms
-        rule.own(s, right, by_label, rule.margin, C, g)
-        return (g, float(g[right].sum()), 0.0) if g[right].sum() > 0.0 else None
-    gaps = s[right][:, None] - s[wrong]
-    chosen = gaps < rule.margin if rule.name == "simproj" else gaps <= 0.0
-    if not chosen.any():
-        return None
-    steps = np.full(gaps.shape, C)
-    if rule.name != "simperc":
-        some = chosen & (norms > 0.0)
-        steps[norms == 0.0] = C if math.inf > C else 0.0
-        steps[some] = np.minimum(C, (rule.margin - gaps[some]) / norms[some])
-    steps = np.where(chosen, steps, 0.0) / np.count_nonzero(chosen)
-    g[right], g[wrong] = steps.sum(axis=1), -steps.sum(axis=0)
-    total = float(steps.sum())
-    return (g, total, 0.0) if total > 0.0 else None
+    else:
+        norms, wrong = np.zeros((len(right), k)), np.flatnonzero(~is_right)
+        norms[:, wrong] = pair_norms(measure, right[:, None], wrong, rule.least_norm)
+        if rule.own is not None:
+            rule.own(s, right, norms, rule.margin, C, g)
+            total = float(g[right].sum())
+        else:
+            scores = np.ascontiguousarray(s, np.float64)
+            total, softened = over_pairs(words, scores, right, is_right, norms, rule.margin, C, g)
+    return (g, total, softened) if total > 0.0 else None
 
 
 def _joint(
     rule: Rule, C: float, s: np.ndarray, is_right: np.ndarray, gap: float, low: int, rival: int, measure: Any, g: Any
 ) -> float:
-    """The exact joint step, by the compiled solvers of the linear learners; fill g and return Σλ."""
-    from hinged.rules.optimal import by_sorting, on_gram
-
+    """The exact joint step; fill g and return Σλ."""
     s = np.ascontiguousarray(s)
     if not isinstance(measure, float):
-        return float(on_gram(s, is_right, np.ascontiguousarray(measure), rule.margin, C, rule.name == "mira", g))
+        return float(on_gram(s, is_right, np.ascontiguousarray(measure), rule.margin, C, rule.words.length == PA, g))
     if measure >= rule.least_norm:
         return float(by_sorting(s, is_right, float(measure), rule.margin, C, np.zeros(len(s)), g))
-    total = 0.0 if rule.name == "mira" or not math.isfinite(C) else C
+    total = float(alone(rule.words.length, gap, 0.0, rule.margin, C))
     g[low], g[rival] = total, -total
     return total

@@ -15,8 +15,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hinged.rules.compiling import njit
 from hinged.rules.factor import append, remove, solve
 from hinged.rules.pairs import (
     EPS,

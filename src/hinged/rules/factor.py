@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import njit
+from hinged.rules.compiling import njit
 
 __all__ = ["append", "remove", "solve"]
 

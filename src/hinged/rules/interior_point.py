@@ -14,8 +14,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hinged.rules.compiling import njit
 from hinged.rules.response import LINEAR, respond
 
 __all__ = ["MOST_ITERATIONS", "interior_point"]

@@ -10,34 +10,12 @@ Update III of the label-ranking paper; eq. (2) of the simultaneous-projections p
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
-from numba import njit
-
 from hinged.rules.active_set import on_gram
+from hinged.rules.compiling import njit
 
-__all__ = ["Optimal", "by_sorting", "on_gram"]
-
-
-@dataclass(frozen=True)
-class Optimal:
-    """The rule `"optimal"` with its settings.
-
-    Parameters
-    ----------
-    solver : "search" or "interior-point"
-        How the joint problem is solved. "search" is exact: sorting for Euclidean prototypes, a one-dimensional search
-        under entropy, an active-set method on the Gram matrix for shared vectors. "interior-point" is the
-        label-ranking paper's method, in either geometry, for labels with vectors of their own.
-
-    Examples
-    --------
-    >>> Optimal()
-    Optimal(solver='search')
-    """
-
-    solver: str = "search"
+__all__ = ["by_sorting", "on_gram"]
 
 
 @njit(cache=True)

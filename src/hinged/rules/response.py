@@ -15,7 +15,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from hinged.rules.compiling import njit
 
 __all__ = [
     "LINEAR",

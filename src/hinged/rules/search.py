@@ -15,8 +15,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hinged.rules.compiling import njit
 from hinged.rules.response import FINE, LOGISTIC, level_of, propose, reach, spread_at
 from hinged.rules.tilt import tilted_level
 

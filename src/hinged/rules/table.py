@@ -1,78 +1,154 @@
-"""The rules by name: what each one is called in the loops, and which settings it reads."""
+"""The rules by name: the three words each is made of, which settings it reads, and where it cannot run."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
 
-from hinged.rules import codes
-from hinged.rules.mira import Mira
-from hinged.rules.optimal import Optimal
+from hinged.rules.words import CONSTANT, INTERIOR, JOINT, MEAN, MISSING, ONE, OWN, PA, PA1, PA2, WORST, WRONG, Words
 
-__all__ = ["RULES", "Step", "check_runs", "resolve"]
-
-#: Name of each rule → its code and one line of meaning.
-RULES = {
-    "perceptron": (codes.PERCEPTRON, "C on the worst pair, on mistakes only"),
-    "pa": (codes.PA, "the smallest move that meets the worst pair's margin"),
-    "pa1": (codes.PA1, "the same, no longer than C"),
-    "pa2": (codes.PA2, "the same, softened by 1/(2C)"),
-    "simperc": (codes.SIMPERC, "C shared by all pairs ranked wrongly"),
-    "simproj": (codes.SIMPROJ, "the mean of pa1's steps over all pairs that miss the margin"),
-    "conproj": (codes.CONPROJ, "the mean of pa1's steps over all pairs ranked wrongly"),
-    "optimal": (codes.OPTIMAL, "the exact joint step over all pairs"),
-    "mira": (codes.MIRA, "the exact projection onto all pairs, margin 0.01"),
-    "uniform": (codes.SIMPERC, "the multiclass Perceptron: 1 up, 1/|E| down on each offending label"),
-}
-
-_ON_ONE_PAIR = (codes.PERCEPTRON, codes.PA, codes.PA1, codes.PA2)
-_SIMULTANEOUS = (codes.SIMPERC, codes.SIMPROJ, codes.CONPROJ)
-_JOINT = (codes.OPTIMAL, codes.MIRA)
-
-#: Where rules are chosen by their code beside the plain learners of labels → the codes known there.
-RUNS = {
-    "with cost=": (*_ON_ONE_PAIR, *_SIMULTANEOUS, *_JOINT, codes.INTERIOR, codes.OWN),
-    "with a kernel": (*_ON_ONE_PAIR, *_SIMULTANEOUS, *_JOINT, codes.OWN),
-    "in Trials": (*_ON_ONE_PAIR, *_SIMULTANEOUS, *_JOINT, codes.INTERIOR),
-    "in a SequenceTagger": (*_ON_ONE_PAIR, *_SIMULTANEOUS, codes.OPTIMAL),
-    "on a single vector": (*_ON_ONE_PAIR, *_SIMULTANEOUS, *_JOINT),
-}
+__all__ = ["RULES", "Mira", "Optimal", "Rule", "Step", "check_runs", "entropic", "on_mistakes", "resolve", "row_of"]
 
 
-def check_runs(where: str, rule: Any, code: int) -> None:
-    """Refuse a rule where nothing runs it: another one would run in its place.
+@dataclass(frozen=True)
+class Mira:
+    """Crammer and Singer's MIRA: the joint step of `"optimal"` with a small margin `beta` and its own cap.
+
+    Parameters
+    ----------
+    beta : float
+        The margin to be met, positive (from all-zero weights a margin of 0 would never move).
+    cap : float
+        Bound on the right label's coefficient: infinity projects exactly; 1 is Crammer and Singer's own problem.
 
     Examples
     --------
-    >>> check_runs("with a kernel", "pa1", codes.PA1)
+    >>> Mira(cap=1.0)
+    Mira(beta=0.01, cap=1.0)
     """
-    if code not in RUNS[where]:
-        names = ", ".join(name for name, (other, _) in RULES.items() if other in RUNS[where])
-        raise ValueError(f"rule={rule!r} does not run {where}; use {names}.")
+
+    beta: float = 0.01
+    cap: float = math.inf
 
 
-def _check_codes() -> None:
-    """Two rules with one code would be one rule under two names."""
-    named: dict[int, str] = {}
-    for name, code in vars(codes).items():
-        if name.isupper() and named.setdefault(code, name) != name:
-            raise ImportError(
-                f"hinged/rules/codes.py gives {named[code]} and {name} the same number, {code}; use a free one."
-            )
+@dataclass(frozen=True)
+class Optimal:
+    """The rule `"optimal"` with its settings.
+
+    Parameters
+    ----------
+    solver : "search" or "interior-point"
+        How the joint problem is solved. "search" is exact: sorting for Euclidean prototypes, a one-dimensional search
+        under entropy, an active-set method on the Gram matrix for shared vectors. "interior-point" is the
+        label-ranking paper's method, in either geometry, for labels with vectors of their own.
+
+    Examples
+    --------
+    >>> Optimal()
+    Optimal(solver='search')
+    """
+
+    solver: str = "search"
 
 
-_check_codes()
+class Rule(NamedTuple):
+    """One row of the table."""
+
+    words: Words
+    meaning: str
+    reads: tuple[str, ...] = ("C", "margin", "weights")  # a sample weight s replaces C by sC
+    certified: bool = True  # has a dual certificate
+
+
+RULES = {
+    "perceptron": Rule(Words(WORST, CONSTANT, ONE), "C on the worst pair, on mistakes only"),
+    "pa": Rule(Words(WORST, PA, ONE), "the smallest move that meets the worst pair's margin", ("margin",)),
+    "pa1": Rule(Words(WORST, PA1, ONE), "the same, no longer than C"),
+    "pa2": Rule(Words(WORST, PA2, ONE), "the same, softened by 1/(2C)"),
+    "simperc": Rule(Words(WRONG, CONSTANT, MEAN), "C shared by all pairs ranked wrongly"),
+    "simproj": Rule(Words(MISSING, PA1, MEAN), "the mean of pa1's steps over all pairs that miss the margin"),
+    "conproj": Rule(Words(WRONG, PA1, MEAN), "the mean of pa1's steps over all pairs ranked wrongly"),
+    "optimal": Rule(Words(MISSING, PA1, JOINT), "the exact joint step over all pairs"),
+    "mira": Rule(Words(MISSING, PA, JOINT), "the exact projection onto all pairs, margin 0.01", ()),
+    "uniform": Rule(
+        Words(WRONG, CONSTANT, MEAN),
+        "the multiclass Perceptron: 1 up, 1/|E| down on each offending label",
+        ("margin",),
+    ),
+}
+
+#: Where a rule may be refused → the ways of combining that have no step there.
+NOT_HERE = {
+    "with a kernel": (INTERIOR,),
+    "in Trials": (OWN,),
+    "in a SequenceTagger": (INTERIOR, OWN),
+    "on a single vector": (INTERIOR, OWN),
+}
+#: Where constraints bring margins of their own, so that a rule with one of its own has no meaning.
+GIVEN_MARGINS = ("in a SequenceTagger",)
 
 
 class Step(NamedTuple):
     """A rule with its numbers settled, as the loops read it."""
 
-    code: int
+    words: Words
     C: float
     margin: float
     uses_weight: bool  # a sample weight s replaces C by sC
     certified: bool  # the rule has a dual certificate
+
+
+def row_of(rule: Any) -> Rule | None:
+    """Return the row of a rule given by name or object; None for a function of the user's.
+
+    Examples
+    --------
+    >>> row_of(Mira(cap=1.0)).meaning
+    'the exact projection onto all pairs, margin 0.01'
+    """
+    return RULES.get(rule if isinstance(rule, str) else type(rule).__name__.lower())
+
+
+def check_runs(where: str, rule: Any, words: Words) -> None:
+    """Refuse a rule, by name, where it has no step.
+
+    Examples
+    --------
+    >>> check_runs("with a kernel", "pa1", RULES["pa1"].words)
+    """
+    given = where in GIVEN_MARGINS
+    row = row_of(rule)
+    if words.combine in NOT_HERE[where] or (given and row is not None and "margin" not in row.reads):
+        names = ", ".join(
+            name
+            for name, other in RULES.items()
+            if other.words.combine not in NOT_HERE[where] and (not given or "margin" in other.reads)
+        )
+        raise ValueError(f"rule={rule!r} does not run {where}; use {names}.")
+
+
+def entropic(words: Words) -> bool:
+    """Return whether a rule has a meaning for weights on a simplex, where the geometry says how far a step goes.
+
+    Examples
+    --------
+    >>> [name for name, row in RULES.items() if not entropic(row.words)]
+    ['pa', 'pa2', 'mira']
+    """
+    return words.length in (CONSTANT, PA1) and words.combine != OWN
+
+
+def on_mistakes(words: Words) -> bool:
+    """Return whether a rule steps on mistakes only.
+
+    Examples
+    --------
+    >>> [name for name, row in RULES.items() if on_mistakes(row.words)]
+    ['perceptron', 'simperc', 'conproj', 'uniform']
+    """
+    return words.choose == WRONG or words.length == CONSTANT
 
 
 def resolve(rule: Any, C: Any, margin: Any) -> tuple[Step, Any]:
@@ -81,7 +157,7 @@ def resolve(rule: Any, C: Any, margin: Any) -> tuple[Step, Any]:
     Examples
     --------
     >>> resolve("pa1", 0.5, 1.0)[0]
-    Step(code=2, C=0.5, margin=1.0, uses_weight=True, certified=True)
+    Step(words=Words(choose=0, length=2, combine=0), C=0.5, margin=1.0, uses_weight=True, certified=True)
     """
     margin = positive("margin", margin, "1 is usual")
     if margin == math.inf:
@@ -91,7 +167,7 @@ def resolve(rule: Any, C: Any, margin: Any) -> tuple[Step, Any]:
     if isinstance(rule, Mira):
         beta = positive("beta", rule.beta, "0.01 is usual")
         cap = positive("cap", rule.cap, "inf projects exactly, 1 is Crammer and Singer's")
-        return Step(codes.MIRA, cap, beta, False, cap < math.inf), None
+        return Step(RULES["mira"].words, cap, beta, False, cap < math.inf), None
     if isinstance(rule, Optimal):
         if rule.solver not in ("search", "interior-point"):
             raise ValueError(f"solver must be 'search' or 'interior-point'; got solver={rule.solver!r}.")
@@ -99,22 +175,23 @@ def resolve(rule: Any, C: Any, margin: Any) -> tuple[Step, Any]:
             C = positive("C", C, "1.0, or solver='search' with inf")
             if math.inf == C:
                 raise ValueError("C must be finite for solver='interior-point'; got C=inf. Use solver='search'.")
-            return Step(codes.INTERIOR, C, margin, True, True), None
+            return Step(RULES["optimal"].words._replace(combine=INTERIOR), C, margin, True, True), None
         rule = "optimal"
     C = positive("C", C, "0.01 for noisy labels, inf for the plain step")
     if isinstance(rule, str):
         if rule not in RULES:
             raise ValueError(f"rule must be one of {', '.join(RULES)}, or a compiled function; got rule={rule!r}.")
-        code = RULES[rule][0]
-        if rule == "uniform":
-            return Step(code, 1.0, margin, False, True), None
-        if math.inf == C and rule in ("perceptron", "simperc", "pa2"):
+        row = RULES[rule]
+        needs_cap = row.words.length in (CONSTANT, PA2)
+        if "C" not in row.reads:
+            C = 1.0 if needs_cap else C
+        elif math.inf == C and needs_cap:
             raise ValueError(
                 f"C must be finite for rule={rule!r}; got C=inf. Try 1.0, or rule='pa' for the plain step."
             )
-        return Step(code, C, margin, rule != "pa", True), None
+        return Step(row.words, C, margin, "weights" in row.reads, row.certified), None
     if hasattr(rule, "py_func") or callable(rule):
-        return Step(codes.OWN, C, margin, True, True), rule
+        return Step(Words(MISSING, PA1, OWN), C, margin, True, True), rule
     raise TypeError(
         f"rule must be a name, hinged.rules.Mira, hinged.rules.Optimal or a compiled function; got {rule!r}. "
         f"Names: {', '.join(RULES)}."

@@ -10,7 +10,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from hinged.rules.compiling import njit
 
 __all__ = ["FARTHEST", "exponentials", "tilted_level"]
 

@@ -1,0 +1,36 @@
+"""Which constraints a rule chooses: the worst, those ranked wrongly, or those that miss the margin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hinged.rules.compiling import njit
+from hinged.rules.words import CONSTANT, MISSING
+
+__all__ = ["is_chosen", "worst"]
+
+
+@njit(cache=True)
+def is_chosen(choose: int, gap: float, margin: float) -> bool:
+    """Return whether a constraint takes part: where it misses the margin, or where it is ranked wrongly.
+
+    A tie is ranked wrongly.
+
+    Examples
+    --------
+    >>> is_chosen(MISSING, 0.5, 1.0), is_chosen(1, 0.5, 1.0)
+    (True, False)
+    """
+    return gap < margin if choose == MISSING else gap <= 0.0
+
+
+@njit(cache=True)
+def worst(length: int, gaps: Any, margins: Any) -> int:
+    """Return the constraint that a rule on one moves along: the largest loss, or the smallest gap if `CONSTANT`."""
+    found = 0
+    for j in range(1, gaps.shape[0]):
+        if length == CONSTANT:
+            found = j if gaps[j] < gaps[found] else found
+        elif margins[j] - gaps[j] > margins[found] - gaps[found]:
+            found = j
+    return found

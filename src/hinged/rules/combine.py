@@ -1,0 +1,186 @@
+"""From the steps that constraints would take alone to the steps that are taken: the worst one's, or a share of each."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hinged.rules.active_set import on_gram
+from hinged.rules.choose import is_chosen, worst
+from hinged.rules.compiling import njit
+from hinged.rules.length import alone, softening
+from hinged.rules.words import JOINT, MEAN, ONE, PA
+
+__all__ = ["mean", "multipliers", "over_pairs", "shares", "simultaneous"]
+
+
+@njit(cache=True, error_model="numpy")
+def mean(choose: int, gaps: Any, margins: Any, lam: Any) -> float:
+    r"""Give each of the n chosen constraints an equal share, :math:`\lambda_j = \alpha_j / n`; return the sum.
+
+    As :math:`\alpha_j \le C`, :math:`\sum_j \lambda_j \le C`. Amit et al. (2006), section 4.
+    """
+    n = 0
+    for j in range(gaps.shape[0]):
+        n += is_chosen(choose, gaps[j], margins[j])
+    total = 0.0
+    for j in range(gaps.shape[0]):
+        lam[j] = lam[j] / n if is_chosen(choose, gaps[j], margins[j]) else 0.0
+    for j in range(gaps.shape[0]):
+        total += lam[j]
+    return total
+
+
+@njit(cache=True)
+def shares(rule: Any, gaps: Any, margins: Any, lam: Any) -> float:
+    r"""Turn the steps that constraints would take alone into the multipliers :math:`\lambda_j`; return their sum.
+
+    Parameters
+    ----------
+    rule : Words
+    gaps, margins : float64 arrays (constraints,)
+        What each achieves now, and what is asked for.
+    lam : float64 array (constraints,)
+        On entry the step that each chosen constraint would take alone; on return the multipliers.
+
+    Examples
+    --------
+    >>> from hinged.rules.table import RULES
+    >>> lam = np.array([0.5, 0.25])
+    >>> shares(RULES["simproj"].words, np.zeros(2), np.ones(2), lam), lam.tolist()
+    (0.375, [0.25, 0.125])
+    """
+    if rule.combine == MEAN:
+        return mean(rule.choose, gaps, margins, lam)
+    raise ValueError("this rule has no step here: hinged/rules/combine.py does not know how it combines steps.")
+
+
+@njit(cache=True)
+def multipliers(rule: Any, gaps: Any, margins: Any, gram: Any, C: float, lam: Any) -> tuple[float, float]:
+    r"""Fill `lam` with the multipliers :math:`\lambda_j` of the constraints ⟨ω, z_j⟩ >= m_j.
+
+    Return their sum, and what the dual subtracts for them.
+
+    Parameters
+    ----------
+    rule : Words
+    gaps, margins : float64 arrays (constraints,)
+        ⟨ω, z_j⟩ now, and what is asked for.
+    gram : float64 array (constraints, constraints)
+        ⟨z_i, z_j⟩; only joint steps read more than the diagonal.
+    C : float
+        The cap on the sum.
+    lam : float64 array (constraints,)
+
+    Examples
+    --------
+    >>> from hinged.rules.table import RULES
+    >>> lam, simproj = np.zeros(2), RULES["simproj"].words
+    >>> multipliers(simproj, np.array([0.0, 1.0]), np.array([1.0, 2.0]), 2.0 * np.eye(2), 1.0, lam)[0], lam.tolist()
+    (0.5, [0.25, 0.25])
+    """
+    n = gaps.shape[0]
+    if rule.combine == JOINT:
+        return _jointly(rule.length == PA, gaps, margins, gram, C, lam), 0.0
+    if rule.combine == ONE:
+        lam[:] = 0.0
+        j = worst(rule.length, gaps, margins)
+        lam[j] = alone(rule.length, gaps[j], gram[j, j], margins[j], C)
+        return lam[j], softening(rule.length, lam[j], C)
+    for j in range(n):
+        lam[j] = alone(rule.length, gaps[j], gram[j, j], margins[j], C)
+    total = shares(rule, gaps, margins, lam)
+    softened = 0.0
+    for j in range(n):
+        softened += softening(rule.length, lam[j], C)
+    return total, softened
+
+
+@njit(cache=True)
+def over_pairs(
+    rule: Any,
+    scores: Any,
+    relevant: Any,
+    is_relevant: Any,
+    norms: Any,
+    margin: float,
+    C: float,
+    g: Any,
+    moving_only: bool = False,
+) -> tuple[float, float]:
+    """Fill `g` with the net coefficients of the labels, where the constraints are pairs of a right and a wrong label.
+
+    Return Σλ, and what the dual subtracts for the steps. For rules that take a share of each step.
+
+    Parameters
+    ----------
+    rule : Words
+    scores : float64 array (labels,)
+    relevant : int array
+        The right labels.
+    is_relevant : bool array (labels,)
+    norms : float64 array (right labels, labels)
+        Squared norm of each pair's direction.
+    margin, C : float
+        The margin asked for, and the cap on the total.
+    g : float64 array (labels,)
+        Zeros on entry.
+    moving_only : bool, default False
+        Leave the steps of pairs with norm 0 out of `g`; the total has them.
+    """
+    n_labels = scores.shape[0]
+    n = relevant.shape[0] * n_labels
+    gaps, margins, lam = np.empty(n), np.empty(n), np.empty(n)
+    for a in range(relevant.shape[0]):
+        for s in range(n_labels):
+            j = a * n_labels + s
+            gaps[j] = math.inf if is_relevant[s] else scores[relevant[a]] - scores[s]
+            margins[j], lam[j] = margin, alone(rule.length, gaps[j], norms[a, s], margin, C)
+    total = shares(rule, gaps, margins, lam)
+    softened = 0.0
+    for a in range(relevant.shape[0]):
+        for s in range(n_labels):
+            step = lam[a * n_labels + s]
+            softened += softening(rule.length, step, C)
+            if norms[a, s] > 0.0 or not moving_only:
+                g[relevant[a]] += step
+                g[s] -= step
+    return total, softened
+
+
+@njit(cache=True)
+def simultaneous(
+    rule: Any, scores: Any, relevant: Any, is_relevant: Any, norms: Any, margin: float, C: float, g: Any
+) -> float:
+    """Fill `g` as `over_pairs` does; return Σλ alone.
+
+    Examples
+    --------
+    >>> from hinged.rules.table import RULES
+    >>> g, right = np.zeros(3), np.array([True, False, False])
+    >>> simultaneous(RULES["simproj"].words, np.zeros(3), np.array([0]), right, np.full((1, 3), 2.0), 1.0, 1.0, g)
+    0.5
+    """
+    return over_pairs(rule, scores, relevant, is_relevant, norms, margin, C, g)[0]
+
+
+@njit(cache=True)
+def _jointly(moving_only: bool, gaps: Any, margins: Any, gram: Any, C: float, lam: Any) -> float:
+    """The exact maximiser, as a ranking: one label without a vector must beat labels -z_j, each by its own margin."""
+    n = gaps.shape[0]
+    violated = False
+    scores, K, is_right, g = np.zeros(n + 1), np.zeros((n + 1, n + 1)), np.zeros(n + 1, np.bool_), np.zeros(n + 1)
+    is_right[0] = True
+    lam[:] = 0.0
+    for j in range(n):
+        scores[j + 1] = margins[j] - gaps[j] - 1.0
+        violated = violated or gaps[j] < margins[j]
+        K[j + 1, 1:] = gram[j, :n]
+    if not violated:
+        return 0.0
+    total = on_gram(scores, is_right, K, 1.0, C, moving_only, g)
+    for j in range(n):
+        lam[j] = max(0.0, -g[j + 1])
+    return total
