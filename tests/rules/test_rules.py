@@ -1,5 +1,6 @@
 """The rules one by one: numbers worked out by hand, and what the papers promise of each step."""
 
+import ast
 import math
 import re
 from pathlib import Path
@@ -172,6 +173,20 @@ def test_with_two_labels_all_projections_are_one():
     expected = hinged.Classifier(rule="pa1", C=0.1).fit(X, y).coef_
     for rule in ("simproj", "optimal"):
         np.testing.assert_allclose(hinged.Classifier(rule=rule, C=0.1).fit(X, y).coef_, expected, atol=1e-12)
+
+
+ROOT = Path(hinged.__file__).parent
+MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.split("/")[0] != "rules"])
+def test_no_other_code_asks_which_rule_it_is(module):
+    asked = []
+    for node in ast.walk(ast.parse((ROOT / module).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Compare):
+            told = [c.value for c in ast.walk(node) if isinstance(c, ast.Constant)]
+            asked += [f"line {node.lineno}: {value}" for value in told if isinstance(value, str) and value in RULES]
+    assert asked == []
 
 
 def test_the_documentation_has_the_words_of_every_rule():

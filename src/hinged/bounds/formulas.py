@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.bounds.comparators import Sums
+from hinged.rules.table import RULES
+from hinged.rules.words import CONSTANT, JOINT, MEAN, MISSING, ONE, PA, PA2
 
 __all__ = [
     "Terms",
@@ -52,32 +54,33 @@ def gain_per_mistake(rule: str, s: Sums, C: Any) -> np.ndarray:
     maximise take the best α ≤ C, or more; simproj takes the mean over the violated constraints, of which all but one
     may add next to nothing; pa2's dual has a further :math:`-α^2 / 4C`, and no cap.
     """
-    m, h = s.margin, s.curvature
+    m, h, words = s.margin, s.curvature, RULES[rule].words
     with np.errstate(divide="ignore", invalid="ignore"):
-        if rule in ("perceptron", "simperc", "uniform"):
+        if words.length == CONSTANT:
             return m * C - h * C * C
-        if rule == "pa2":
+        if words.length == PA2:
             return m * m / (4.0 * h + 1.0 / C)
         free = np.where(h > 0, m * m / (4.0 * h), math.inf)  # α = m / 2h
-        if rule in ("pa", "mira"):  # these take no step along a constraint of length 0
+        if words.length == PA:  # no step along a constraint of length 0
             free = np.where(s.sq_shortest > 0, free, 0.0)
-        if rule == "pa":
+        if words.length == PA and words.combine == ONE:
             return free
         capped = 2.0 * h * C < m if np.isfinite(C) else np.zeros(h.shape, np.bool_)
         best = np.where(capped & (free > 0), m * C - h * C * C if np.isfinite(C) else free, free)
-        return best / np.maximum(1, s.n_pairs) if rule == "simproj" else best
+        return best / np.maximum(1, s.n_pairs) if words.choose == MISSING and words.combine == MEAN else best
 
 
 def dual_ascent(rule: str, s: Sums, C: float) -> Terms:
     """(F(u) + C L) / gain, SP theorem 1 and corollary 1, LR eq. 2; for pa2 its own problem with squared losses."""
     gain = gain_per_mistake(rule, s, C)
-    lost = s.squared if rule == "pa2" else s.loss
+    words = RULES[rule].words
+    lost = s.squared if words.length == PA2 else s.loss
     with np.errstate(divide="ignore", invalid="ignore"):
         price = np.where(lost == 0.0, 0.0, C * lost)
         complexity = np.where(gain > 0, s.complexity / gain, math.inf)
         loss = np.where((gain > 0) & (price > 0), price / gain, 0.0)
     why = ""
-    if rule == "mira" and (s.sq_shortest <= 0).any():
+    if words.length == PA and words.combine == JOINT and (s.sq_shortest <= 0).any():
         why = "MIRA takes no step along constraints of length 0 (a zero row, labels with the same features)."
     elif (gain <= 0).any():
         why = (

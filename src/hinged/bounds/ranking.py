@@ -13,6 +13,8 @@ import numpy as np
 from hinged.bounds import formulas
 from hinged.bounds.bound import Bound, last
 from hinged.bounds.comparators import Sums, check_cap, entropy_of, read, sums_of
+from hinged.rules.table import RULES
+from hinged.rules.words import CONSTANT
 
 __all__ = [
     "AGAINST_IT",
@@ -24,6 +26,7 @@ __all__ = [
     "sp_theorem_1",
 ]
 
+UPDATES = ("perceptron", "pa1", "optimal")  # I, II and III of the label-ranking paper
 AGAINST_IT = "Shorten the rows, or give h=None."
 
 
@@ -173,7 +176,7 @@ def lr_equation_2(
     >>> lr_equation_2(stream, 2 * np.eye(2), C=1.0)
     Bound(mistakes ≤ 8 by LR eq. 2: 8 for complexity, 0 for loss)
     """
-    if rule not in ("perceptron", "pa1", "optimal"):
+    if rule not in UPDATES:
         raise ValueError(f"LR eq. 2 is for rule='perceptron', 'pa1' or 'optimal'; got rule={rule!r}.")
     s = _sums(stream, u, geometry)
     if h is not None:
@@ -181,7 +184,7 @@ def lr_equation_2(
         if why:
             warnings.warn(f"{why} {AGAINST_IT}", stacklevel=2)
         s = s._replace(curvature=np.maximum(s.curvature, h))
-    if rule == "perceptron":
+    if RULES[rule].words.length == CONSTANT:
         return _perceptron("LR eq. 2", rule, s, u, C, geometry)
     if C is None:
         raise ValueError(f"C must be the learner's for rule={rule!r}; got C=None.")

@@ -20,7 +20,8 @@ from hinged.bounds.streams import Stream, as_stream
 from hinged.estimators.settings import settle
 from hinged.estimators.trials import Trials
 from hinged.loops.ledger import GAIN, SQ_NORM
-from hinged.rules.table import Mira, Optimal
+from hinged.rules.table import RULES, name_of
+from hinged.rules.words import CONSTANT, ONE, PA, PA2
 
 __all__ = ["Trace", "mistake_bound", "trace"]
 
@@ -70,6 +71,8 @@ class Case(NamedTuple):
     geometry: Any
     proven: dict[str, Callable[[Sums, float], Terms]]
     free_of_cap: bool  # predictions do not depend on C
+    squared: bool = False  # its problem has squared losses
+    separable: bool = False  # its problem allows no loss
 
 
 class Best(NamedTuple):
@@ -298,8 +301,7 @@ def _tell(broken: str) -> None:
 
 def _case(model: Any, named: bool = True) -> Case:
     """What is proven of a learner."""
-    rule = model.rule
-    rule = "mira" if isinstance(rule, Mira) else "optimal" if isinstance(rule, Optimal) else rule
+    rule = name_of(model.rule) or model.rule
     geometry = model.geometry
     C = (model._settled().step if isinstance(model, Trials) else settle(model).rule).C
     if not isinstance(rule, str):
@@ -311,8 +313,10 @@ def _case(model: Any, named: bool = True) -> Case:
         proven = {}
         if rule in PROVEN_ENTROPIC:
             proven[PROVEN_ENTROPIC[rule]] = lambda s, C: formulas.dual_ascent(rule, s, C)
-    free_of_cap = rule in ("perceptron", "simperc", "uniform") and entropy_of(geometry) is None
-    return Case(rule, C, geometry, proven, free_of_cap)
+    words = RULES[rule].words
+    free_of_cap = words.length == CONSTANT and entropy_of(geometry) is None
+    separable = words.length == PA and words.combine == ONE
+    return Case(rule, C, geometry, proven, free_of_cap, words.length == PA2, separable)
 
 
 def _nothing(stream: Stream, case: Case) -> Any:
@@ -333,9 +337,9 @@ def _comparators(stream: Stream, case: Case) -> list[Any]:
     found: list[Any] = [_nothing(stream, case)]
     longest = float(stream.sq_lengths.max(initial=0.0))
     per_length = stream.margin / longest if longest > 0 else 1.0
-    C, squared = (per_length if case.free_of_cap else case.C), case.rule == "pa2"
+    C, squared = (per_length if case.free_of_cap else case.C), case.squared
     problems = [(C, squared)]
-    if case.rule == "pa":
+    if case.separable:
         problems = [(math.inf, False), (2.0 * per_length, True)]  # PA theorem 2, then 3
     for C, squared in problems:
         before = None
@@ -380,9 +384,9 @@ def _best(stream: Stream, case: Case, us: Sequence[Any]) -> Best:
                 continue
             if final is None or bound.mistakes < final.mistakes:
                 final, complexity = bound, s.complexity
-                lost = s.squared if case.rule == "pa2" else s.loss
+                lost = s.squared if case.squared else s.loss
                 lost_in_all = float(lost[-1]) if len(lost) else 0.0
-                capped = case.rule != "pa" or lost_in_all == 0.0  # pa's problem knows no losses
+                capped = not case.separable or lost_in_all == 0.0
                 paid = s.complexity + (case.C * lost_in_all if lost_in_all else 0.0) if capped else None
     why = "" if final is not None else " ".join(dict.fromkeys(reasons))
     if final is None and not why:

@@ -13,6 +13,7 @@ from hinged.estimators.holding import Held
 from hinged.estimators.labelled_vector import LabelledVector
 from hinged.estimators.labels import LabelIndex
 from hinged.loops.vector_model import BINARY
+from hinged.rules.table import ON_ONE
 
 __all__ = ["BinaryClassifier"]
 
@@ -84,7 +85,7 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
     """
 
     _task = BINARY
-    _rules = ("perceptron", "pa", "pa1", "pa2")
+    _rules = ON_ONE
     _stepping = STEPPING
     _built_for = BUILT_FOR
     _as_set: ClassVar = attrgetter(*STEPPING, *BUILT_FOR)

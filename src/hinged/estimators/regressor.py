@@ -18,6 +18,7 @@ from hinged.estimators.reading import Batch
 from hinged.estimators.settings import check_sizes
 from hinged.estimators.vectors import VectorEstimator
 from hinged.loops.vector_model import REGRESSION
+from hinged.rules.table import UP_TO_THE_MARGIN
 
 __all__ = ["Regressor"]
 
@@ -84,7 +85,7 @@ class Regressor(RegressorMixin, VectorEstimator):
     """
 
     _task = REGRESSION
-    _rules = ("pa", "pa1", "pa2")
+    _rules = UP_TO_THE_MARGIN
     _stepping = STEPPING
     _built_for = BUILT_FOR
     _as_set: ClassVar = attrgetter(*STEPPING, *BUILT_FOR)

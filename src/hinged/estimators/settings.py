@@ -18,7 +18,7 @@ from hinged.loops.entropic import EntropicModel
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import LARGEST_VALUE
 from hinged.loops.steps import Setting
-from hinged.rules.table import Mira, Step
+from hinged.rules.table import Step, has_own_margin
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import INTERIOR, JOINT
 from hinged.sharing.features import EXPLICIT, FREQUENCY
@@ -188,7 +188,7 @@ def check_options(who: Any) -> None:
 
 def _check_sizes(who: Any, step: Step, plan: Plan, dtype: str) -> None:
     """Refuse numbers that would leave the range of the weights, or make every other number vanish beside them."""
-    own_names = who.rule == "mira" or isinstance(who.rule, Mira)
+    own_names = has_own_margin(who.rule)
     sizes = {"cap" if own_names else "C": step.C, "beta" if own_names else "margin": step.margin, "bias": who.bias}
     for part in plan.parts:
         sizes |= {"often": part.factors[0], "seldom": part.factors[1]} if part.code == FREQUENCY else {}

@@ -21,7 +21,7 @@ from hinged.loops.ledger import MISTAKES, Told
 from hinged.loops.rows import Rows
 from hinged.loops.steps import Setting
 from hinged.loops.uniclass import UniclassModel
-from hinged.rules.table import positive
+from hinged.rules.table import UP_TO_THE_MARGIN, positive
 from hinged.rules.table import resolve as resolve_rule
 
 __all__ = ["Uniclass"]
@@ -257,8 +257,8 @@ class Uniclass(OutlierMixin, Learns):
 
     # ------------------------------------------------------------------ checks
     def _settle(self, dtype: Any = np.float64) -> UniclassSettled:
-        if self.rule not in ("pa", "pa1", "pa2"):
-            raise ValueError(f"rule must be one of pa, pa1, pa2; got rule={self.rule!r}.")
+        if self.rule not in UP_TO_THE_MARGIN:
+            raise ValueError(f"rule must be one of {', '.join(UP_TO_THE_MARGIN)}; got rule={self.rule!r}.")
         step, _own = resolve_rule(self.rule, self.C, 1.0)
         check_options(self)
         learns = isinstance(self.radius, str)

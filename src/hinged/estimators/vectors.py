@@ -22,7 +22,7 @@ from hinged.loops.ledger import MISTAKES, NOVEL, Told
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
 from hinged.loops.vector_model import ORDINAL, REGRESSION, VectorModel
-from hinged.rules.table import check_runs
+from hinged.rules.table import check_runs, name_of
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import INTERIOR
 
@@ -221,8 +221,7 @@ class VectorEstimator(PastRounds, Learns):
     def _settle(self, dtype: Any = np.float64) -> VectorSettled:
         """Check every setting, by name."""
         margin = getattr(self, "margin", 1.0)
-        name = self.rule if isinstance(self.rule, str) else type(self.rule).__name__.lower()
-        if name not in self._rules:
+        if name_of(self.rule) not in self._rules:
             raise ValueError(f"rule must be one of {', '.join(self._rules)}; got rule={self.rule!r}.")
         step, _own = resolve_rule(self.rule, self.C, margin)
         if step.words.combine == INTERIOR:

@@ -9,7 +9,22 @@ from typing import Any, NamedTuple
 
 from hinged.rules.words import CONSTANT, INTERIOR, JOINT, MEAN, MISSING, ONE, OWN, PA, PA1, PA2, WORST, WRONG, Words
 
-__all__ = ["RULES", "Mira", "Optimal", "Rule", "Step", "check_runs", "entropic", "on_mistakes", "resolve", "row_of"]
+__all__ = [
+    "ON_ONE",
+    "RULES",
+    "UP_TO_THE_MARGIN",
+    "Mira",
+    "Optimal",
+    "Rule",
+    "Step",
+    "check_runs",
+    "entropic",
+    "has_own_margin",
+    "name_of",
+    "on_mistakes",
+    "positive",
+    "resolve",
+]
 
 
 @dataclass(frozen=True)
@@ -79,6 +94,10 @@ RULES = {
     ),
 }
 
+#: The rules that move along one constraint, and those of them that go as far as its margin asks for.
+ON_ONE = tuple(name for name, row in RULES.items() if row.words.combine == ONE)
+UP_TO_THE_MARGIN = tuple(name for name in ON_ONE if RULES[name].words.length != CONSTANT)
+
 #: Where a rule may be refused → the ways of combining that have no step there.
 NOT_HERE = {
     "with a kernel": (INTERIOR,),
@@ -100,15 +119,29 @@ class Step(NamedTuple):
     certified: bool  # the rule has a dual certificate
 
 
-def row_of(rule: Any) -> Rule | None:
-    """Return the row of a rule given by name or object; None for a function of the user's.
+def name_of(rule: Any) -> str | None:
+    """Return the name of a rule given by name or object; None for a function of the user's.
 
     Examples
     --------
-    >>> row_of(Mira(cap=1.0)).meaning
-    'the exact projection onto all pairs, margin 0.01'
+    >>> name_of(Mira(cap=1.0)), name_of("pa1"), name_of(len)
+    ('mira', 'pa1', None)
     """
-    return RULES.get(rule if isinstance(rule, str) else type(rule).__name__.lower())
+    if isinstance(rule, str):
+        return rule
+    return {Mira: "mira", Optimal: "optimal"}.get(type(rule))
+
+
+def has_own_margin(rule: Any) -> bool:
+    """Return whether a rule brings its own margin and cap in place of the learner's.
+
+    Examples
+    --------
+    >>> has_own_margin(Mira()), has_own_margin("pa1")
+    (True, False)
+    """
+    row = RULES.get(name_of(rule) or "")
+    return row is not None and "margin" not in row.reads
 
 
 def check_runs(where: str, rule: Any, words: Words) -> None:
@@ -119,12 +152,11 @@ def check_runs(where: str, rule: Any, words: Words) -> None:
     >>> check_runs("with a kernel", "pa1", RULES["pa1"].words)
     """
     given = where in GIVEN_MARGINS
-    row = row_of(rule)
-    if words.combine in NOT_HERE[where] or (given and row is not None and "margin" not in row.reads):
+    if words.combine in NOT_HERE[where] or (given and has_own_margin(rule)):
         names = ", ".join(
             name
-            for name, other in RULES.items()
-            if other.words.combine not in NOT_HERE[where] and (not given or "margin" in other.reads)
+            for name, row in RULES.items()
+            if row.words.combine not in NOT_HERE[where] and not (given and has_own_margin(name))
         )
         raise ValueError(f"rule={rule!r} does not run {where}; use {names}.")
 
