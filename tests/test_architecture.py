@@ -3,6 +3,7 @@
 import ast
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -83,6 +84,23 @@ def test_a_file_can_be_read_in_one_sitting(module):
 @pytest.mark.parametrize("module", MODULES)
 def test_a_file_begins_by_saying_what_it_is(module):
     assert ast.get_docstring(ast.parse((ROOT / module).read_text(encoding="utf-8")))
+
+
+def test_the_page_on_architecture_names_what_exists():
+    page = (ROOT.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:\w+/)+\w+\.py)`(?:\s+`([\w.]+)`)?", page)
+    assert len(named) > 40
+    lacking = []
+    for path, name in named:
+        at = ROOT / path if (ROOT / path).exists() else ROOT.parents[1] / path
+        tree = ast.parse(at.read_text(encoding="utf-8")) if at.exists() else None
+        for part in name.split(".") if name else []:
+            found = [node for node in getattr(tree, "body", []) if getattr(node, "name", None) == part]
+            tree = found[0] if found else None
+        if tree is None:
+            lacking.append((path, name))
+    assert lacking == []
+    assert set(FOLDERS) <= set(re.findall(r"`(\w+)/`", page))
 
 
 def test_importing_the_package_loads_nothing_heavy():
