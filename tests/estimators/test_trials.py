@@ -13,11 +13,11 @@ from tests.reference.learner import Mira
 from tests.reference.streams import random_stream, rounds_without_near_ties
 
 import hinged
-from hinged.estimators.geometry import ENTROPIC_CODES
 from hinged.geometry import Entropy
+from hinged.rules.table import entropic
 
 RULES = tuple(hinged.rules.RULES)
-ENTROPIC = tuple(name for name, (code, _) in hinged.rules.RULES.items() if code in ENTROPIC_CODES)
+ENTROPIC = tuple(name for name, row in hinged.rules.RULES.items() if entropic(row.words))
 
 
 def random_trials(seed, n_trials=30, n=6, most=4, binary=False):
