@@ -12,7 +12,7 @@ from hinged.mercer.device import resolve_device
 from hinged.mercer.functions import Centred, check_kernel
 from hinged.mercer.rounds import LabelRounds
 from hinged.mercer.steps import Rule
-from hinged.rules.table import RULES
+from hinged.rules.table import RULES, cap_of
 
 __all__ = ["Learnt", "learn"]
 
@@ -100,7 +100,7 @@ def learn(
     machine = (
         Machine(kernel, sharing, X.dtype, budget=within, device=where) if before is None else before.machine.copy()
     )
-    rounds = LabelRounds(Rule(RULES[rule].words, C, margin), np.arange(len(y) + 1), y, np.zeros(0), known)
+    rounds = LabelRounds(Rule(RULES[rule].words, cap_of(rule, C), margin), np.arange(len(y) + 1), y, np.zeros(0), known)
     done = 0 if before is None else before.rounds
     machine.learn(X, rounds, k, done, block, tile)
     mistakes = int((rounds.flags == 1).sum())

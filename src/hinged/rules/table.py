@@ -17,6 +17,7 @@ __all__ = [
     "Optimal",
     "Rule",
     "Step",
+    "cap_of",
     "check_runs",
     "entropic",
     "has_own_margin",
@@ -144,6 +145,18 @@ def has_own_margin(rule: Any) -> bool:
     return row is not None and "margin" not in row.reads
 
 
+def cap_of(name: str, C: float) -> float:
+    """Return `C`, or 1 for a rule of constant steps that does not read it.
+
+    Examples
+    --------
+    >>> cap_of("simperc", 0.5), cap_of("uniform", 0.5)
+    (0.5, 1.0)
+    """
+    row = RULES[name]
+    return 1.0 if "C" not in row.reads and row.words.length == CONSTANT else C
+
+
 def check_runs(where: str, rule: Any, words: Words) -> None:
     """Refuse a rule, by name, where it has no step.
 
@@ -213,11 +226,8 @@ def resolve(rule: Any, C: Any, margin: Any) -> tuple[Step, Any]:
     if isinstance(rule, str):
         if rule not in RULES:
             raise ValueError(f"rule must be one of {', '.join(RULES)}, or a compiled function; got rule={rule!r}.")
-        row = RULES[rule]
-        needs_cap = row.words.length in (CONSTANT, PA2)
-        if "C" not in row.reads:
-            C = 1.0 if needs_cap else C
-        elif math.inf == C and needs_cap:
+        row, C = RULES[rule], cap_of(rule, C)
+        if math.inf == C and row.words.length in (CONSTANT, PA2):
             raise ValueError(
                 f"C must be finite for rule={rule!r}; got C=inf. Try 1.0, or rule='pa' for the plain step."
             )
