@@ -21,7 +21,7 @@ from hinged.loops.ledger import COST, LABELS, LEARNT, MISTAKES, NOVEL, Told, new
 from hinged.loops.rows import LARGEST_VALUE, Rows, longest_row, read_row
 from hinged.loops.scoring import score
 from hinged.loops.state import LabelMemory
-from hinged.rules.codes import INTERIOR, MIRA, OPTIMAL
+from hinged.rules.words import INTERIOR, JOINT
 from hinged.tasks.labels import extremes, rank_of_best
 
 __all__ = ["LabelModel", "part_of"]
@@ -78,7 +78,7 @@ class LabelModel(LabelMemory):
         """Operations that a value of a row takes, roughly."""
         if not self.plan.parts:
             return 1 + n_labels
-        joint = n_labels * n_labels // 2 if self.setting.code in (OPTIMAL, MIRA, INTERIOR) else 0
+        joint = n_labels * n_labels // 2 if self.setting.words.combine in (JOINT, INTERIOR) else 0
         return 1 + len(self.plan.parts) * (PER_LABEL_FEATURE * n_labels + joint)
 
     def _learn_singly(
