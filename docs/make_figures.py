@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import figure_of_architecture
 import figures_of_columns
 import figures_of_kernels
 import figures_of_mail
@@ -197,6 +198,11 @@ def panels(name: str, n: int, size: tuple[float, float], title: str, note: str, 
         figure.text(0.012, 1 + 0.42 / height, title, fontsize=15, fontweight="bold", va="bottom")
         figure.text(0.012, 1 + 0.14 / height, note, fontsize=10, color=plots.MUTED, va="bottom")
         figure.savefig(IMAGES / f"{name}.png", bbox_inches="tight", pad_inches=0.3)
+
+
+def architecture() -> None:
+    """The parts, and the way of one example through them."""
+    figure_of_architecture.draw(IMAGES / "architecture.svg")
 
 
 def mistakes() -> None:
@@ -407,7 +413,7 @@ def page() -> None:
 FIGURES: dict[str, Callable[[], None]] = {
     figure.__name__: figure
     for figure in (
-        *(mistakes, scaling, noise, reliability, certificate, bounds, projections, tasks, sequences),
+        *(architecture, mistakes, scaling, noise, reliability, certificate, bounds, projections, tasks, sequences),
         *(kernels, budgets, replay, page),
     )
 }

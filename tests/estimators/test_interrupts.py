@@ -31,6 +31,14 @@ def interrupting(after):
     return advance
 
 
+@pytest.fixture(autouse=True)
+def heeding():
+    """Let Ctrl-C raise KeyboardInterrupt, also where the tests run in the background of a shell that ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("name", [name for name, row in LEARNERS.items() if hasattr(row.make(), "_learn_batch")])
 def test_an_interrupted_call_has_learnt_whole_rounds_or_nothing(name):
     row = LEARNERS[name]

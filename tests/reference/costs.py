@@ -11,7 +11,7 @@ class CostTwin:
         self.rule, self.C, self.rho, self.constraint = rule, C, rho, constraint
         self.W = np.zeros((k, n))
         self.flags, self.losses, self.cost, self.gain, self.updates = [], [], 0.0, 0.0, 0
-        self.nearest = np.inf  # the smallest gap between two scores so far that is not 0
+        self.nearest = np.inf  # the smallest distance so far, not 0, between two scores or of a pair from its margin
 
     def learn(self, x, y):
         k, n = self.W.shape
@@ -31,6 +31,8 @@ class CostTwin:
         z = np.einsum("jk,n->jkn", z, x).reshape(len(others), k * n)
         margins = np.sqrt(self.rho[y, others])
         trial = rules.Trial(z, z @ self.W.ravel(), margins)
+        short = np.abs(margins - trial.achieved)
+        self.nearest = min(self.nearest, np.min(short[short > 0], initial=np.inf))
         self.losses.append(float(np.max(trial.loss)))
         lam = rules.RULES[self.rule](trial, self.C)
         self.W = self.W + (lam @ z).reshape(k, n)

@@ -80,9 +80,11 @@ class Interrupts:
             self._before = {number: signal.signal(number, self._hear) for number in HEEDED}
         return self
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, kind: object, raised: object, where: object) -> bool:
         for number, before in self._before.items():
             signal.signal(number, before)
+        hearing = sys.modules.get("hinged.loops.hearing")
+        return hearing is not None and isinstance(raised, hearing.Stopped)  # `_hear` raised it, to come here
 
     @property
     def exit_code(self) -> int:

@@ -10,7 +10,7 @@ from numba import njit
 
 from hinged.rules.combine import shares
 from hinged.rules.length import alone, softening
-from hinged.rules.words import CONSTANT, ONE
+from hinged.rules.words import CONSTANT, MISSING, ONE
 
 __all__ = ["NO_COSTS", "Costs", "constrained_rival", "counted_cost", "own_margins", "round_loss", "shared_steps"]
 
@@ -94,13 +94,22 @@ def constrained_rival(rule: Any, costs: Any, s: Any, shifted: Any, y: int) -> in
 
 
 @njit(cache=True)
-def shared_steps(rule: Any, costs: Any, s: Any, y: int, norms: Any, C: float, g: Any) -> tuple[float, float]:
-    """Fill `g` where a rule takes a share of each step; return Σλ, and what the dual subtracts for the steps."""
-    k = s.shape[0]
+def shared_steps(
+    setting: Any, costs: Any, s: Any, shifted: Any, y: int, norms: Any, C: float, g: Any
+) -> tuple[float, float]:
+    """Fill `g` where a rule takes a share of each step; return Σλ, and what the dual subtracts for the steps.
+
+    Whether a pair misses its margin is asked of `shifted`, as `own_margins` has it: there a tie at no cost has no loss,
+    whatever the rounding of scores.
+    """
+    rule, k = setting.words, s.shape[0]
     gaps, margins, lam = np.empty(k), np.empty(k), np.empty(k)
     for r in range(k):
-        gaps[r] = math.inf if r == y else s[y] - s[r]
-        margins[r] = math.sqrt(costs.rho[y, r])
+        gaps[r], margins[r] = s[y] - s[r], math.sqrt(costs.rho[y, r])
+        if rule.choose == MISSING:
+            gaps[r], margins[r] = -shifted[r], setting.margin
+        if r == y:
+            gaps[r] = math.inf
         lam[r] = alone(rule.length, gaps[r], norms[r], margins[r], C)
     total, softened = shares(rule, gaps, margins, lam), 0.0
     for r in range(k):

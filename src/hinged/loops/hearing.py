@@ -146,7 +146,7 @@ def pieces(
     """
     ends = np.arange(ends.start, ends.stop, ends.step) if isinstance(ends, range) else ends
     rows = len(ends) - 1
-    n, start, room = rows + delay, 0, FIRST / per_value
+    n, start, room = rows + delay, 0, FIRST / max(1.0, per_value)
     if n <= 1:  # how streams come
         yield slice(0, n)
         if advance is not None:

@@ -105,7 +105,7 @@ def net_coefficients(
         norms = np.zeros(s.shape[0])
         for r in range(s.shape[0]):
             norms[r] = _pair_norm(columns, q, phi, y, r, setting.least_norm)
-        total, penalty = shared_steps(rule, costs, s, y, norms, C, g)
+        total, penalty = shared_steps(setting, costs, s, shifted, y, norms, C, g)
     elif own is None:  # called here alone: a function with one caller becomes part of it
         total, penalty = _by_rule(
             setting, C, judged, relevant, is_relevant, low, rival, columns, q, phi, work, notes, g, stop

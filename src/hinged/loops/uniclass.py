@@ -167,6 +167,9 @@ class Ball(NamedTuple):
         return out
 
 
+learn_direct = Direct(_learn_dense)
+
+
 class UniclassModel:
     """A centre, a radius and counts.
 
@@ -193,7 +196,6 @@ class UniclassModel:
         self.n_features = 0
         self.columns = np.zeros(0, np.int32)
         self.lock = threading.RLock()
-        self._direct = Direct(_learn_dense)
 
     def widen(self, n_features: int) -> None:
         """Admit columns up to `n_features`."""
@@ -273,7 +275,7 @@ class UniclassModel:
             self.turns[0] += 1
             try:
                 length, C, counts = self.setting.words.length, self.setting.C, self.ledger.counts
-                return self._direct(self.dtype, self.columns, x, length, C, self.v, self.numbers, counts)
+                return learn_direct(self.dtype, self.columns, x, length, C, self.v, self.numbers, counts)
             finally:
                 self.turns[0] += 1
 
@@ -298,7 +300,7 @@ class UniclassModel:
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            return {name: value for name, value in vars(self).items() if name not in ("lock", "_direct", "turns")}
+            return {name: value for name, value in vars(self).items() if name not in ("lock", "turns")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, lock=threading.RLock(), _direct=Direct(_learn_dense), turns=[0])
+        vars(self).update(state, lock=threading.RLock(), turns=[0])

@@ -155,7 +155,14 @@ def _run_kernels() -> None:
 
 
 def _run_trials() -> None:
-    for rule, geometry in (("pa", None), ("pa1", None), ("pa2", None), ("optimal", None), ("pa1", Entropy())):
+    for rule, geometry in (
+        ("pa", None),
+        ("pa1", None),
+        ("pa2", None),
+        ("simproj", None),
+        ("optimal", None),
+        ("pa1", Entropy()),
+    ):
         model = TrialModel(resolve_rule(rule, 1.0, 0.5)[0], geometry)
         model.widen(2)
         model.learn(directions(np.eye(2), np.array([1.0, -1.0])), np.ones(2))
