@@ -8,8 +8,8 @@ from pathlib import Path
 
 from hinged.evaluate.page import write_page
 from hinged.evaluate.svg import curves
-from hinged.experiments.papers.drawing import curves_over_places
-from hinged.experiments.papers.study import Cell, Curves, Outcome, Table
+from studies.drawing import curves_over_places
+from studies.study import Cell, Curves, Outcome, Table
 
 __all__ = ["to_markdown", "write_studies"]
 
@@ -50,7 +50,7 @@ def write_studies(path: str | Path, found: Sequence[Outcome], missing: Mapping[s
     many = f"{len(found)} {'study' if len(found) == 1 else 'studies'}, "
     many += f"{_duration(sum(outcome.seconds for outcome in found))} of work"
     head = (
-        '<header><p class="kicker">hinged reproduce</p><h1>The papers, run again</h1>'
+        '<header><p class="kicker">python -m studies</p><h1>The papers, run again</h1>'
         f'<p class="lead">{many}; what is in print stands beside what was '
         "found here. SP: simultaneous projections (2006); LR: label ranking (2007); HS: hypothesis sharing (2006); PA: "
         "passive-aggressive algorithms (2006).</p></header>"
@@ -140,7 +140,7 @@ def _duration(seconds: float) -> str:
 
 def to_markdown(found: Sequence[Outcome]) -> str:
     """The tables and remarks of studies, for docs/results.md."""
-    lines = ["# Results", "", "What `hinged reproduce` found; written by `make reproduce`, not by hand.", ""]
+    lines = ["# Results", "", "What `python -m studies` found; written by `make reproduce`, not by hand.", ""]
     for outcome in found:
         lines += [f"## {outcome.title}", "", f"{outcome.source}. {' '.join(outcome.about.split())}", ""]
         lines += [*(f"- {remark}" for remark in outcome.remarks), *([""] if outcome.remarks else [])]

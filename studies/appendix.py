@@ -16,14 +16,14 @@ from hinged.estimators import Classifier
 from hinged.estimators.text import TextClassifier
 from hinged.evaluate import progressive
 from hinged.evaluate.progressive import Progress
-from hinged.experiments.papers.adaptive import adaptive
-from hinged.experiments.papers.beyond import CHOSEN_ON
-from hinged.experiments.papers.enron_columns import PRINTED_USERS
-from hinged.experiments.papers.mail import FIELDS, at_once, messages_of, read_mail, users
-from hinged.experiments.papers.mail_tokens import with_tokens
-from hinged.experiments.papers.study import Advance, Outcome, Study, Table
 from hinged.sharing import Groups
 from hinged.sharing.features import Frequency
+from studies.adaptive import adaptive
+from studies.beyond import CHOSEN_ON
+from studies.enron_columns import PRINTED_USERS
+from studies.mail import FIELDS, at_once, messages_of, read_mail, users
+from studies.mail_tokens import with_tokens
+from studies.study import Advance, Outcome, Study, Table
 
 __all__ = ["STUDY"]
 

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from hinged.experiments.datasets import PUBLISHED, folder, places
-from hinged.experiments.papers import (
+from studies import (
     appendix,
     beyond,
     confirming,
@@ -25,8 +25,8 @@ from hinged.experiments.papers import (
     synthetic_sharing,
     yale,
 )
-from hinged.experiments.papers.sources import sources_of
-from hinged.experiments.papers.study import Outcome, Study
+from studies.sources import sources_of
+from studies.study import Outcome, Study
 
 __all__ = ["STUDIES", "reproduce"]
 

@@ -19,11 +19,11 @@ import numpy as np
 from hinged.estimators.text import TextClassifier
 from hinged.evaluate import progressive
 from hinged.evaluate.progressive import Progress
-from hinged.experiments.papers.enron_columns import PRINTED, PRINTED_USERS
-from hinged.experiments.papers.mail import FIELDS, at_once, messages_of, users
-from hinged.experiments.papers.mail_tokens import with_tokens
-from hinged.experiments.papers.study import Advance, Curves, Outcome, Study, Table
-from hinged.experiments.papers.vowpal_wabbit import READINGS, best_of
+from studies.enron_columns import PRINTED, PRINTED_USERS
+from studies.mail import FIELDS, at_once, messages_of, users
+from studies.mail_tokens import with_tokens
+from studies.study import Advance, Curves, Outcome, Study, Table
+from studies.vowpal_wabbit import READINGS, best_of
 
 __all__ = ["CHOSEN_ON", "STUDY", "who_wins", "without_copies"]
 

@@ -14,9 +14,9 @@ import numpy as np
 from hinged.estimators import Classifier
 from hinged.evaluate import progressive
 from hinged.experiments.datasets import folder
-from hinged.experiments.papers.digits import prepared
-from hinged.experiments.papers.study import Advance, Outcome, Study, Table
 from hinged.mercer import Centred, Gaussian
+from studies.digits import prepared
+from studies.study import Advance, Outcome, Study, Table
 
 __all__ = ["PRINTED", "STUDY", "isolet", "letter", "percent"]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from hinged.estimators import Classifier
 from hinged.evaluate import progressive
-from hinged.experiments.papers.study import Advance, Curves, Outcome, Study, Table
+from studies.study import Advance, Curves, Outcome, Study, Table
 
 __all__ = ["STUDY", "synthetic_set"]
 

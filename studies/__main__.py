@@ -1,4 +1,4 @@
-"""`hinged reproduce`: the experiments of the papers, run again."""
+"""`python -m studies`: run the experiments of the papers again."""
 
 from __future__ import annotations
 
@@ -8,38 +8,34 @@ from typing import Annotated
 
 import typer
 
+from hinged.cli.help import Command
+from hinged.cli.main import run_command
 from hinged.cli.options import AsJson
-from hinged.cli.tables import emit
+from hinged.cli.tables import bold, dim, emit, rows_of, say
+from studies import STUDIES, reproduce
+from studies.page import to_markdown, write_studies
 
-__all__ = ["reproduce"]
+__all__ = ["main"]
 
 
-def reproduce(
+def main(
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Which studies; all if left out.")] = None,
     *,
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for the report, results.json and results.md.")
     ] = Path("hinged-results"),
-    listed: Annotated[bool, typer.Option("--list", help="Name the studies and what they need.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what was kept from earlier runs.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the studies and the data they need.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Ignore cached results.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run the experiments of the four papers again.
 
-    Writes a report that opens offline, with what is in print beside what was found, and the same as JSON and Markdown.
-    Results are kept by content: a second run takes no time until code or data change. A study whose data are missing is
-    named and left out.
+    Writes a report that opens offline, with printed figures beside those found, and the same as JSON and Markdown.
+    Results are cached by content: a second run takes no time until code or data change. A study whose data are missing
+    is named and left out.
 
-    Example: hinged reproduce sharing-synthetic pa-noise --out results
+    Example: python -m studies sharing-synthetic pa-noise --out results
     """
-    from hinged.cli.lean import import_lean
-
-    import_lean()
-    from hinged.cli.tables import bold, dim, say
-    from hinged.experiments.papers import STUDIES
-    from hinged.experiments.papers import reproduce as run
-    from hinged.experiments.papers.page import to_markdown, write_studies
-
     if listed:
         _list(as_json)
         return
@@ -51,7 +47,7 @@ def reproduce(
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
-        found, missing = run(
+        found, missing = reproduce(
             names or (),
             fresh=fresh,
             begin=lambda study: bar.reset(task, total=study.steps, description=study.title),
@@ -76,9 +72,6 @@ def reproduce(
 
 
 def _list(as_json: bool) -> None:
-    from hinged.cli.tables import dim, rows_of, say
-    from hinged.experiments.papers import STUDIES
-
     if as_json:
         about = [{"name": s.name, "title": s.title, "source": s.source, "data": s.data} for s in STUDIES.values()]
         emit(json.dumps(about, indent=1))
@@ -87,4 +80,10 @@ def _list(as_json: bool) -> None:
         [[s.name, s.title, s.source, ", ".join(s.data) or "generated"] for s in STUDIES.values()], left=4
     ):
         say(row)
-    say(dim("\nhinged reproduce NAME ... runs some of them; without a name, all"))
+    say(dim("\npython -m studies NAME ... runs some of them; without a name, all"))
+
+
+if __name__ == "__main__":
+    app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None, add_completion=False)
+    app.command(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})(main)
+    run_command(app, "python -m studies")

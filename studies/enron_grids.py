@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from hinged.experiments.papers.enron import PROTOCOLS
-from hinged.experiments.papers.enron_columns import COLUMNS, PRINTED, PRINTED_USERS, beside, chosen, run_of, spelt
-from hinged.experiments.papers.mail import at_once, messages_of, read_mail, users
-from hinged.experiments.papers.study import Advance, Outcome, Study, Table
+from studies.enron import PROTOCOLS
+from studies.enron_columns import COLUMNS, PRINTED, PRINTED_USERS, beside, chosen, run_of, spelt
+from studies.mail import at_once, messages_of, read_mail, users
+from studies.study import Advance, Outcome, Study, Table
 
 __all__ = ["STUDY"]
 

@@ -13,9 +13,9 @@ import numpy as np
 from hinged.estimators import Classifier
 from hinged.evaluate import progressive
 from hinged.experiments.datasets import folder
-from hinged.experiments.papers.study import Advance, Curves, Outcome, Study, Table
 from hinged.mercer import Polynomial
 from hinged.rules import Mira
+from studies.study import Advance, Curves, Outcome, Study, Table
 
 __all__ = ["METHODS", "SETS", "STUDY", "digits", "prepared"]
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from hinged import bounds
 from hinged.estimators import Classifier
-from hinged.experiments.papers.enron_columns import COLUMNS, chosen, run_of, spelt
-from hinged.experiments.papers.mail import at_once, messages_of, read_mail
-from hinged.experiments.papers.study import Advance, Curves, Outcome, Study, Table
+from studies.enron_columns import COLUMNS, chosen, run_of, spelt
+from studies.mail import at_once, messages_of, read_mail
+from studies.study import Advance, Curves, Outcome, Study, Table
 
 __all__ = ["BOUNDS", "MISTAKES"]
 

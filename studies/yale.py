@@ -18,7 +18,7 @@ from hinged import bounds
 from hinged.estimators import Classifier
 from hinged.evaluate import progressive
 from hinged.experiments.datasets import folder
-from hinged.experiments.papers.study import Advance, Curves, Outcome, Study, Table
+from studies.study import Advance, Curves, Outcome, Study, Table
 
 __all__ = ["STUDY", "faces"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hinged.experiments.papers.enron_columns import (
+from studies.enron_columns import (
     COLUMNS,
     MUCH,
     PRINTED_USERS,
@@ -15,8 +15,8 @@ from hinged.experiments.papers.enron_columns import (
     run_of,
     spelt,
 )
-from hinged.experiments.papers.mail import at_once, messages_of, read_mail, users
-from hinged.experiments.papers.study import Advance, Outcome, Study, Table
+from studies.mail import at_once, messages_of, read_mail, users
+from studies.study import Advance, Outcome, Study, Table
 
 __all__ = ["PROTOCOLS", "STUDY"]
 

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 import hinged
-from hinged.experiments.papers import STUDIES, Curves, digits, letters, reproduce
-from hinged.experiments.papers.beyond import who_wins, without_copies
-from hinged.experiments.papers.enron_columns import COLUMNS, PRINTED, PRINTED_USERS, chosen, run_of
-from hinged.experiments.papers.mail import mail_of
-from hinged.experiments.papers.mail_tokens import with_tokens
-from hinged.experiments.papers.noise import best_fixed, gaussians
-from hinged.experiments.papers.page import to_markdown, write_studies
-from hinged.experiments.papers.sources import sources_of
-from hinged.experiments.papers.study import Outcome
-from hinged.experiments.papers.synthetic_sharing import synthetic_set
-from hinged.experiments.papers.vowpal_wabbit import row_lines
+from studies import STUDIES, Curves, digits, letters, reproduce
+from studies.beyond import who_wins, without_copies
+from studies.enron_columns import COLUMNS, PRINTED, PRINTED_USERS, chosen, run_of
+from studies.mail import mail_of
+from studies.mail_tokens import with_tokens
+from studies.noise import best_fixed, gaussians
+from studies.page import to_markdown, write_studies
+from studies.sources import sources_of
+from studies.study import Outcome
+from studies.synthetic_sharing import synthetic_set
+from studies.vowpal_wabbit import row_lines
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Which sources a module is made of: those it imports, directly or through others."""
+"""The source files that a module depends on: those it imports, directly or indirectly."""
 
 from __future__ import annotations
 
@@ -7,21 +7,24 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+import hinged
+
 __all__ = ["sources_of"]
 
-ROOT = Path(__file__).parents[3]  # holds the folder `hinged`
+#: Package → the folder that contains it.
+ROOTS = {"studies": Path(__file__).parents[1], "hinged": Path(hinged.__file__).parents[1]}
 
 
 @lru_cache
 def sources_of(module: str) -> tuple[Path, ...]:
-    """The files of a module of this package and of all that it imports from it, sorted.
+    """The files of a module, and of all modules of `studies` and `hinged` that it imports, sorted.
 
-    Packages on the way to a module are left out where nothing is asked of them: importing one study runs the list of
-    all studies, but does not depend on it.
+    Parent packages are left out unless a name is imported from them: importing one study runs `studies/__init__.py`,
+    but the result does not depend on it.
 
     Examples
     --------
-    >>> [path.name for path in sources_of("hinged.experiments.papers.study")]
+    >>> [path.name for path in sources_of("studies.study")]
     ['study.py']
     """
     found: dict[str, Path] = {}
@@ -47,7 +50,8 @@ def _imports(path: Path) -> Iterator[str]:
 
 
 def _file(module: str) -> Path | None:
-    if module.split(".")[0] != "hinged":
+    root = ROOTS.get(module.split(".")[0])
+    if root is None:
         return None
-    place = ROOT.joinpath(*module.split("."))
+    place = root.joinpath(*module.split("."))
     return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)

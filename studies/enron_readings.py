@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hinged.experiments.papers.enron_columns import (
+from studies.enron_columns import (
     COLUMNS,
     MUCH,
     PRINTED,
@@ -12,8 +12,8 @@ from hinged.experiments.papers.enron_columns import (
     differs,
     run_of,
 )
-from hinged.experiments.papers.mail import READINGS, at_once, messages_of, read_mail, users
-from hinged.experiments.papers.study import Advance, Outcome, Study, Table
+from studies.mail import READINGS, at_once, messages_of, read_mail, users
+from studies.study import Advance, Outcome, Study, Table
 
 __all__ = ["STUDY"]
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from hinged.estimators import Classifier
 from hinged.evaluate import progressive
 from hinged.evaluate.progressive import Progress
-from hinged.experiments.papers.mail import Mail
 from hinged.rules import Mira
 from hinged.sharing.features import Frequency
+from studies.mail import Mail
 
 __all__ = ["COLUMNS", "MUCH", "PRINTED", "PRINTED_USERS", "beside", "chosen", "differs", "run_of", "spelt"]
 

@@ -13,8 +13,8 @@ from typing import Any
 from hinged.estimators.text import TextClassifier, TextRanker
 from hinged.evaluate import progressive
 from hinged.experiments.datasets import folder
-from hinged.experiments.papers.mail import at_once
-from hinged.experiments.papers.study import Advance, Outcome, Study, Table
+from studies.mail import at_once
+from studies.study import Advance, Outcome, Study, Table
 
 __all__ = ["STUDY"]
 

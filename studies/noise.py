@@ -12,7 +12,7 @@ import numpy as np
 
 from hinged.estimators.binary import BinaryClassifier
 from hinged.evaluate import progressive
-from hinged.experiments.papers.study import Advance, Curves, Outcome, Study, Table
+from studies.study import Advance, Curves, Outcome, Study, Table
 
 __all__ = ["EFFECT_OF_C", "EFFECT_OF_T", "ROBUSTNESS", "best_fixed", "gaussians"]
 
