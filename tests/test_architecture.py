@@ -24,6 +24,7 @@ LEVELS = (
     ("loops", "io"),
     ("text",),
     ("estimators",),
+    ("files",),
     ("evaluate",),
     ("bounds",),
     ("experiments", "journal"),

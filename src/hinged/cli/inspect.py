@@ -31,7 +31,7 @@ def inspect(
     from hinged.cli.lean import import_lean
 
     import_lean()
-    from hinged.evaluate.describe import describe
+    from hinged.files.describe import describe
 
     facts = describe(model)
     if as_json:

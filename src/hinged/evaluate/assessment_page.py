@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,13 @@ from typing import Any
 import numpy as np
 
 from hinged.evaluate.assessment import Assessment, LabelScore
-from hinged.evaluate.confusions_page import MOST_SQUARES, confusion_sections
 from hinged.evaluate.page import pairs, rate, table, write_page
 from hinged.evaluate.report import recent_rate
-from hinged.evaluate.svg import curves
-from hinged.evaluate.svg_assessment import reliability_dots
+from hinged.evaluate.svg import confusion_squares, curves, reliability_dots
 
-__all__ = ["write_assessment"]
+__all__ = ["MOST_SQUARES", "confusion_sections", "write_assessment"]
 
-MOST_TOP = 10
+MOST_TOP, MOST_SQUARES, MOST_CONFUSIONS = 10, 18, 15
 MEANING = {
     "Precision": "Of the times a label was predicted, how often it was right.",
     "Recall": "Of the times a label was right, how often it was predicted.",
@@ -103,6 +102,30 @@ def _confusion(result: Assessment) -> str:
     note = f"The {len(shown)} most frequent of {len(scores)} labels. " if len(scores) > len(shown) else ""
     note += "A row is a right label, a column a predicted one"
     return confusion_sections(result, shown, note, "Was", "Taken for")
+
+
+def confusion_sections(result: Assessment, shown: Sequence[object], note: str, was: str, taken_for: str) -> str:
+    """Draw the squares of the labels shown; list the confusions, where there are any.
+
+    Parameters
+    ----------
+    result : Assessment
+    shown : labels, no more than `MOST_SQUARES`
+    note : str
+        Which labels these are, and what is a row, what a column.
+    was, taken_for : str
+        Headings of the right and of the predicted labels.
+    """
+    lines = [
+        f'<tr><th scope="row">{escape(str(right))}</th><td>{escape(str(said))}</td><td>{n:,}</td></tr>'
+        for right, said, n in result.confusions(MOST_CONFUSIONS)
+    ]
+    listed = table((was, taken_for, "Times"), lines)
+    squares = confusion_squares(shown, result.pairs)
+    return (
+        f"<section><h2>What is taken for what</h2><figure>{squares}<figcaption>{note}; the darker, the larger the "
+        "share of the row. Point at a square for its numbers.</figcaption></figure></section>"
+    ) + (f"<section><h2>The most frequent confusions</h2>{listed}</section>" if lines else "")
 
 
 def _confidence(sure: np.ndarray, hit: np.ndarray) -> str:

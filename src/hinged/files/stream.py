@@ -1,4 +1,4 @@
-"""A stream of examples learnt as they come, with running counts: every example is a test before it is a lesson."""
+"""Learn a stream of examples from files, with running counts: each example is predicted before it is learnt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.evaluate.examples import (
+from hinged.files.examples import (
+    Examples,
     answers_for,
     labelled,
     needs_answers,
@@ -19,13 +20,13 @@ from hinged.evaluate.examples import (
     sizes_of,
     taken,
 )
-from hinged.io.examples.chunk import Chunk
+from hinged.io.examples.chunk import Chunk  # noqa: F401 (for examples)
 from hinged.loops.hearing import Stopped, unless_stopped
 
 __all__ = ["Tally", "learn_stream", "learner_for", "n_features", "spread"]
 
-SECONDS = 0.15  # a piece should take: short enough to stop soon, long enough to lose nothing by it
-FASTER = 4  # times as much as the last piece is the next one at most
+SECONDS = 0.15  # for one piece: short enough to stop soon, long enough to keep the overhead small
+FASTER = 4  # the next piece is at most this many times as large as the last
 
 
 class Tally(NamedTuple):
@@ -77,20 +78,20 @@ NOTHING = Tally()
 
 
 def learn_stream(
-    model: Any, chunks: Iterable[Chunk], so_far: Tally = NOTHING, going: Callable[[], bool] = lambda: True
+    model: Any, chunks: Iterable[Examples], so_far: Tally = NOTHING, going: Callable[[], bool] = lambda: True
 ) -> Iterator[Tally]:
-    """Learn chunks in order; give the counts after every round that is a power of two, and at the end.
+    """Learn chunks in order; yield the counts after every round that is a power of two, and at the end.
 
     Parameters
     ----------
-    model : Classifier, Ranker, TextClassifier or TextRanker
-        Fresh, or to go on with.
-    chunks : iterable of Chunk
+    model : a learner of `TASKS`
+        Fresh, or one to go on with. A tagger counts a sentence as a mistake unless all its tags were right.
+    chunks : iterable of Chunk or Sentences
         Examples without an answer are left out, and counted.
     so_far : Tally
         Counts of earlier chunks, to go on from.
     going : callable
-        Asked several times a second; learning ends where it says False. An example that takes longer is given up.
+        Called several times a second; learning stops when it returns False, even within a long example.
 
     Examples
     --------
@@ -126,7 +127,7 @@ def learn_stream(
     yield tally
 
 
-def _learn(model: Any, chunk: Chunk, tally: Tally, began: float, going: Callable[[], bool]) -> Tally:
+def _learn(model: Any, chunk: Examples, tally: Tally, began: float, going: Callable[[], bool]) -> Tally:
     before = model.n_updates_ if hasattr(model, "n_updates_") else 0
     # Arrow's own memory is read-only, which would be another type to the compiled loop
     weights = None if chunk.weights is None else np.array(chunk.weights)
@@ -146,10 +147,10 @@ def _learn(model: Any, chunk: Chunk, tally: Tally, began: float, going: Callable
 
 
 def learner_for(
-    chunks: Iterable[Chunk], task: str | None, settings: Mapping[str, Any]
-) -> tuple[Any | None, Iterator[Chunk]]:
-    """A new learner that suits the first example with an answer, and the chunks from the start; None without any."""
-    held: list[Chunk] = []
+    chunks: Iterable[Examples], task: str | None, settings: Mapping[str, Any]
+) -> tuple[Any | None, Iterator[Examples]]:
+    """A new learner that suits the first example with an answer, and all chunks; None if there is no such example."""
+    held: list[Examples] = []
     rest = iter(chunks)
     for chunk in rest:
         held.append(chunk)
@@ -159,8 +160,8 @@ def learner_for(
     return None, iter(held)
 
 
-def spread(chunks: Iterable[Chunk], share: float, kept: bool) -> Iterator[Chunk]:
-    """The examples kept from learning, that share of those with an answer, evenly spread; or all the others.
+def spread(chunks: Iterable[Examples], share: float, kept: bool) -> Iterator[Examples]:
+    """The held-out share of the examples with an answer, evenly spread, if `kept`; else all others.
 
     Examples
     --------
@@ -181,7 +182,7 @@ def spread(chunks: Iterable[Chunk], share: float, kept: bool) -> Iterator[Chunk]
 
 
 def n_features(model: Any) -> int:
-    """How many features a model has met: words, names or columns."""
+    """How many features a model has seen: words, names or columns."""
     if reads_text(model):
         words = model.text_space_._words
         return 0 if words is None else len(words)

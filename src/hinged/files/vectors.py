@@ -1,4 +1,4 @@
-"""Two labels, numbers, ranks and outliers from files: what their learners are given."""
+"""Two labels, numbers, ranks and outliers from files, as their learners take them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hinged.estimators.uniclass import Uniclass
 from hinged.io.examples.chunk import Chunk
 from hinged.text import Vocabulary
 
-__all__ = ["VECTOR_TASKS", "is_vector", "task_of", "vector_answers", "vector_rows"]
+__all__ = ["VECTOR_TASKS", "single", "vector_answers", "vector_rows"]
 
 #: Name of each task on the command line → its learner.
 VECTOR_TASKS = {
@@ -28,17 +28,6 @@ VECTOR_TASKS = {
 }
 
 
-def is_vector(model: Any) -> bool:
-    """Whether a model is one of these."""
-    return isinstance(model, tuple(VECTOR_TASKS.values()))
-
-
-def task_of(model: Any) -> str:
-    """The task such a model was learnt for."""
-    return next(task for task, kind in VECTOR_TASKS.items() if isinstance(model, kind))
-
-
-# ------------------------------------------------------------------ what a model is given
 def vector_rows(model: Any, chunk: Chunk, grow: bool) -> Any:
     """The rows of a chunk: a sparse matrix of numbered columns, or dicts of named features and words."""
     if chunk.columns is None:
@@ -50,7 +39,7 @@ def vector_rows(model: Any, chunk: Chunk, grow: bool) -> Any:
     indptr, indices, values = chunk.columns
     known = getattr(model, "n_features_in_", 0)
     width = max(known, int(indices.max(initial=-1)) + 1, 1)
-    if width > known and not grow:  # columns never met have no weights
+    if width > known and not grow:  # columns not seen in learning have no weights
         kept = indices < known
         indptr = np.concatenate([[0], np.cumsum(kept)])[indptr]
         indices, values, width = indices[kept], values[kept], known
@@ -66,10 +55,10 @@ def _dicts(chunk: Chunk) -> list[dict[Hashable, float]]:
 
 
 def vector_answers(model: Any, chunk: Chunk) -> Any:
-    """The answers as a model takes them: numbers to regress, numbers where ranks are spelt so, else labels."""
+    """The answers as a model takes them: numbers for regression, numbers for ranks that are written so, else labels."""
     if isinstance(model, Uniclass):
         return None
-    answers = [_single(answer, chunk, i) for i, answer in enumerate(chunk.answers)]
+    answers = [single(answer, chunk, i) for i, answer in enumerate(chunk.answers)]
     if isinstance(model, Regressor):
         return [_number(answer, chunk, i) for i, answer in enumerate(answers)]
     if isinstance(model, OrdinalClassifier) and model.order is None:
@@ -77,12 +66,13 @@ def vector_answers(model: Any, chunk: Chunk) -> Any:
     return answers
 
 
-def _single(answer: Any, chunk: Chunk, i: int) -> Any:
+def single(answer: Any, chunk: Chunk, i: int, hint: str = ".") -> Any:
+    """The one label of example i; more or fewer are an error."""
     if not isinstance(answer, list):
         return answer
     if len(answer) == 1:
         return answer[0]
-    raise ValueError(f"{chunk.source}:{chunk.lines[i]}: there are {len(answer)} labels; expected one.")
+    raise ValueError(f"{chunk.source}:{chunk.lines[i]}: there are {len(answer)} labels; expected one{hint}")
 
 
 def _number(answer: str, chunk: Chunk, i: int) -> float:

@@ -1,4 +1,4 @@
-"""Why a model says what it says about one example."""
+"""Explain the prediction of one example."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
-from hinged.evaluate.answers import answer
-from hinged.evaluate.examples import reads_text, rows_for
-from hinged.evaluate.vector_tasks import is_vector, vector_rows
-from hinged.evaluate.verdict import said_of
-from hinged.io.examples import Chunk, read
+from hinged.files.answers import answer, answer_vectors
+from hinged.files.examples import reads_text, rows_for, task_of
+from hinged.files.sentences import words_of
+from hinged.files.vectors import VECTOR_TASKS, vector_rows
+from hinged.io.examples import Chunk, Sentence, read
+from hinged.text.window import window
 
-__all__ = ["Reason", "explain_one"]
+__all__ = ["Reason", "TagReason", "explain_one", "explain_tags"]
 
 
 class Reason(NamedTuple):
@@ -57,7 +58,7 @@ def explain_one(model: Any, text: str, label: Hashable | None = None) -> Reason:
     ('tax', ['and'])
     """
     chunk = _example(model, text)
-    if is_vector(model):
+    if task_of(model) in VECTOR_TASKS:
         return _of_one_vector(model, chunk, label)
     said = answer(model, chunk)
     ranking = said.ranking(0)
@@ -83,11 +84,30 @@ def explain_one(model: Any, text: str, label: Hashable | None = None) -> Reason:
     )
 
 
+class TagReason(NamedTuple):
+    """Why a word has its tag: features with their share of the score, largest first."""
+
+    word: str
+    tag: str
+    features: list[tuple[Hashable, float]]
+
+
+def explain_tags(model: Any, text: str, top: int) -> list[TagReason]:
+    """Explain the tag of each word: words are separated by blanks, further columns follow a word after a slash."""
+    tokens = [tuple(word.split("/")) for word in text.split()]
+    if not tokens:
+        raise ValueError("there is nothing to explain: the text is empty.")
+    words = words_of(model, Sentence(tokens, [], 1), "the text")
+    sentence = window(words)
+    tags = model.predict([sentence])[0]
+    return [TagReason(word[0], tags[i], model.explain(sentence, i, top=top)) for i, word in enumerate(words)]
+
+
 def _of_one_vector(model: Any, chunk: Chunk, label: Hashable | None) -> Reason:
-    """Why a model of one score says what it says: there is nothing else to explain."""
+    """Explain a model that has one score for all answers."""
     if label is not None:
         raise ValueError(f"this model has one score and no label of its own to explain; got {label!r}. Leave it out.")
-    (said,), scores = said_of(model, chunk)
+    (said,), scores = answer_vectors(model, chunk)
     rows = vector_rows(model, chunk, False)
     features = model.explain(rows[0] if isinstance(rows, list) else rows, top=None)
     known = set() if model._names is None else set(model._names.listed)
@@ -96,7 +116,7 @@ def _of_one_vector(model: Any, chunk: Chunk, label: Hashable | None) -> Reason:
 
 
 def _example(model: Any, text: str) -> Chunk:
-    """One example out of what someone typed."""
+    """The example in a text typed by a user."""
     text = " ".join(text.split())
     if not text:
         raise ValueError("there is nothing to explain: the text is empty.")

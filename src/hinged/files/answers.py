@@ -1,4 +1,4 @@
-"""What a model says about examples from files: scores, labels, rankings, confidence; a bounded number at a time."""
+"""Predictions for examples from files: scores, labels, rankings and confidence, a bounded number at a time."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.estimators.calibration import confidence_by_bin
-from hinged.evaluate.examples import is_ranker, rows_for, sizes_of, taken
+from hinged.estimators.regressor import Regressor
+from hinged.files.examples import rows_for, sizes_of, taken, task_of
+from hinged.files.vectors import vector_rows
 from hinged.io.examples.chunk import Chunk
 from hinged.loops.ledger import THRESHOLD, lead_bin
 from hinged.loops.model import LabelModel
 
-__all__ = ["Answers", "answer", "confidences", "pieces"]
+__all__ = ["Answers", "answer", "answer_vectors", "confidences", "pieces"]
 
 LARGEST = 4_000_000  # scores held at a time
 WORK = 200_000_000  # bytes of text, or features, times labels
 
 
 class Answers(NamedTuple):
-    """What a model says about some examples."""
+    """Predictions of a label learner for some examples."""
 
     labels: list[Hashable]
     scores: np.ndarray  # (examples, labels)
@@ -46,12 +48,19 @@ class Answers(NamedTuple):
 
 
 def answer(model: Any, chunk: Chunk) -> Answers:
-    """What a model says about the examples of a chunk; it learns nothing."""
+    """Predict the examples of a chunk; nothing is learnt."""
     index, memory, scores = model._scored(rows_for(model, chunk, False))
     if not len(index):
         raise ValueError("this model knows no label yet, so it can predict none; let it learn some examples.")
-    above = scores > memory.ledger.sums[THRESHOLD] if is_ranker(model) else None
+    above = scores > memory.ledger.sums[THRESHOLD] if task_of(model) == "rank" else None
     return Answers(list(index.labels), scores, above, confidences(memory, scores))
+
+
+def answer_vectors(model: Any, chunk: Chunk) -> tuple[list[Any], np.ndarray]:
+    """Answers of a learner of `VECTOR_TASKS` to the examples of a chunk, and the scores behind them."""
+    rows = vector_rows(model, chunk, False)
+    scores = model.predict(rows) if isinstance(model, Regressor) else model.decision_function(rows)
+    return (scores if isinstance(model, Regressor) else model.predict(rows)).tolist(), scores
 
 
 def confidences(memory: LabelModel, scores: np.ndarray) -> np.ndarray:
@@ -63,8 +72,8 @@ def confidences(memory: LabelModel, scores: np.ndarray) -> np.ndarray:
     return by_bin[[lead_bin(gap) for gap in (best[:, -1] - best[:, -2]).tolist()]]
 
 
-def pieces(model: Any, chunk: Chunk) -> Iterator[Chunk]:
-    """The chunk in pieces whose scores fit in memory, and that take a moment each, so that Ctrl-C is heard."""
+def pieces(model: Any, chunk: Any) -> Iterator[Any]:
+    """Cut a chunk so that the scores of a piece fit in memory, and a piece is done soon after Ctrl-C."""
     n_labels, start = len(model._known()) + 1, 0
     ends = np.cumsum(sizes_of(chunk))
     while start < len(chunk):

@@ -1,4 +1,4 @@
-"""A model file in plain facts."""
+"""What a model file holds, as plain data."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 from typing import Any
 
 from hinged.estimators.base import LabelEstimator
-from hinged.evaluate.examples import load_learner, reads_text
-from hinged.evaluate.stream import n_features
+from hinged.files.examples import load_learner, reads_text
+from hinged.files.stream import n_features
 from hinged.io.model_file import FORMAT
 
 __all__ = ["describe"]
@@ -26,7 +26,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     >>> facts["estimator"], facts["features"], facts["labels"]
     ('TextClassifier', 3, [{'label': 'home', 'examples': 1}, {'label': 'work', 'examples': 1}])
     """
-    model = load_learner(path, sentences=True)
+    model = load_learner(path)
     memory = model._model
     labels = model._labels.labels if model._labels is not None else []
     times: list[Any] = [] if not isinstance(model, LabelEstimator) else memory.label_rows[: len(labels)].tolist()

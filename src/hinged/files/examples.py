@@ -1,29 +1,26 @@
-"""Examples from files for models: which learner suits them, what it is given, and some of them at a time."""
+"""Examples from files for learners: which learner suits them, what it is given, and how to select some of them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from scipy import sparse
 
 from hinged.estimators import Classifier, Ranker
-from hinged.estimators.base import LabelEstimator
 from hinged.estimators.files import load
 from hinged.estimators.sequence import SequenceTagger
 from hinged.estimators.text import TextClassifier, TextRanker
-from hinged.estimators.uniclass import Uniclass
-from hinged.evaluate.vector_tasks import VECTOR_TASKS, is_vector, task_of, vector_answers, vector_rows
+from hinged.files.sentences import Sentences, sentence_rows
+from hinged.files.vectors import VECTOR_TASKS, single, vector_answers, vector_rows
 from hinged.io.examples.chunk import Chunk, Strings
 
 __all__ = [
     "answers_for",
     "check_agrees",
-    "check_setting",
-    "is_ranker",
     "labelled",
     "load_learner",
     "needs_answers",
@@ -32,27 +29,34 @@ __all__ = [
     "rows_for",
     "sizes_of",
     "taken",
+    "task_of",
 ]
 
-KINDS = {
-    ("classify", "text"): TextClassifier,
-    ("rank", "text"): TextRanker,
-    ("classify", "columns"): Classifier,
-    ("rank", "columns"): Ranker,
-}
+#: Task, as `--task` names it → the class of its learners.
+TASKS: dict[str, Any] = {"classify": Classifier, "rank": Ranker, **VECTOR_TASKS, "sequence": SequenceTagger}
+#: The same for text and named features.
+TEXT_LEARNERS = {"classify": TextClassifier, "rank": TextRanker}
+
+Examples = Chunk | Sentences
 
 
-def new_learner(chunk: Chunk, task: str | None, settings: Mapping[str, Any]) -> Any:
+def task_of(model: Any) -> str:
+    """The task of a learner, as `--task` names it."""
+    return next(task for task, kind in TASKS.items() if isinstance(model, kind))
+
+
+def new_learner(chunk: Examples, task: str | None, settings: Mapping[str, Any]) -> Any:
     """A learner for examples like these: of text or named features, or of numbered columns; of one label or several.
 
     Parameters
     ----------
-    chunk : Chunk
+    chunk : Chunk or Sentences
         The first examples.
-    task : "classify", "rank", "binary", "regress", "ordinal", "outliers" or None
-        None ranks where answers are lists of labels.
+    task : a task of `TASKS`, or None
+        None is "rank" if answers are lists of labels, else "classify".
     settings : mapping
-        Settings of the learner, by name; label features go with shared weights unless they are given.
+        Settings of the learner, by name. Defaults beside the learner's own: label features for shared weights, averaged
+        weights for a tagger.
 
     Examples
     --------
@@ -62,26 +66,27 @@ def new_learner(chunk: Chunk, task: str | None, settings: Mapping[str, Any]) -> 
     """
     if task is None:
         task = "rank" if any(isinstance(answer, list) for answer in chunk.answers) else "classify"
-    kind = "text" if chunk.columns is None else "columns"
+    columns = isinstance(chunk, Sentences) or chunk.columns is not None
+    kind = TASKS[task] if columns else TEXT_LEARNERS.get(task, TASKS[task])
     settings = dict(settings)
-    if task in VECTOR_TASKS:
-        for name in settings:
-            check_setting(VECTOR_TASKS[task](), name, "")
-        return VECTOR_TASKS[task](**settings)
     for name in settings:
-        check_setting(KINDS[task, kind](), name, f"{chunk.source} has")
-    if settings.get("sharing", "multi") != "multi" and kind == "columns":
+        check_setting(kind(), name, f"{chunk.source} has")
+    if settings.get("sharing", "multi") != "multi" and columns:
         settings.setdefault("features", "frequency")
-    model = KINDS[task, kind](**settings)
-    if chunk.texts:
+    if isinstance(chunk, Sentences):
+        model = kind(**{"average": True, **settings})
+        model._notes = {"columns": len(chunk.sentences[0].tokens[0])}
+        return model
+    model = kind(**settings)
+    if chunk.texts and reads_text(model):
         model._notes = {"fields": list(chunk.texts)}
     return model
 
 
-def load_learner(path: str | os.PathLike[str], sentences: bool = False) -> Any:
-    """The model in a file, if it learns from examples with labels; or from tagged `sentences`, where they may be."""
+def load_learner(path: str | os.PathLike[str]) -> Any:
+    """The model in a file, if it can learn from files of examples."""
     model = load(path)
-    if not is_vector(model) and not isinstance(model, LabelEstimator | SequenceTagger if sentences else LabelEstimator):
+    if not isinstance(model, tuple(TASKS.values())):
         raise ValueError(
             f"{os.fspath(path)} holds a model of {type(model).__name__.lower()}, which no file of examples can feed; "
             "use it from Python, with hinged.load."
@@ -90,33 +95,21 @@ def load_learner(path: str | os.PathLike[str], sentences: bool = False) -> Any:
 
 
 def reads_text(model: Any) -> bool:
-    """Whether a model reads text or named features, not numbered columns."""
+    """Return True if a label learner reads text or named features, False if it reads numbered columns."""
     return isinstance(model, TextClassifier | TextRanker)
 
 
-def is_ranker(model: Any) -> bool:
-    """Whether a model takes several right labels."""
-    return isinstance(model, Ranker)
-
-
 def needs_answers(model: Any) -> bool:
-    """Whether a model learns from answers, not from rows alone."""
-    return not isinstance(model, Uniclass)
+    """Return True unless a model learns from rows alone."""
+    return task_of(model) != "outliers"
 
 
 def check_agrees(model: Any, task: str | None, settings: Mapping[str, Any], name: str) -> None:
-    """Refuse a task or settings that differ from those a model was learnt with."""
-    is_task = (
-        task_of(model)
-        if is_vector(model)
-        else "rank"
-        if is_ranker(model)
-        else "sequence"
-        if isinstance(model, SequenceTagger)
-        else "classify"
-    )
-    if task is not None and task != is_task:
-        raise ValueError(f"{name} was learnt to {is_task}, so it cannot go on with task {task}; start a fresh model.")
+    """Raise ValueError if a task or settings differ from those a model was learnt with."""
+    if task is not None and task != task_of(model):
+        raise ValueError(
+            f"{name} was learnt to {task_of(model)}, so it cannot go on with task {task}; start a fresh model."
+        )
     for setting, value in settings.items():
         check_setting(model, setting, f"{name} reads")
         before = getattr(model, setting)
@@ -128,22 +121,23 @@ def check_agrees(model: Any, task: str | None, settings: Mapping[str, Any], name
 
 
 def check_setting(model: Any, name: str, what: str) -> None:
-    """Refuse a setting of text for columns, and the other way round."""
+    """Raise ValueError if a learner has no such setting; `what` says which input it reads."""
     if name not in model.get_params(deep=False):
-        if isinstance(model, SequenceTagger) or is_vector(model):
-            task = task_of(model) if is_vector(model) else "sequence"
-            raise ValueError(f"{name} is no setting for the task {task}; leave it out.")
+        if task_of(model) not in TEXT_LEARNERS:
+            raise ValueError(f"{name} is no setting for the task {task_of(model)}; leave it out.")
         kind, other = ("text", "numbered columns") if reads_text(model) else ("numbered columns", "text")
         raise ValueError(f"{name} is a setting for {other}, and {what} {kind}; leave it out.")
 
 
 # ------------------------------------------------------------------ what a model is given
-def rows_for(model: Any, chunk: Chunk, grow: bool) -> Any:
-    """What a model reads of a chunk: the chunk itself with the fields it was taught, or a sparse matrix.
+def rows_for(model: Any, chunk: Any, grow: bool) -> Any:
+    """What a model reads of a chunk: the chunk with the fields the model knows, a sparse matrix, or lists of features.
 
-    Columns that the model has never met are welcome: they have no weights yet.
+    Columns that the model has not seen are allowed: they have no weights yet.
     """
-    if is_vector(model):
+    if isinstance(chunk, Sentences):
+        return sentence_rows(model, chunk)
+    if task_of(model) in VECTOR_TASKS:
         return vector_rows(model, chunk, grow)
     if reads_text(model):
         if chunk.columns is not None:
@@ -160,28 +154,21 @@ def rows_for(model: Any, chunk: Chunk, grow: bool) -> Any:
     return sparse.csr_array((values, indices, indptr), shape=(len(chunk), width))
 
 
-def answers_for(model: Any, chunk: Chunk) -> Any:
-    """The answers as a model takes them: one label each, or a list of labels each."""
-    if is_vector(model):
+def answers_for(model: Any, chunk: Any) -> Any:
+    """The answers as a model takes them: a label, a list of labels, a number, or tags for each example."""
+    task = task_of(model)
+    if task in VECTOR_TASKS:
         return vector_answers(model, chunk)
-    if is_ranker(model):
+    if task == "sequence":
+        return chunk.answers
+    if task == "rank":
         return [answer if isinstance(answer, list) else [answer] for answer in chunk.answers]
-    return [_single(answer, chunk, i) for i, answer in enumerate(chunk.answers)]
-
-
-def _single(answer: Any, chunk: Chunk, i: int) -> Hashable:
-    if not isinstance(answer, list):
-        return answer
-    if len(answer) == 1:
-        return answer[0]
-    raise ValueError(
-        f"{chunk.source}:{chunk.lines[i]}: there are {len(answer)} labels; expected one, for a model learnt to "
-        "classify. Use the task rank for label sets."
-    )
+    hint = ", for a model learnt to classify. Use the task rank for label sets."
+    return [single(answer, chunk, i, hint) for i, answer in enumerate(chunk.answers)]
 
 
 def _known_fields(model: Any, chunk: Chunk, grow: bool) -> Chunk:
-    """The fields the model was taught, and new ones where it learns; a text alone is the only text it was taught."""
+    """The chunk with the fields the model knows, and new ones if it learns; single texts match whatever their names."""
     notes = model._notes if isinstance(model._notes, dict) else {}
     known, fields = notes.get("fields"), list(chunk.texts)
     if not isinstance(known, list) or known == fields:
@@ -207,14 +194,18 @@ def _kind_of(chunk: Chunk) -> str:
 
 
 # ------------------------------------------------------------------ some of the examples
-def labelled(chunk: Chunk) -> Chunk:
+def labelled(chunk: Any) -> Any:
     """The examples that have an answer."""
     if None not in chunk.answers:
         return chunk
     return taken(chunk, np.array([i for i, answer in enumerate(chunk.answers) if answer is not None], np.int64))
 
 
-def taken(chunk: Chunk, rows: slice | np.ndarray) -> Chunk:
+@overload
+def taken(chunk: Chunk, rows: slice | np.ndarray) -> Chunk: ...
+@overload
+def taken(chunk: Sentences, rows: slice | np.ndarray) -> Sentences: ...
+def taken(chunk: Examples, rows: slice | np.ndarray) -> Examples:
     """Some examples of a chunk: a slice shares its memory, an array of positions copies.
 
     Examples
@@ -225,6 +216,8 @@ def taken(chunk: Chunk, rows: slice | np.ndarray) -> Chunk:
     """
     if isinstance(rows, slice) and (rows.start or 0) <= 0 and rows.stop >= len(chunk):
         return chunk
+    if isinstance(chunk, Sentences):
+        return chunk.taken(rows)
     picked = range(len(chunk))[rows] if isinstance(rows, slice) else rows.tolist()
     columns, named = chunk.columns, chunk.named
     if columns is not None:
@@ -249,8 +242,10 @@ def taken(chunk: Chunk, rows: slice | np.ndarray) -> Chunk:
     )
 
 
-def sizes_of(chunk: Chunk) -> np.ndarray:
-    """How much work each example is: the bytes of its text, or its features."""
+def sizes_of(chunk: Examples) -> np.ndarray:
+    """How much work each example is: the bytes of its text, its features, or its tokens."""
+    if isinstance(chunk, Sentences):
+        return chunk.sizes
     sizes = np.ones(len(chunk), np.int64)
     for text in chunk.texts.values():
         sizes += text.ends - text.starts
@@ -259,7 +254,7 @@ def sizes_of(chunk: Chunk) -> np.ndarray:
 
 
 def _places(indptr: np.ndarray, rows: slice | np.ndarray) -> tuple[np.ndarray, Any]:
-    """Row pointers of some rows, and where their values lie."""
+    """Row pointers of some rows, and the positions of their values."""
     if isinstance(rows, slice):
         bounds = indptr[rows.start : rows.stop + 1]
         return bounds - bounds[0], slice(int(bounds[0]), int(bounds[-1]))

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hinged
-from hinged.evaluate.answers import answer
-from hinged.evaluate.examples import check_agrees, new_learner, rows_for, taken
-from hinged.evaluate.stream import Tally, learn_stream, learner_for, spread
+from hinged.files.answers import answer
+from hinged.files.examples import check_agrees, new_learner, rows_for, taken
+from hinged.files.stream import Tally, learn_stream, learner_for, spread
 from hinged.io.examples import read
 
 TEXT = {
@@ -166,7 +166,7 @@ def test_whether_to_go_on_is_asked_often_however_long_documents_get(monkeypatch)
         return True
 
     monkeypatch.setattr(model, "_learn_batch", learn_slowly)
-    monkeypatch.setattr("hinged.evaluate.stream.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("hinged.files.stream.time.perf_counter", lambda: now[0])
     *_, last = learn_stream(model, whole, going=going)
     assert last.rounds == len(lengths)
     assert max(np.diff(waits)) < 1.0

@@ -10,8 +10,8 @@ from sklearn import metrics as sk
 from tests.cli.streams import examples
 
 import hinged
-from hinged.evaluate.assess import assess, assess_progressively
-from hinged.evaluate.explain import explain_one
+from hinged.evaluate.judging import judge
+from hinged.files import explain_one
 from hinged.io.examples import read
 
 SETTINGS = [{}, {"rule": "pa1", "sharing": "multi", "features": None}, {"average": True}, {"bits": 8}]
@@ -38,7 +38,7 @@ def test_test_then_train_is_progressive_validation(settings, sets):
     lines = stream(150, sets=sets)
     kind, answer = (hinged.TextRanker, "topics") if sets else (hinged.TextClassifier, "label")
     model, other = kind(**settings), kind(**settings)
-    result = assess_progressively(model, chunks(lines), keep=True)
+    result = judge(model, chunks(lines), keep=True, learns=True)
     texts, answers = [line["text"] for line in lines], [line[answer] for line in lines]
     progress = hinged.evaluate.progressive(other, texts, answers)
     assert np.concatenate(result.flags).tolist() == progress.flags.tolist()
@@ -52,7 +52,7 @@ def test_accuracy_confusion_and_scores_of_labels_are_scikit_learns():
     lines, fresh = stream(150), stream(120, seed=5)
     fresh[7]["label"] = fresh[50]["label"] = "unheard of"
     model = hinged.TextClassifier().fit([line["text"] for line in lines], [line["label"] for line in lines])
-    result = assess(model, chunks(fresh))
+    result = judge(model, chunks(fresh))
     right, said = [line["label"] for line in fresh], model.predict([line["text"] for line in fresh]).tolist()
     assert result.unseen == 2
     assert result.accuracy == pytest.approx(sk.accuracy_score(right, said))
@@ -78,7 +78,7 @@ def test_accuracy_confusion_and_scores_of_labels_are_scikit_learns():
 def test_rankings_of_label_sets_are_scikit_learns():
     lines, fresh = stream(150, sets=True), stream(90, seed=5, sets=True)
     model = hinged.TextRanker().fit([line["text"] for line in lines], [line["topics"] for line in lines])
-    result = assess(model, chunks(fresh))
+    result = judge(model, chunks(fresh))
     texts, sets = [line["text"] for line in fresh], [set(line["topics"]) for line in fresh]
     labels = model.classes_.tolist()
     truth = np.array([[label in s for label in labels] for s in sets], int)
@@ -97,7 +97,7 @@ def test_rankings_of_label_sets_are_scikit_learns():
 
 def test_a_right_label_that_is_alone_is_not_counted():
     model = hinged.TextClassifier()
-    result = assess_progressively(model, chunks([{"label": "a", "text": "x y"}] * 3))
+    result = judge(model, chunks([{"label": "a", "text": "x y"}] * 3), learns=True)
     assert (result.unseen, result.unopposed, result.counted, result.mistakes, result.accuracy) == (1, 2, 0, 0, None)
     assert result.confusions() == []
 
@@ -105,13 +105,13 @@ def test_a_right_label_that_is_alone_is_not_counted():
 def test_documents_without_a_right_label_flatter_nobody():
     lines = [{"label": labels, "text": f"word{i % 3} x"} for i, labels in enumerate([["a"], ["b"], ["a", "b"]] * 10)]
     empty = [{"label": [], "text": "x y"}] * 50
-    plain = assess_progressively(hinged.TextRanker(), chunks(lines))
-    mixed = assess_progressively(hinged.TextRanker(), chunks([*lines[:15], *empty, *lines[15:]]))
+    plain = judge(hinged.TextRanker(), chunks(lines), learns=True)
+    mixed = judge(hinged.TextRanker(), chunks([*lines[:15], *empty, *lines[15:]]), learns=True)
     assert plain.unopposed == 10  # both of the two labels known are right
     assert mixed.unopposed == plain.unopposed + 50
     assert mixed.counted == plain.counted
     model = hinged.TextRanker().fit([line["text"] for line in lines], [line["label"] for line in lines])
-    held_out = assess(model, chunks(empty + lines))
+    held_out = judge(model, chunks(empty + lines))
     assert held_out.unopposed == 60
     assert held_out.ranked == held_out.counted == 20
 
