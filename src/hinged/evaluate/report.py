@@ -135,25 +135,13 @@ def write_report(
         raise ValueError("there is nothing to report: runs is empty. Give at least one Run.")
     rows = summarize(runs)
     best = min(rows, key=lambda row: row["rate"])
-    flags = np.asarray(runs[0].progress.flags)
-    counted = int(np.sum(flags >= 0))
-    window = max(1, len(flags) // 10)
-    totals = {run.name: np.asarray(run.progress.curve) for run in runs}
-    recent = {run.name: recent_rate(np.asarray(run.progress.flags), window) for run in runs}
-    marks = np.flatnonzero(flags == -1)
-    axis = f"{unit}, in order of arrival"
-    first = curves(totals, height=430, marks=marks, unit=axis, about="Cumulative mistakes of each learner.")
-    second = curves(recent, height=300, unit=axis, percent=True, about="Recent mistake rate of each learner.")
+    counted = int(np.sum(np.asarray(runs[0].progress.flags) >= 0))
     body = f"""
 <header><p class="kicker">hinged · progressive validation</p><h1>{escape(title)}</h1>
 <p class="lead">Every learner predicts, is told the right label, and learns it at once.
 <strong>{escape(best["learner"])}</strong> made the fewest mistakes: {best["mistakes"]:,} in {counted:,} counted
 {escape(unit)}, {100 * best["rate"]:.1f}&nbsp;%.</p></header>
-<section><h2>Mistakes so far</h2>
-<figure>{first}<figcaption>Lower is better. A tick under the axis marks the first of a new label.</figcaption></figure>
-</section>
-<section><h2>Mistakes lately</h2>
-<figure>{second}<figcaption>Share of mistakes among the last {window:,} {escape(unit)}.</figcaption></figure></section>
+{_pictures(runs, unit)}
 <section><h2>The learners in numbers</h2>{_table(rows, best)}
 <dl class="meaning">{pairs((heading, escape(meaning)) for heading, meaning in COLUMNS.values())}</dl></section>
 {_excerpt(excerpt)}
@@ -162,6 +150,21 @@ def write_report(
 <dl>{pairs((run.name, f"<code>{escape(' '.join(repr(run.model).split()))}</code>") for run in runs)}</dl></section>
 """
     return write_page(path, title, body)
+
+
+def _pictures(runs: Sequence[Run], unit: str) -> str:
+    flags = np.asarray(runs[0].progress.flags)
+    window = max(1, len(flags) // 10)
+    totals = {run.name: np.asarray(run.progress.curve) for run in runs}
+    recent = {run.name: recent_rate(np.asarray(run.progress.flags), window) for run in runs}
+    marks, axis = np.flatnonzero(flags == -1), f"{unit}, in order of arrival"
+    first = curves(totals, height=430, marks=marks, unit=axis, about="Cumulative mistakes of each learner.")
+    second = curves(recent, height=300, unit=axis, percent=True, about="Recent mistake rate of each learner.")
+    return f"""<section><h2>Mistakes so far</h2>
+<figure>{first}<figcaption>Lower is better. A tick under the axis marks the first of a new label.</figcaption></figure>
+</section>
+<section><h2>Mistakes lately</h2>
+<figure>{second}<figcaption>Share of mistakes among the last {window:,} {escape(unit)}.</figcaption></figure></section>"""
 
 
 def _table(rows: Sequence[Mapping[str, Any]], best: Mapping[str, Any]) -> str:
