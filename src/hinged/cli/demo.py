@@ -1,18 +1,17 @@
-"""`hinged demo`: a mailbox is made up and filed, one message at a time, by six learners side by side."""
+"""`hinged demo`: six learners file a generated mailbox, one message at a time, side by side."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hinged.cli.tables import emit
+from hinged.cli.tables import bold, dim, emit, rows_of, say
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from hinged.evaluate.report import Run
     from hinged.experiments import MailStream
 
@@ -114,35 +113,29 @@ def _excerpt(mail: MailStream, runs: list[Run]) -> list[dict[str, str]]:
 
 
 def _print(rows: list[dict[str, Any]], mail: MailStream, picture: Path, report: Path) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    console.print(
+    say(
         f"\n{len(mail):,} messages, {len(set(mail.y.tolist()))} folders that appear over time, "
         f"{int(mail.mislabelled.sum()):,} mislabelled\n"
     )
-    n_columns, unbounded = len(COLUMNS), console.options.update_width(1000)
-    while n_columns > 2 and console.measure(_table(rows, n_columns), options=unbounded).maximum > console.width:
-        n_columns -= 1
-    console.print(_table(rows, n_columns))
-    if n_columns < len(COLUMNS):
-        console.print(f"\nThis terminal is too narrow for {', '.join(COLUMNS[n_columns:])}; the report has them.")
-    console.print(f"\nPicture  {picture}\nReport   {report}\n\nNext, in Python:\n", soft_wrap=True)
-    console.print("\n".join(f"    {line}" for line in NEXT.splitlines()), soft_wrap=True, markup=False)
-    console.print(f"\n{YOURS}", soft_wrap=True, markup=False)
+    width, n = shutil.get_terminal_size((120, 24)).columns, len(COLUMNS)
+    while n > 2 and max(map(len, _table(rows, n))) > width:
+        n -= 1
+    first, *lines = _table(rows, n)
+    best = min(range(len(rows)), key=lambda i: rows[i]["rate"])
+    say(dim(first))
+    for i, line in enumerate(lines):
+        say(bold(line) if i == best else line)
+    if n < len(COLUMNS):
+        say(f"\nThis terminal is too narrow for {', '.join(COLUMNS[n:])}; the report has them.")
+    say(f"\nPicture  {picture}\nReport   {report}\n\nNext, in Python:\n")
+    say("\n".join(f"    {line}" for line in NEXT.splitlines()))
+    say(f"\n{YOURS}")
 
 
-def _table(rows: list[dict[str, Any]], n_columns: int) -> Table:
-    """Lay out the first `n_columns` columns, the best learner in bold."""
-    from rich import box
-    from rich.table import Table
-
-    best = min(rows, key=lambda row: row["rate"])
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
-    for heading in COLUMNS[:n_columns]:
-        table.add_column(heading, justify="left" if heading == "learner" else "right", no_wrap=True)
-    for row in rows:
-        cells = (
+def _table(rows: list[dict[str, Any]], n_columns: int) -> list[str]:
+    """The first columns as aligned lines, the heading first."""
+    cells = (
+        (
             row["learner"],
             f"{row['mistakes']:,}",
             f"{100 * row['rate']:.1f}",
@@ -151,5 +144,6 @@ def _table(rows: list[dict[str, Any]], n_columns: int) -> Table:
             f"{row['seconds']:.3f}",
             "–" if row["certificate"] is None else f"{row['certificate']:,.1f}",
         )
-        table.add_row(*cells[:n_columns], style="bold" if row is best else None)
-    return table
+        for row in rows
+    )
+    return rows_of([COLUMNS[:n_columns], *(row[:n_columns] for row in cells)])

@@ -164,7 +164,8 @@ def _pictures(runs: Sequence[Run], unit: str) -> str:
 <figure>{first}<figcaption>Lower is better. A tick under the axis marks the first of a new label.</figcaption></figure>
 </section>
 <section><h2>Mistakes lately</h2>
-<figure>{second}<figcaption>Share of mistakes among the last {window:,} {escape(unit)}.</figcaption></figure></section>"""
+<figure>{second}<figcaption>Share of mistakes among the last {window:,} {escape(unit)}.</figcaption></figure>
+</section>"""
 
 
 def _table(rows: Sequence[Mapping[str, Any]], best: Mapping[str, Any]) -> str:
