@@ -88,7 +88,7 @@ def chosen(column: str, mail: Mail, closed: bool) -> Any:
 
 
 def differs(here: float, column: str, user: str) -> bool:
-    """Whether a figure is further from print than `MUCH`; not where nothing is printed."""
+    """Return True if a figure differs from print by more than `MUCH`; False if nothing is printed."""
     return user in PRINTED_USERS and abs(here - _print(column, user)) > MUCH * _print(column, user)
 
 

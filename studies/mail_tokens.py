@@ -1,7 +1,7 @@
 """What a mail program knows beside the words: who wrote, and where mail before it went, as words of their own fields.
 
 A folder enters a token only after it was revealed: where the previous message went, the thread's latest, the sender's
-latest. Each token is one word, spelt with underscores.
+latest. Each token is one word, joined by underscores.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from studies.study import Cell, Curves, Outcome, Table
 
 __all__ = ["to_markdown", "write_studies"]
 
-OPEN_TABLES, OPEN_REMARKS = 4, 6  # more are folded away
+OPEN_TABLES, OPEN_REMARKS = 4, 6  # more are folded
 STYLE = """
 main{max-width:1180px}
 nav{margin:0 0 48px;border-top:1px solid var(--line)}
@@ -46,7 +46,7 @@ summary{cursor:pointer;color:var(--muted)}
 
 
 def write_studies(path: str | Path, found: Sequence[Outcome], missing: Mapping[str, str]) -> Path:
-    """Write the report; return where it is."""
+    """Write the report; return its path."""
     many = f"{len(found)} {'study' if len(found) == 1 else 'studies'}, "
     many += f"{_duration(sum(outcome.seconds for outcome in found))} of work"
     head = (
@@ -84,7 +84,7 @@ def _section(outcome: Outcome) -> str:
 
 
 def _folded(what: str, items: list[str], most: int) -> str:
-    """A list of which no more than so many are open to begin with."""
+    """A list that shows at most `most` items at first; the others unfold."""
     shown, rest = (items, []) if len(items) <= most else (items[:1], items[1:])
     more = f"<details><summary>{len(rest)} {what} in detail</summary><ul>{''.join(rest)}</ul></details>" if rest else ""
     return f'<ul class="found">{"".join(shown)}</ul>{more}'
@@ -161,7 +161,7 @@ def _markdown_row(row: Sequence[Cell]) -> str:
 
 
 def _shown(cell: Cell, at: int) -> str:
-    """A cell in words: what was measured with three digits, the first column as short as it is.
+    """Format a cell: measurements with three digits, the first column unchanged.
 
     Examples
     --------
@@ -178,6 +178,6 @@ def _shown(cell: Cell, at: int) -> str:
 
 
 def _code(text: str) -> str:
-    """What stands between backticks, as code."""
+    """Mark text between backticks as code."""
     pieces = text.split("`")
     return "".join(f"<code>{piece}</code>" if at % 2 else piece for at, piece in enumerate(pieces))

@@ -1,4 +1,4 @@
-"""Running studies: some or all of them, with results kept by content so that a second run is instant."""
+"""Run some or all studies; results are cached by content, so that a second run is instant."""
 
 from __future__ import annotations
 
@@ -60,18 +60,18 @@ def reproduce(
     begin: Callable[[Study], None] | None = None,
     advance: Callable[[str], None] | None = None,
 ) -> tuple[list[Outcome], dict[str, str]]:
-    """Run studies by name, all of them by default; return what was found, and why others could not be run.
+    """Run studies by name, all by default; return the outcomes, and why other studies could not be run.
 
     Parameters
     ----------
     names : sequence of str
         Names of `STUDIES`.
     fresh : bool
-        Run again what was kept.
+        Ignore cached results.
     begin : callable, optional
-        Told of each study that is run.
+        Called with each study before it runs.
     advance : callable, optional
-        Told of each step of it.
+        Called with the name of each finished step.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def reproduce(
         started = time.perf_counter()
         try:
             outcome = study.run(advance or (lambda done: None))
-        except FileNotFoundError as problem:  # the folder is there, a file of it is not
+        except FileNotFoundError as problem:  # the folder exists, but a file in it is missing
             missing[name] = f"{problem.filename or problem} is not there; {_where(study)}"
             continue
         outcome.seconds = time.perf_counter() - started
@@ -108,7 +108,7 @@ def reproduce(
 
 
 def _kept(study: Study) -> Path:
-    """Where the outcome of a study lies: a file named after the sources and the data that it depends on."""
+    """The cache file of a study, named after a checksum of the sources and data it depends on."""
     digest = hashlib.sha256(study.name.encode())
     for source in sources_of(study.run.__module__):
         digest.update(source.read_bytes())
@@ -128,7 +128,7 @@ def _where(study: Study) -> str:
 
 
 def _keep(place: Path, outcome: Outcome) -> None:
-    """Write an outcome whole or not at all; a folder that may not be written to keeps nothing."""
+    """Write an outcome atomically; without permission to write, nothing is cached."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         beside = place.with_name(f".{place.name}.{os.getpid()}")

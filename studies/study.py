@@ -1,4 +1,4 @@
-"""What a study hands back, as plain data: tables, curves, remarks."""
+"""The outcome of a study as plain data: tables, curves, remarks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["Curves", "Outcome", "Study", "Table"]
 
 POINTS = 300  # kept of a long curve
 Cell = Any  # str, int, float or None
-Advance = Callable[[str], None]  # told what was done, a step each
+Advance = Callable[[str], None]  # called with the name of each finished step
 
 
 @dataclass
 class Table:
-    """A titled table; cells of `best` rows or columns are not marked, the reader can see."""
+    """A titled table."""
 
     title: str
     columns: list[str]
@@ -85,12 +85,12 @@ class Outcome:
     seconds: float = 0.0
 
     def plain(self) -> dict[str, Any]:
-        """The same as containers that JSON knows."""
+        """The outcome as JSON types."""
         return asdict(self)
 
     @classmethod
     def of_plain(cls, plain: dict[str, Any]) -> Outcome:
-        """What `plain` was made of."""
+        """The inverse of `plain`."""
         tables, curves = [Table(**t) for t in plain["tables"]], [Curves(**c) for c in plain["curves"]]
         return cls(**{**plain, "tables": tables, "curves": curves})
 
@@ -102,18 +102,18 @@ class Study:
     Attributes
     ----------
     name : str
-        What the command line calls it.
+        Its name on the command line.
     title : str
     source : str
         The paper's table or figure.
     data : tuple of str
         Names of the real data sets it needs, as `hinged.datasets.folder` knows them.
     steps : int
-        How often it reports progress.
+        Number of calls of `advance`.
     run : callable
         Given `advance`, returns an Outcome.
     packages : tuple of str
-        Packages that it uses where they are installed; its outcome is another without them.
+        Optional packages; the outcome differs without them.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Vowpal Wabbit on the same documents: their words, or the very rows that our learner reads."""
+"""Vowpal Wabbit on the same documents: their words, or exactly the rows that our learner reads."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ READINGS = {
 
 
 def best_of(reading: str, documents: Sequence[Any], labels: Sequence[str], most: int | None = None) -> Best:
-    """Mistakes at the best of a reading's settings, or of the first so many; a label's first round does not count."""
+    """Mistakes at the best of a reading's settings, or of the first `most`; a label's first round does not count."""
     numbers = {label: i for i, label in enumerate(dict.fromkeys(labels), start=1)}
     lines = [
         f"{numbers[label]} | {line}" for label, line in zip(labels, READINGS[reading].lines(documents), strict=True)

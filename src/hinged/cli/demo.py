@@ -35,13 +35,13 @@ YOURS = "And on your own mail (nothing is changed): hinged mail replay ~/Maildir
 
 
 def demo(
-    messages: Annotated[int, typer.Option(help="How many messages arrive.")] = 3000,
-    folders: Annotated[int, typer.Option(help="How many folders appear over time.")] = 25,
-    seed: Annotated[int, typer.Option(help="Another seed makes up another mailbox.")] = 0,
+    messages: Annotated[int, typer.Option(help="Number of messages.")] = 3000,
+    folders: Annotated[int, typer.Option(help="Number of folders, which appear over time.")] = 25,
+    seed: Annotated[int, typer.Option(help="Seed of the generated mailbox.")] = 0,
     out: Annotated[Path, typer.Option(help="The folder for mistakes.png and report.html.")] = Path("hinged-demo"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
-    """File a made-up mailbox by six learners side by side.
+    """Let six learners file a generated mailbox, side by side.
 
     Messages come one at a time. Ends with a table, a picture of the mistakes and a report that opens offline.
 
@@ -59,7 +59,7 @@ def demo(
     out.mkdir(parents=True, exist_ok=True)
     models = {name: Classifier(**settings) for name, settings in LEARNERS.items()}
     with bar() as show:
-        for i, (name, settings) in enumerate(LEARNERS.items()):  # so that no learner's time holds that of the compiler
+        for i, (name, settings) in enumerate(LEARNERS.items()):  # so that compiling is not part of any learner's time
             show(f"preparing {name} (a first run compiles)", i, len(LEARNERS))
             progressive(Classifier(**settings), mail.X[:50], mail.y[:50])
 
@@ -91,7 +91,7 @@ def _settings(mail: MailStream, messages: int, folders: int, seed: int) -> dict[
     return {
         "Stream": f"{messages:,} generated messages in {folders} folders, {int(mail.mislabelled.sum()):,} of them "
         f"mislabelled; {len(mail.words):,} features, {mail.X.nnz / messages:.0f} in a message",
-        "Meaning": "The stream was made to be fairly hard; it illustrates learners and does not rank them on real mail",
+        "Meaning": "The stream is made to be fairly hard; it illustrates learners and does not rank them on real mail",
         "Repeat by": f"hinged demo --messages {messages} --folders {folders} --seed {seed}",
     }
 

@@ -115,7 +115,7 @@ def _check_options(inputs: Inputs, plan: Plan) -> None:
         )
     if plan.bound and (plan.model is not None or plan.holdout is not None):
         other = "--holdout" if plan.model is None else "--model"
-        raise typer.BadParameter(f"--bound speaks of a learner judged while it learns from zero; leave {other} out")
+        raise typer.BadParameter(f"--bound is for a new learner that is judged while it learns; leave {other} out")
 
 
 def _judged(inputs: Inputs, plan: Plan) -> Found:

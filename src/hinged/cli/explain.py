@@ -38,8 +38,8 @@ def explain(
 ) -> None:
     """Show which words speak for a label, and which against it.
 
-    Their shares sum to the label's score. Of a tagger, what speaks for the tag of each word; further columns follow a
-    word after a slash, as in the/DT cat/NN.
+    The shares sum to the label's score. For a tagger, the tag of each word is explained; further columns follow a word
+    after a slash, as in the/DT cat/NN.
 
     Example: hinged explain --model mail.hinged "the invoice is due"
     """

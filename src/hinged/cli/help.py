@@ -1,4 +1,4 @@
-"""What all commands share: help in plain text, and a quiet end when the reader of stdout has gone."""
+"""What all commands share: help in plain text, and a quiet end when stdout is closed by its reader."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Command"]
 class Command(TyperCommand):
     """A command whose help lists its options under the headings they were declared with.
 
-    Rich's boxes would take longer to import than all the rest.
+    Typer's own help would import Rich, which takes longer than everything else.
     """
 
     def invoke(self, ctx: Any) -> Any:
@@ -30,7 +30,7 @@ class Command(TyperCommand):
             raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the groups, those without a heading of their own first."""
+        """Write the groups of options; those without a heading come first."""
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)

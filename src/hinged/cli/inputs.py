@@ -173,7 +173,7 @@ class Inputs:
         given = [name for name in ("text", "label") if self.given[name]] + list(self.more)
         if self.format is not None or given:
             name = "format" if self.format is not None else given[0].replace("_", "-")
-            raise typer.BadParameter(f"--{name} says nothing of tagged sentences; leave it out")
+            raise typer.BadParameter(f"--{name} does not apply to tagged sentences; leave it out")
         size = at_once or 1
         for file in self.files:
             with read_sentences(file, tagged=tagged, on_error=self.on_error) as reader:

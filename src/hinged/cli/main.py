@@ -37,7 +37,7 @@ app.add_typer(mail)
 
 @app.command(hidden=True, cls=Command, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 def reproduce() -> None:
-    """Say where the studies of the papers are now.
+    """Say how to run the studies of the papers.
 
     Example: python -m studies pa-noise
     """

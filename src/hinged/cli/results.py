@@ -1,4 +1,4 @@
-"""How `hinged evaluate` shows what it found: tables for people, dicts for JSON, one pair for each kind of result."""
+"""Results of `hinged evaluate`: tables for people and dicts for JSON, for each kind of result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progressive validation, reports and plots."""
+"""Progressive validation, assessments, reports and plots."""
 
 from hinged.evaluate.metrics import RankingMetrics, ranking_metrics
 from hinged.evaluate.plots import plot_mistakes, plot_reliability

@@ -30,7 +30,7 @@ RANKING = {
     ),
     "one_error": ("One-error", "Share of examples whose best label is wrong."),
     "ranking_loss": ("Ranking loss", "Share of pairs of a right and a wrong label in the wrong order."),
-    "coverage": ("Coverage", "How many labels one must look at, on average, to have seen all right ones."),
+    "coverage": ("Coverage", "Mean number of top labels that contain all right ones."),
 }
 
 
@@ -44,9 +44,9 @@ def write_assessment(path: str | Path, result: Assessment, model: Any, name: str
     model : estimator
         Shown by its settings.
     name : str
-        What was judged: a file, say.
+        What was judged, such as a file.
     how : str
-        How: "each judged, then learnt".
+        How it was judged, such as "each judged, then learnt".
     more : str
         Further sections, as HTML.
     """
@@ -69,10 +69,10 @@ def write_assessment(path: str | Path, result: Assessment, model: Any, name: str
 {_ranking(result)}
 <section><h2>Mistakes so far</h2><figure>{total}<figcaption>A tick under the axis marks a label that was new, which
 is not counted.</figcaption></figure></section>
-<section><h2>Mistakes lately</h2><figure>{recent}<figcaption>Share of mistakes among the last {window:,}
+<section><h2>Recent mistakes</h2><figure>{recent}<figcaption>Share of mistakes among the last {window:,}
 examples.</figcaption></figure></section>
-<section><h2>How far down the right label stands</h2><figure>{among}<figcaption>Share of examples whose right label is
-among the first so many.</figcaption></figure></section>
+<section><h2>Rank of the right label</h2><figure>{among}<figcaption>Share of examples whose right label is
+among the first k.</figcaption></figure></section>
 {more}
 {_confusion(result)}
 {_confidence(sure[counted], ranks[counted] == 1)}
@@ -105,14 +105,14 @@ def _confusion(result: Assessment) -> str:
 
 
 def confusion_sections(result: Assessment, shown: Sequence[object], note: str, was: str, taken_for: str) -> str:
-    """Draw the squares of the labels shown; list the confusions, where there are any.
+    """Draw the squares of the labels shown, and list the confusions if there are any.
 
     Parameters
     ----------
     result : Assessment
     shown : labels, no more than `MOST_SQUARES`
     note : str
-        Which labels these are, and what is a row, what a column.
+        Says which labels are shown, and what rows and columns are.
     was, taken_for : str
         Headings of the right and of the predicted labels.
     """
@@ -123,7 +123,7 @@ def confusion_sections(result: Assessment, shown: Sequence[object], note: str, w
     listed = table((was, taken_for, "Times"), lines)
     squares = confusion_squares(shown, result.pairs)
     return (
-        f"<section><h2>What is taken for what</h2><figure>{squares}<figcaption>{note}; the darker, the larger the "
+        f"<section><h2>Confusions</h2><figure>{squares}<figcaption>{note}; the darker, the larger the "
         "share of the row. Point at a square for its numbers.</figcaption></figure></section>"
     ) + (f"<section><h2>The most frequent confusions</h2>{listed}</section>" if lines else "")
 
@@ -132,7 +132,7 @@ def _confidence(sure: np.ndarray, hit: np.ndarray) -> str:
     if not len(sure):
         return ""
     return (
-        f"<section><h2>How far the confidence can be believed</h2><figure>{reliability_dots(sure, hit)}"
+        f"<section><h2>Calibration of the confidence</h2><figure>{reliability_dots(sure, hit)}"
         "<figcaption>A larger dot stands for more examples.</figcaption></figure></section>"
     )
 

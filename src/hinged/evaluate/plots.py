@@ -26,7 +26,7 @@ __all__ = [
     "spread_labels",
 ]
 
-# Eight hues that remain apart under the common colour deficiencies (Okabe and Ito, with an indigo for black).
+# Eight hues that can be told apart with common colour deficiencies (Okabe and Ito, with an indigo for black).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A9099", "#332288")
 INK, MUTED, HAIRLINE = "#1b1f24", "#636b75", "#e4e6e9"
 STYLE: dict[Any, Any] = {
@@ -55,7 +55,7 @@ def plot_mistakes(
     path : path
         Where to write; the suffix chooses the format (``.png``, ``.svg``, ``.pdf``).
     title : str
-        What stands above the picture.
+        Title of the picture.
     unit : str, default "rounds"
         What a round is, in the plural.
 
@@ -114,11 +114,11 @@ def plot_reliability(confidence: ArrayLike, hit: ArrayLike, path: str | Path, *,
     confidence : array-like of float in [0, 1]
         The confidence of each prediction.
     hit : array-like of bool
-        Whether it was right.
+        True where the prediction was right.
     path : path
         Where to write; the suffix chooses the format.
     bins : int, default 10
-        How many equal intervals the confidences are gathered in.
+        Number of equal intervals of confidence.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def plot_reliability(confidence: ArrayLike, hit: ArrayLike, path: str | Path, *,
         axes.set_aspect("equal")
         axes.set_xlabel("confidence")
         note = f"share of right predictions · mean gap to the diagonal {error:.3f}"
-        finish(axes, "How far the confidence can be believed", note)
+        finish(axes, "Calibration of the confidence", note)
         return save(figure, path)
 
 
@@ -174,7 +174,7 @@ def reliability(
 def spread_labels(positions: Sequence[float], gap: float) -> list[float]:
     """Move label positions apart until neighbours are `gap` from each other, in the same order.
 
-    The labels that collide end up centred on where they wanted to be (a least-squares fit).
+    Labels that collide end up centred on their wanted positions (a least-squares fit).
 
     Examples
     --------

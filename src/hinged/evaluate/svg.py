@@ -192,13 +192,13 @@ def confusion_squares(labels: Sequence[object], times: Mapping[tuple[object, obj
 
 
 def _short(label: object) -> str:
-    """A label's name; of a long one its end, which says most where names are paths."""
+    """A label's name; a long one is cut at the front, because the end of a path says most."""
     name = str(label)
     return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
 
 
 def reliability_dots(confidence: ArrayLike, hit: ArrayLike) -> str:
-    """Draw how often predictions were right against how sure they were; a larger dot stands for more of them.
+    """Draw the share of right predictions by confidence; a larger dot stands for more predictions.
 
     Examples
     --------
@@ -230,8 +230,8 @@ def reliability_dots(confidence: ArrayLike, hit: ArrayLike) -> str:
         )
     parts.append(
         f'<text class="tick middle" x="{left + side / 2}" y="{bottom + 46}">confidence</text>'
-        f'<text class="tick" x="{left + side + 28}" y="{top + 12}">share of right predictions, by confidence;</text>'
-        f'<text class="tick" x="{left + side + 28}" y="{top + 32}">the dashed line is where it can be believed</text>'
+        f'<text class="tick" x="{left + side + 28}" y="{top + 12}">share of right predictions by confidence;</text>'
+        f'<text class="tick" x="{left + side + 28}" y="{top + 32}">on the dashed line it is calibrated</text>'
         "</svg>"
     )
     return "".join(parts)

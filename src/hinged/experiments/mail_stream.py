@@ -1,4 +1,4 @@
-"""A generated stream of mail, made to be filed one message at a time."""
+"""A generated stream of mail, to be filed one message at a time."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class MailStream:
 
 
 class _Folder:
-    """Who writes to one folder and about what, as it moves through time."""
+    """Senders and topic of one folder; the topic drifts over time."""
 
     def __init__(self, rng: np.random.Generator, words: NDArray[np.intp], people: NDArray[np.intp], mailing_list: int):
         self.words = words  # a topic is a window that slides along this list
@@ -95,7 +95,7 @@ class _Folder:
         self.topic = np.cumsum(1.0 / (1.0 + (gap / 3.0) ** 1.5))
 
     def activity(self, now: float) -> float:
-        """How lively the folder is at the time `now`: it has seasons, and may fall silent."""
+        """The folder's share of new mail at the time `now`: it has seasons, and may stop."""
         return 0.01 if now > self.end else 1.0 + 0.8 * float(np.sin(2 * np.pi * now / self.period + self.phase))
 
     def draw_words(self, rng: np.random.Generator, n: int) -> NDArray[np.intp]:
@@ -122,8 +122,8 @@ def mail_stream(n_messages: int = 3000, n_folders: int = 25, seed: int = 0, nois
     drift, and neighbours such as ``projects/aurora`` and ``projects/borealis`` share some of theirs. Replies
     share the subject of their thread, mailing lists leave a tag, busy people write to several folders.
 
-    How hard it is was chosen, by trying, so that good learners err on about a fifth of the messages: it
-    illustrates learners, and does not tell which of them is best on real mail.
+    Its difficulty was tuned so that good learners err on about a fifth of the messages: it illustrates learners,
+    and does not show which of them is best on real mail.
 
     Parameters
     ----------

@@ -25,12 +25,12 @@ class Reason(NamedTuple):
     Attributes
     ----------
     label : the label explained
-    score, rank, n_labels : its score, its place among so many labels
+    score, rank, n_labels : its score, and its rank among `n_labels` labels
     rival : the runner-up of the best label; for another label, the best one
-    lead : how far ahead of the rival it is, negative where behind
+    lead : its score minus that of the rival
     confidence : chance that the best label is right; None for models without a ranking
     features : (feature, share) pairs that sum to the score, largest first
-    unknown : features of the example that the model has never learnt
+    unknown : features of the example that the model has not seen
     """
 
     label: Hashable
@@ -130,13 +130,13 @@ def _example(model: Any, text: str) -> Chunk:
         try:
             fields = json.loads(text)
         except ValueError as problem:
-            raise ValueError(f"the text begins like a JSON object but is none ({problem}).") from None
+            raise ValueError(f"the text begins like a JSON object but is not valid JSON ({problem}).") from None
         texts = [name for name, value in fields.items() if isinstance(value, str)]
         return _read(text, "jsonl", [name for name in texts if name in known] or texts or None)
     if len(known) > 1 and "text" not in known:
         example = json.dumps({known[-1]: text[:20] + ("…" if len(text) > 20 else "")}, ensure_ascii=False)
         raise ValueError(
-            f"this model was taught the fields {', '.join(known)}; say which one the text is, as in {example}."
+            f"this model was taught the fields {', '.join(known)}; name the field of the text, as in {example}."
         )
     return _read("\t" + text, "lines")
 

@@ -52,7 +52,7 @@ def words_of(model: Any, sentence: Sentence, source: str) -> list[tuple[str, ...
     notes = model._notes if isinstance(model._notes, dict) else {}
     known, given = notes.get("columns"), len(sentence.tokens[0])
     if not isinstance(known, int):
-        raise ValueError("this tagger was not taught from a file, so nothing says how to read one; use it from Python.")
+        raise ValueError("this tagger was not taught from a file, so its columns are not known; use it from Python.")
     if given < known or (sentence.tags and given != known):
         found = f"{given} columns" + (" and a tag" if sentence.tags else "")
         raise ValueError(f"this model was taught {known} columns a token; {source}:{sentence.line} has {found}.")

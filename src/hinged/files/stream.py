@@ -40,7 +40,7 @@ class Tally(NamedTuple):
     updates : rounds that took a step
     labels, features : how many the model knows
     novel : rounds with a label that was new
-    unopposed : rounds without a right label, or without a wrong one
+    unopposed : rounds that cannot be predicted wrongly: without a right label, or without a wrong one
     unlabelled, skipped : examples without an answer, and malformed ones, both left out
     seconds : time spent learning, without reading
     """
@@ -59,11 +59,11 @@ class Tally(NamedTuple):
 
     @property
     def rate(self) -> float | None:
-        """Mistakes per counted round; None where none was counted."""
+        """Mistakes per counted round; None if none was counted."""
         return self.mistakes / self.counted if self.counted else None
 
     def since(self, earlier: Tally) -> Tally:
-        """What happened after an earlier moment; labels and features as they are now.
+        """The counts since an earlier tally; labels and features as they are now.
 
         Examples
         --------
