@@ -109,7 +109,7 @@ bench: install ## time and mistakes beside scikit-learn, River and Vowpal Wabbit
 
 reproduce: install ## the experiments of the papers, run again; a report, JSON, and docs/results.md
 	$(BIN)/pip install --quiet --editable ".[bench]"
-	$(BIN)/hinged reproduce
+	$(BIN)/python -m studies
 	cp hinged-results/results.md docs/results.md
 
 clean: ## remove everything that was made

@@ -4,8 +4,8 @@ import time
 
 import hinged
 from benchmarks.report import Bar, Report, Sheet
-from hinged.experiments.papers.digits import SETS, digits
 from hinged.mercer import Budget
+from studies.digits import SETS, digits
 
 SIZES = (50, 100, 200, 400, 800, 1600)
 LARGEST_PROJECTION = 400  # each removal costs O(size³)

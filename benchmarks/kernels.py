@@ -10,8 +10,8 @@ from threadpoolctl import threadpool_limits
 
 import hinged
 from benchmarks.report import Bar, Report, Sheet, at_least
-from hinged.experiments.papers.digits import SETS, digits, prepared
 from hinged.mercer import Polynomial
+from studies.digits import SETS, digits, prepared
 
 PREFIX = 6000  # rows for the plain loop and for SVC
 SVC_MOST = 20_000  # on all 60,000 rows SVC alone takes seven minutes

@@ -14,7 +14,7 @@ from typing import Any
 
 import hinged
 from benchmarks.report import Bar, Cell, Report, Sheet
-from hinged.experiments.papers.vowpal_wabbit import READINGS, best_of
+from studies.vowpal_wabbit import READINGS, best_of
 
 FIELDS = ("from", "to", "cc", "subject", "body")
 

@@ -17,7 +17,7 @@ from scipy import sparse
 import hinged
 from benchmarks.peers import scikit_learn, vowpal_wabbit
 from benchmarks.report import Report, Sheet
-from hinged.evaluate.assess import assess_progressively
+from hinged.evaluate.judging import judge
 from hinged.evaluate.metrics import ranking_metrics
 from hinged.io.examples.chunk import Chunk
 from hinged.text import Vocabulary
@@ -161,7 +161,7 @@ def _ours(rule: str, **more: Any) -> Learn:
                     part = X[start:stop]
                     columns = part.indptr, part.indices, part.data
                     chunk = Chunk(list(sets[start:stop]), np.arange(start, stop), rows.name, columns=columns)
-                    judged = assess_progressively(model, [chunk])
+                    judged = judge(model, [chunk], learns=True)
             assert judged is not None
             assert judged.ranking is not None
             seconds = math.inf

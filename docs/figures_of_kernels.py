@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import hinged
 from hinged.evaluate import plots, progressive
-from hinged.experiments.papers.digits import METHODS, SETS, digits
 from hinged.mercer import Budget
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # a script sees its own folder alone
+from studies.digits import METHODS, SETS, digits
 
 COLOURS = dict(zip(("PA-I", "MIRA", "Perceptron"), plots.COLOURS, strict=False))
 DROPS = dict(zip(("project", "oldest", "smallest"), plots.COLOURS, strict=False))

@@ -6,6 +6,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +24,7 @@ LEVELS = (
     ("loops", "io"),
     ("text",),
     ("estimators",),
+    ("files",),
     ("evaluate",),
     ("bounds",),
     ("experiments", "journal"),
@@ -49,13 +51,14 @@ def imported(path):
                 yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-#: A compiled loop that uses nothing of ours: Numba sees by itself when it changes.
-ALONE = "experiments/papers/adaptive.py"
-
-
-@pytest.mark.parametrize("module", [m for m in MODULES if m.split("/")[0] in PLAIN and m != ALONE])
+@pytest.mark.parametrize("module", [m for m in MODULES if m.split("/")[0] in PLAIN])
 def test_a_plain_folder_compiles_nothing(module):
     assert "njit" not in (ROOT / module).read_text(encoding="utf-8")
+
+
+def test_the_wheel_holds_the_package_alone():
+    project = tomllib.loads((ROOT.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["tool"]["hatch"]["build"]["targets"]["wheel"] == {"packages": ["src/hinged"]}
 
 
 def test_every_folder_has_its_level():

@@ -144,7 +144,7 @@ def test_the_report_opens_offline(call, tmp_path, model, ranker):
         (("--holdout", "1.5"), "--holdout"),
         (("--holdout", "0.2", "--model", "m.hinged"), "--model"),
         (("--passes", "2"), "--holdout"),
-        (("--bound", "--holdout", "0.2"), "--bound speaks of a learner judged while it learns"),
+        (("--bound", "--holdout", "0.2"), "--bound is for a new learner that is judged while it learns"),
         (("--bound", "--model", "m.hinged"), "leave --model out"),
         (("--report", "nowhere/r.html"), "nowhere"),
         (("--model", "none.hinged"), "none.hinged"),

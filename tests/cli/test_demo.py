@@ -82,6 +82,8 @@ def every_command():
     """Every command as its words, () for the program itself."""
     yield ()
     for name, command in sorted(typer.main.get_command(app).commands.items()):
+        if command.hidden:  # moved or removed: it says so, whatever the options
+            continue
         yield (name,)
         yield from ((name, own) for own in sorted(getattr(command, "commands", ())))
 

@@ -75,7 +75,7 @@ def test_going_on_and_judging(call, learnt, tmp_path):
 
 @pytest.mark.parametrize(("arguments", "stdin", "says"), [
     (["learn", "--task", "sequence", "--sharing", "hybrid"], "a b\n", "sharing is no setting for the task sequence"),
-    (["learn", "--task", "sequence", "--format", "csv"], "a b\n", "says nothing of tagged sentences"),
+    (["learn", "--task", "sequence", "--format", "csv"], "a b\n", "does not apply to tagged sentences"),
     (["learn", "--task", "sequence"], "a b\nc\n", "stdin:2: the line has 1 columns"),
     (["learn", "--task", "sequence"], "\n\n", "holds no examples"),
 ])  # fmt: skip

@@ -11,7 +11,7 @@ from scipy import sparse
 from tests.estimators.every_learner import LEARNERS
 
 import hinged
-from hinged.evaluate.stream import learn_stream
+from hinged.files import learn_stream
 from hinged.io.examples import read
 from hinged.loops import hearing
 

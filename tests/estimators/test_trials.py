@@ -280,7 +280,7 @@ def test_settings_may_change_between_trials_but_not_the_geometry():
 
 
 def test_commands_say_that_they_read_no_trials(tmp_path):
-    from hinged.evaluate.examples import load_learner
+    from hinged.files import load_learner
 
     model = hinged.Trials("pa1")
     model.learn_one([[1.0]], [1])

@@ -4,7 +4,7 @@ import pytest
 from tests.server.site import left
 
 from hinged.bounds.drawing import about
-from hinged.evaluate.svg_assessment import confusion_squares
+from hinged.evaluate.svg import confusion_squares
 from hinged.mail import open_source, replay
 from hinged.mail.replay_page import write_replay
 

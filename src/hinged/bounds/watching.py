@@ -16,7 +16,7 @@ from sklearn.base import clone
 from hinged.bounds.comparators import entropy_of
 from hinged.bounds.running import Trace, trace
 from hinged.estimators import Classifier, Ranker
-from hinged.evaluate.examples import answers_for, is_ranker, labelled, reads_text, rows_for
+from hinged.files.examples import answers_for, labelled, reads_text, rows_for, task_of
 from hinged.io.examples.chunk import Chunk
 from hinged.sharing.plan import chosen_features
 
@@ -148,7 +148,7 @@ def _like(model: Any) -> Any:
     """A fresh learner of the same settings that reads matrices."""
     if not reads_text(model):
         return clone(model)
-    kind = Ranker if is_ranker(model) else Classifier
+    kind = Ranker if task_of(model) == "rank" else Classifier
     known = inspect.signature(kind).parameters
     return kind(**{name: value for name, value in model.get_params(deep=False).items() if name in known})
 

@@ -20,7 +20,7 @@ __all__ = ["convert"]
 def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="What to read; - for standard input.")],
     target: Annotated[
-        str, typer.Argument(metavar="OUT", help="Where to write; - for standard output. .gz and .zst are packed.")
+        str, typer.Argument(metavar="OUT", help="The output; - for standard output. .gz and .zst are compressed.")
     ],
     *,
     to: Annotated[
@@ -32,7 +32,7 @@ def convert(
 ) -> None:
     """Convert examples from one format to another.
 
-    A chunk at a time, so that memory does not grow with the file. What OUT cannot hold is refused, never left out.
+    Memory does not grow with the file. It is an error if the format of OUT cannot hold something; nothing is left out.
 
     Example: hinged convert mail.csv mail.jsonl.gz
     """
@@ -42,7 +42,7 @@ def convert(
     inputs.aside = "nothing was written"
     if target == "-":
         if to is None:
-            raise typer.BadParameter("standard output has no name to tell the format by; give --to")
+            raise typer.BadParameter("standard output has no file name to infer the format from; give --to")
         if as_json:
             raise typer.BadParameter("--json and the examples cannot both go to standard output; name a file")
     elif os.path.exists(target) and os.path.exists(source) and os.path.samefile(source, target):
@@ -67,6 +67,6 @@ def convert(
 
 
 def _some(inputs: Inputs, foot: Any) -> Any:
-    """The chunks, if there are any: an empty input leaves no empty output behind."""
+    """The chunks; without any it is an error, so that no empty output is written."""
     yield from inputs.chunks(foot)
     inputs.check_any()

@@ -1,18 +1,17 @@
-"""`hinged demo`: a mailbox is made up and filed, one message at a time, by six learners side by side."""
+"""`hinged demo`: six learners file a generated mailbox, one message at a time, side by side."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hinged.cli.tables import emit
+from hinged.cli.tables import bold, dim, emit, rows_of, say
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from hinged.evaluate.report import Run
     from hinged.experiments import MailStream
 
@@ -36,13 +35,13 @@ YOURS = "And on your own mail (nothing is changed): hinged mail replay ~/Maildir
 
 
 def demo(
-    messages: Annotated[int, typer.Option(help="How many messages arrive.")] = 3000,
-    folders: Annotated[int, typer.Option(help="How many folders appear over time.")] = 25,
-    seed: Annotated[int, typer.Option(help="Another seed makes up another mailbox.")] = 0,
+    messages: Annotated[int, typer.Option(help="Number of messages.")] = 3000,
+    folders: Annotated[int, typer.Option(help="Number of folders, which appear over time.")] = 25,
+    seed: Annotated[int, typer.Option(help="Seed of the generated mailbox.")] = 0,
     out: Annotated[Path, typer.Option(help="The folder for mistakes.png and report.html.")] = Path("hinged-demo"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
-    """File a made-up mailbox by six learners side by side.
+    """Let six learners file a generated mailbox, side by side.
 
     Messages come one at a time. Ends with a table, a picture of the mistakes and a report that opens offline.
 
@@ -60,7 +59,7 @@ def demo(
     out.mkdir(parents=True, exist_ok=True)
     models = {name: Classifier(**settings) for name, settings in LEARNERS.items()}
     with bar() as show:
-        for i, (name, settings) in enumerate(LEARNERS.items()):  # so that no learner's time holds that of the compiler
+        for i, (name, settings) in enumerate(LEARNERS.items()):  # so that compiling is not part of any learner's time
             show(f"preparing {name} (a first run compiles)", i, len(LEARNERS))
             progressive(Classifier(**settings), mail.X[:50], mail.y[:50])
 
@@ -92,7 +91,7 @@ def _settings(mail: MailStream, messages: int, folders: int, seed: int) -> dict[
     return {
         "Stream": f"{messages:,} generated messages in {folders} folders, {int(mail.mislabelled.sum()):,} of them "
         f"mislabelled; {len(mail.words):,} features, {mail.X.nnz / messages:.0f} in a message",
-        "Meaning": "The stream was made to be fairly hard; it illustrates learners and does not rank them on real mail",
+        "Meaning": "The stream is made to be fairly hard; it illustrates learners and does not rank them on real mail",
         "Repeat by": f"hinged demo --messages {messages} --folders {folders} --seed {seed}",
     }
 
@@ -114,35 +113,29 @@ def _excerpt(mail: MailStream, runs: list[Run]) -> list[dict[str, str]]:
 
 
 def _print(rows: list[dict[str, Any]], mail: MailStream, picture: Path, report: Path) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    console.print(
+    say(
         f"\n{len(mail):,} messages, {len(set(mail.y.tolist()))} folders that appear over time, "
         f"{int(mail.mislabelled.sum()):,} mislabelled\n"
     )
-    n_columns, unbounded = len(COLUMNS), console.options.update_width(1000)
-    while n_columns > 2 and console.measure(_table(rows, n_columns), options=unbounded).maximum > console.width:
-        n_columns -= 1
-    console.print(_table(rows, n_columns))
-    if n_columns < len(COLUMNS):
-        console.print(f"\nThis terminal is too narrow for {', '.join(COLUMNS[n_columns:])}; the report has them.")
-    console.print(f"\nPicture  {picture}\nReport   {report}\n\nNext, in Python:\n", soft_wrap=True)
-    console.print("\n".join(f"    {line}" for line in NEXT.splitlines()), soft_wrap=True, markup=False)
-    console.print(f"\n{YOURS}", soft_wrap=True, markup=False)
+    width, n = shutil.get_terminal_size((120, 24)).columns, len(COLUMNS)
+    while n > 2 and max(map(len, _table(rows, n))) > width:
+        n -= 1
+    first, *lines = _table(rows, n)
+    best = min(range(len(rows)), key=lambda i: rows[i]["rate"])
+    say(dim(first))
+    for i, line in enumerate(lines):
+        say(bold(line) if i == best else line)
+    if n < len(COLUMNS):
+        say(f"\nThis terminal is too narrow for {', '.join(COLUMNS[n:])}; the report has them.")
+    say(f"\nPicture  {picture}\nReport   {report}\n\nNext, in Python:\n")
+    say("\n".join(f"    {line}" for line in NEXT.splitlines()))
+    say(f"\n{YOURS}")
 
 
-def _table(rows: list[dict[str, Any]], n_columns: int) -> Table:
-    """Lay out the first `n_columns` columns, the best learner in bold."""
-    from rich import box
-    from rich.table import Table
-
-    best = min(rows, key=lambda row: row["rate"])
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
-    for heading in COLUMNS[:n_columns]:
-        table.add_column(heading, justify="left" if heading == "learner" else "right", no_wrap=True)
-    for row in rows:
-        cells = (
+def _table(rows: list[dict[str, Any]], n_columns: int) -> list[str]:
+    """The first columns as aligned lines, the heading first."""
+    cells = (
+        (
             row["learner"],
             f"{row['mistakes']:,}",
             f"{100 * row['rate']:.1f}",
@@ -151,5 +144,6 @@ def _table(rows: list[dict[str, Any]], n_columns: int) -> Table:
             f"{row['seconds']:.3f}",
             "–" if row["certificate"] is None else f"{row['certificate']:,.1f}",
         )
-        table.add_row(*cells[:n_columns], style="bold" if row is best else None)
-    return table
+        for row in rows
+    )
+    return rows_of([COLUMNS[:n_columns], *(row[:n_columns] for row in cells)])

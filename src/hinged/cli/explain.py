@@ -1,15 +1,18 @@
-"""`hinged explain`: why this label, in words."""
+"""`hinged explain`: which features speak for a label."""
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hinged.cli.options import AsJson, Model
-from hinged.cli.tables import emit
+from hinged.cli.tables import bold, dim, emit, say, shorten, width_of
+
+if TYPE_CHECKING:
+    from hinged.files.explain import Reason, TagReason
 
 __all__ = ["explain"]
 
@@ -35,8 +38,8 @@ def explain(
 ) -> None:
     """Show which words speak for a label, and which against it.
 
-    Their shares sum to the label's score. Of a tagger, what speaks for the tag of each word; further columns follow a
-    word after a slash, as in the/DT cat/NN.
+    The shares sum to the label's score. For a tagger, the tag of each word is explained; further columns follow a word
+    after a slash, as in the/DT cat/NN.
 
     Example: hinged explain --model mail.hinged "the invoice is due"
     """
@@ -44,30 +47,42 @@ def explain(
 
     given = _given(text)
     import_lean()
-    from hinged.evaluate.examples import load_learner
-    from hinged.evaluate.explain import explain_one
-    from hinged.evaluate.tagging import is_tagger
+    from hinged.files.examples import load_learner, task_of
+    from hinged.files.explain import explain_one, explain_tags
 
-    learner = load_learner(model, sentences=True)
-    if is_tagger(learner):
-        from hinged.cli.tagging import print_reasons
-
-        return print_reasons(learner, given, label, top, as_json)
+    learner = load_learner(model)
+    if task_of(learner) == "sequence":
+        if label is not None:
+            raise typer.BadParameter("--label is for single labels; a tagger explains the tags it gives")
+        tagged = explain_tags(learner, given, top)
+        if as_json:
+            objects = [{"word": one.word, "tag": one.tag, "features": _shares(one)} for one in tagged]
+            emit(json.dumps(objects, indent=2, ensure_ascii=False))
+        else:
+            _print_tags(tagged)
+        return
     reason = explain_one(learner, given, label)
     if as_json:
-        about = {
-            "label": reason.label,
-            "score": reason.score,
-            "rank": reason.rank,
-            "runner_up": reason.rival,
-            "lead": reason.lead,
-            "confidence": reason.confidence,
-            "features": [{"feature": name, "share": share} for name, share in reason.features],
-            "unknown": reason.unknown,
-        }
+        about = {name: getattr(reason, name) for name in ("label", "score", "rank")}
+        about |= {"runner_up": reason.rival, "lead": reason.lead, "confidence": reason.confidence}
+        about |= {"features": _shares(reason), "unknown": reason.unknown}
         emit(json.dumps(about, indent=2, ensure_ascii=False))
     else:
         _print(reason, top)
+
+
+def _shares(reason: Any) -> list[dict[str, Any]]:
+    return [{"feature": name, "share": share} for name, share in reason.features]
+
+
+def _print_tags(tagged: list[TagReason]) -> None:
+    """Print each word with its tag and the features that speak most for it."""
+    widest = max(len(one.word) for one in tagged)
+    for word, tag, features in tagged:
+        named = (" → ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name, _ in features[:4])
+        shares = (f"{share:+.2f}".replace("-", "−") for _, share in features)
+        spoken = ", ".join(f"{name} {share}" for name, share in zip(named, shares, strict=False))
+        say(f"{word:>{widest}}  {bold(str(tag))}  {dim(spoken)}")
 
 
 def _given(text: str | None) -> str:
@@ -78,47 +93,45 @@ def _given(text: str | None) -> str:
     return sys.stdin.read()
 
 
-def _print(reason: Any, top: int) -> None:
-    from hinged.cli.tables import bold, dim, say, shorten, width_of
-
+def _print(reason: Reason, top: int) -> None:
+    """Print a label's score, its rival, and the features that count most."""
+    score, lead = f"{reason.score:.3g}".replace("-", "−"), abs(reason.lead)
+    name = f"{reason.label:.4g}" if isinstance(reason.label, float) else str(reason.label)
     which = "the best label" if reason.rank == 1 else f"number {reason.rank} of {reason.n_labels}"
     which = which if reason.n_labels else "predicted"
     rival = ""
-    if reason.rival is not None and reason.lead == 0:
-        rival = f", level with {shorten(str(reason.rival), 60)}"
-    elif reason.rival is not None:
-        where = "ahead of" if reason.rank == 1 else "behind"
-        rival = f", {abs(reason.lead):.3g} {where} {shorten(str(reason.rival), 60)}"
-    score = f"{reason.score:.3g}".replace("-", "−")
-    name = f"{reason.label:.4g}" if isinstance(reason.label, float) else str(reason.label)
+    if reason.rival is not None:
+        where = "level with" if lead == 0 else f"{lead:.3g} {'ahead of' if reason.rank == 1 else 'behind'}"
+        rival = f", {where} {shorten(str(reason.rival), 60)}"
     say(f"{bold(shorten(name, 60))}  {which}: score {score}{rival}")
     if reason.rank == 1 and reason.confidence is not None:
         say(dim(f"right in about {100 * reason.confidence:.0f} of 100 such cases"))
-    shown = reason.features[:top]
+    _print_features(reason.features, top)
+    if reason.unknown:
+        names = ", ".join(shorten(str(name), 24) for name in reason.unknown[:8])
+        more = f" and {len(reason.unknown) - 8} more" if len(reason.unknown) > 8 else ""
+        say(dim(f"  never learnt: {names}{more}"))
+
+
+def _print_features(features: list[tuple[Any, float]], top: int) -> None:
+    """Print a bar for each of the largest shares, and the sum of the others."""
+    shown, rest = features[:top], features[top:]
     if not shown:
         say("\nNone of these features has any weight for it.")
-    else:
-        say()
-        names = [shorten(str(name), 40) for name, _ in shown]
-        widest, longest = max(map(width_of, names)), max(abs(share) for _, share in shown)
-        signs = any(share < 0 for _, share in shown)
-        for name, (_, share) in zip(names, shown, strict=True):
-            padded = " " * (widest - width_of(name)) + name
-            say(f"  {padded}  {_bar(share / longest, signs)}  {share:+.3f}".replace("-", "−"))
-        rest = reason.features[top:]
-        if rest:
-            say(dim(f"\n  {len(rest):,} more features add {sum(share for _, share in rest):+.3f}".replace("-", "−")))
-    if reason.unknown:
-        say(
-            dim(
-                f"  never learnt: {', '.join(shorten(str(name), 24) for name in reason.unknown[:8])}"
-                + (f" and {len(reason.unknown) - 8} more" if len(reason.unknown) > 8 else "")
-            )
-        )
+        return
+    say()
+    names = [shorten(str(name), 40) for name, _ in shown]
+    widest, longest = max(map(width_of, names)), max(abs(share) for _, share in shown)
+    signs = any(share < 0 for _, share in shown)
+    for name, (_, share) in zip(names, shown, strict=True):
+        padded = " " * (widest - width_of(name)) + name
+        say(f"  {padded}  {_bar(share / longest, signs)}  {share:+.3f}".replace("-", "−"))
+    if rest:
+        say(dim(f"\n  {len(rest):,} more features add {sum(share for _, share in rest):+.3f}".replace("-", "−")))
 
 
 def _bar(share: float, signs: bool) -> str:
-    """A bar to the right of the middle, or to its left where the share is negative."""
+    """A bar to the right of the middle, or to the left if the share is negative."""
     full, half, middle = ("█", "▌", "│") if (sys.stdout.encoding or "").lower().startswith("utf") else ("#", "", "|")
     eighths = round(2 * abs(share) * HALF)
     bar = full * (eighths // 2) + (half if eighths % 2 else "")

@@ -1,4 +1,4 @@
-"""What all commands share: help in plain text, and an end without complaints where the reader of stdout has gone."""
+"""What all commands share: help in plain text, and a quiet end when stdout is closed by its reader."""
 
 from __future__ import annotations
 
@@ -14,19 +14,23 @@ __all__ = ["Command"]
 class Command(TyperCommand):
     """A command whose help lists its options under the headings they were declared with.
 
-    Rich's boxes would take longer to import than all the rest.
+    Typer's own help would import Rich, which takes longer than everything else.
     """
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a reader of its results that has enough of them, as `head` has, ends it without an error."""
+        """Run the command; it ends without an error when the reader of its output stops reading, as `head` does."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
             silence_stdout()
             return 0
+        except Exception as error:
+            if getattr(error, "ctx", ctx) is None:  # a wrong option that the command itself found
+                error.ctx = ctx  # type: ignore[attr-defined]
+            raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the groups, those without a heading of their own first."""
+        """Write the groups of options; those without a heading come first."""
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)

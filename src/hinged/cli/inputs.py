@@ -1,4 +1,4 @@
-"""What a command reads: files or standard input as one stream of chunks, and how far it has come."""
+"""The input of a command: files or standard input as one stream of chunks, with progress."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,17 +17,20 @@ from hinged.cli.tables import emit
 
 if TYPE_CHECKING:
     from hinged.cli.progress import Foot
-    from hinged.io.examples import BadLine, Chunk, Sentence
+    from hinged.files.examples import Examples
+    from hinged.files.sentences import Sentences
+    from hinged.io.examples import BadLine, Chunk
     from hinged.io.examples.columns import Layout
 
 __all__ = ["Inputs", "Malformed"]
 
 FURTHER = ("weight", "tag", "label_sep", "quote")
 SHOWN = 3  # malformed lines of which the message is shown
+AT_ONCE = 256  # sentences in a batch
 
 
 class Malformed(ValueError):  # noqa: N818
-    """Input stopped at a line that cannot be read: the problem, what became of the work so far, what to do."""
+    """A malformed line: the problem, what happened to the work so far, and what to do."""
 
     def __init__(self, problem: str, aside: str, hint: str) -> None:
         super().__init__(f"{problem}{f' {aside[:1].upper()}{aside[1:]};' if aside else ''} {hint}.")
@@ -46,13 +50,13 @@ class Inputs:
     Attributes
     ----------
     name : str
-        What to call them in a sentence.
+        What messages call the input.
     examples, skipped : int
-        How many have been handed out, and malformed lines left out, so far.
+        Examples read and malformed lines left out so far.
     aside : str
-        What to add where the input is refused.
+        What an error message adds when the input is refused.
     layout : Layout or None
-        Which columns of the file read last were taken for what, where it has columns.
+        How the columns of the last file were read, if it has columns.
     """
 
     aside = ""
@@ -79,7 +83,7 @@ class Inputs:
                 raise FileNotFoundError(f"there is no file {file}; check its name, or give - to read standard input.")
 
     def remember(self, model: Any) -> None:
-        """Read as the model's first input was read, where the options do not say otherwise."""
+        """Read as the model's first input was read, unless options say otherwise."""
         notes = model._notes if isinstance(model._notes, dict) else {}
         text, label = notes.get("text"), notes.get("label")
         if isinstance(text, list) and all(isinstance(name, str) for name in text):
@@ -90,19 +94,23 @@ class Inputs:
             self.more.setdefault("label_sep", notes["label_sep"])
 
     def note(self, model: Any) -> None:
-        """Let a model remember how its input was read."""
+        """Store in a model how its input was read."""
         text, label = self.given["text"], self.given["label"]
         read_by = {"text": list(text) if text else None, "label": label, "label_sep": self.more.get("label_sep")}
         model._notes = (model._notes or {}) | read_by
 
     def can_be_read_again(self) -> bool:
-        """Whether all of it lies on a disk."""
+        """Return True if all inputs are files or folders."""
         return all(file != "-" and (os.path.isfile(file) or os.path.isdir(file)) for file in self.files)
 
     def begin_again(self) -> None:
-        """Forget what was counted, before the input is read once more."""
+        """Reset the counts before the input is read again."""
         self.examples = self.skipped = 0
         self.problems = []
+
+    def batches(self, task: str | None, foot: Foot | None = None) -> Iterator[Examples]:
+        """The examples with their answers, in order: sentences for the task "sequence", else chunks."""
+        return self.sentences(foot) if task == "sequence" else self.chunks(foot)
 
     def chunks(self, foot: Foot | None = None, labels: bool = True, plain: bool = False) -> Iterator[Chunk]:
         """Every chunk of every file, in order.
@@ -110,11 +118,11 @@ class Inputs:
         Parameters
         ----------
         foot : Foot, optional
-            Told how many bytes have been read.
+            Shows how many bytes have been read.
         labels : bool
-            Whether the label's column must be there.
+            The column of the label must exist.
         plain : bool
-            Whether input of no known format is text, a line each.
+            Read input of no known format as text, one example a line.
         """
         from hinged.io.examples import FORMATS, BadLine, read
 
@@ -147,34 +155,50 @@ class Inputs:
         return Malformed(str(problem), self.aside, hint)
 
     def without_labels(self) -> str:
-        """What to say of input in which no example has a label."""
+        """The error message for input in which no example has a label."""
         columns = f" It has {', '.join(map(repr, self.layout.columns))}." if self.layout else ""
         found = f"none of the {self.examples:,} examples of {self.name} has a label"
         return f"{found}; name its column or key with --label.{columns}"
 
-    def sentences(self, foot: Foot | None = None, tagged: bool = True) -> Iterator[Sentence]:
-        """Every sentence of every file of CoNLL columns or CoNLL-U, in order."""
+    def sentences(
+        self, foot: Foot | None = None, tagged: bool = True, at_once: int | None = None
+    ) -> Iterator[Sentences]:
+        """Every sentence of every file of CoNLL columns or CoNLL-U, in order.
+
+        Batches hold `at_once` sentences, or more and more, so that the first results come early.
+        """
+        from hinged.files.sentences import Sentences
         from hinged.io.examples import BadLine, read_sentences
 
         given = [name for name in ("text", "label") if self.given[name]] + list(self.more)
         if self.format is not None or given:
             name = "format" if self.format is not None else given[0].replace("_", "-")
-            raise typer.BadParameter(f"--{name} says nothing of tagged sentences; leave it out")
+            raise typer.BadParameter(f"--{name} does not apply to tagged sentences; leave it out")
+        size = at_once or 1
         for file in self.files:
             with read_sentences(file, tagged=tagged, on_error=self.on_error) as reader:
-                try:
-                    for sentence in reader:
-                        self.examples += 1
-                        yield sentence
-                        if foot is not None and self.examples % 64 == 0:
+                while True:
+                    batch, problem = Sentences([], self.name), None
+                    try:
+                        for sentence in islice(reader, size):
+                            batch.sentences.append(sentence)
+                    except BadLine as found:  # raised once the sentences before it have been handed out
+                        problem = self._malformed(found, "sentences")
+                    if batch.sentences:
+                        self.examples += len(batch)
+                        yield batch
+                        if foot is not None:
                             foot.show(os.path.basename(self.name), *reader.progress)
-                except BadLine as problem:
-                    raise self._malformed(problem, "sentences") from None
+                    if problem is not None:
+                        raise problem
+                    if not batch.sentences:
+                        break
+                    size = at_once or min(2 * size, AT_ONCE)
                 self.skipped += reader.skipped
                 self.problems += map(str, reader.problems)
 
     def report_skipped(self) -> None:
-        """Say on stderr how many malformed lines were left out, and show the first."""
+        """Report on stderr how many malformed lines were left out, with the first of them."""
         if not self.skipped:
             return
         n = self.skipped
@@ -185,14 +209,14 @@ class Inputs:
             emit(f"  … and {n - SHOWN:,} more", err=True)
 
     def check_any(self) -> None:
-        """Refuse input without examples."""
+        """Raise ValueError if there was no example."""
         if not self.examples:
             all_bad = f": all {self.skipped:,} lines are malformed" if self.skipped else ""
             raise ValueError(f"{self.name} holds no examples{all_bad}{f'; {self.aside}' if self.aside else ''}.")
 
 
 def _sniffed(file: str) -> str | None:
-    """The format of what a file begins with; None where it cannot be told without taking it."""
+    """The format by the first bytes of a file; None if they cannot be read without being consumed."""
     from hinged.io.examples import detect
     from hinged.io.examples.source import Stream, open_stream
 

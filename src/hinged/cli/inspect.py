@@ -15,7 +15,7 @@ from hinged.cli.tables import emit
 __all__ = ["inspect"]
 
 SHOWN = 10
-ALWAYS = ("rule", "C", "sharing", "features", "scaling", "normalize")  # others where they are not the default
+ALWAYS = ("rule", "C", "sharing", "features", "scaling", "normalize")  # others if they differ from the default
 
 
 def inspect(
@@ -31,7 +31,7 @@ def inspect(
     from hinged.cli.lean import import_lean
 
     import_lean()
-    from hinged.evaluate.describe import describe
+    from hinged.files.describe import describe
 
     facts = describe(model)
     if as_json:
@@ -76,7 +76,7 @@ def _print(facts: dict[str, Any]) -> None:
 
 
 def _short(setting: Any) -> str:
-    """A setting as it is written, less what a small object takes by itself.
+    """A setting as Python code, without the defaults of a small object.
 
     Examples
     --------

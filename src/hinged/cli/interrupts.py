@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while a model learns: the first asks to stop, a second one stops."""
+"""Ctrl-C and SIGTERM while a model learns: the first signal asks to stop, a second one ends the program at once."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ ENDING = (signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else (
 
 
 class _Stopped(BaseException):
-    """Raised where a signal comes while waiting for input, which may never arrive."""
+    """Raised by a signal while the program waits for input, which may never arrive."""
 
 
 class Ending:
     """While open, SIGTERM and SIGHUP end the program by SystemExit, so that `with` and `finally` blocks clean up.
 
-    Only the first one counts: another does not interrupt the cleaning up. Python drops an exception that is raised
-    while it frees an object, so a program that goes on to wait says by `call` how to wake it, and asks `check` after.
+    Only the first signal counts; another one does not interrupt the cleanup. Python drops an exception that is raised
+    while it frees an object. A program that then waits registers with `call` how to wake it, and calls `check` after.
     """
 
     def __init__(self) -> None:
@@ -43,12 +43,12 @@ class Ending:
             signal.signal(number, before)
 
     def call(self, wake: Callable[[], None]) -> None:
-        """From now on, call this function in place of raising SystemExit; raise it if a signal came before."""
+        """From now on, call this function instead of raising SystemExit; raise it now if a signal has arrived."""
         self._wake = wake
         self.check()
 
     def check(self) -> None:
-        """Raise SystemExit if a signal came."""
+        """Raise SystemExit if a signal has arrived."""
         if self._number is not None:
             sys.exit(128 + self._number)
 
@@ -62,12 +62,12 @@ class Ending:
 
 
 class Interrupts:
-    """While open, signals are noted; a second one ends the program, whatever it is doing.
+    """While open, a first signal is recorded; a second one ends the program.
 
     Attributes
     ----------
     signal : int or None
-        The signal that came.
+        The first signal that arrived.
     """
 
     def __init__(self, notice: str) -> None:
@@ -84,19 +84,19 @@ class Interrupts:
         for number, before in self._before.items():
             signal.signal(number, before)
         hearing = sys.modules.get("hinged.loops.hearing")
-        return hearing is not None and isinstance(raised, hearing.Stopped)  # `_hear` raised it, to come here
+        return hearing is not None and isinstance(raised, hearing.Stopped)  # raised by `_hear`, to end the block
 
     @property
     def exit_code(self) -> int:
-        """What the shell expects of a program that a signal stopped; 0 where none did."""
+        """The exit code of a program stopped by a signal; 0 if there was none."""
         return 0 if self.signal is None else 128 + self.signal
 
     def going(self) -> bool:
-        """Whether nothing has asked to stop."""
+        """Return True until a signal has arrived."""
         return self.signal is None
 
     def while_going(self, items: Iterable[Item]) -> Iterator[Item]:
-        """The items until a signal comes, also while the next one is waited for."""
+        """Yield items until a signal arrives, even while waiting for the next item."""
         iterator = iter(items)
         try:
             while self.signal is None:
@@ -119,5 +119,5 @@ class Interrupts:
         if self._waiting:
             raise _Stopped
         hearing = sys.modules.get("hinged.loops.hearing")
-        if hearing is not None and hearing.compiling(frame):  # before a round, which is then not begun
+        if hearing is not None and hearing.compiling(frame):  # no round is running, so none is cut short
             raise hearing.Stopped

@@ -1,4 +1,4 @@
-"""Start-up without what no command needs: scikit-learn's base asks for scipy.stats and pandas, and uses neither."""
+"""A faster start: scikit-learn's base imports scipy.stats and pandas, and the commands need neither."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ UNUSED = ("scipy.stats", "pandas")
 
 
 def import_lean() -> None:
-    """Import scikit-learn's base with stand-ins for them, which are gone afterwards: half the time.
+    """Import scikit-learn's base with empty modules in their place, in half the time.
 
-    Whoever asks for the real ones later gets them. Where this does not work (another scikit-learn), nothing is lost:
-    the usual import follows.
+    The empty modules are removed afterwards, so later imports find the real ones. If this fails with another version of
+    scikit-learn, the usual import follows.
     """
     if "sklearn" in sys.modules:
         return

@@ -1,4 +1,4 @@
-"""`hinged learn`: a model learns the examples of files, each a test before it is a lesson."""
+"""`hinged learn`: learn the examples of files, each predicted before it is learnt."""
 
 from __future__ import annotations
 
@@ -7,22 +7,25 @@ import os
 import time
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from signal import Signals
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from hinged.cli.inputs import Inputs, Malformed
 from hinged.cli.options import LEARNER, READING, AsJson, Files, Model, learner_settings, takes
-from hinged.cli.tables import emit
+from hinged.cli.tables import aligned, bold, count, dim, emit, percent, say
 
 if TYPE_CHECKING:
-    from hinged.evaluate.stream import Tally
+    from hinged.cli.interrupts import Interrupts
+    from hinged.cli.progress import Foot
+    from hinged.files.stream import Tally
 
 __all__ = ["learn"]
 
 COLUMNS = ("rounds", "since last", "average", "updates", "labels", "features")
 WIDTHS = (9, 10, 8, 9, 7, 9)
-WORTH_A_SPEED = 1000  # examples; of fewer, starting up is most of the time
+WORTH_A_SPEED = 1000  # examples; with fewer, most of the time is start-up
 STOPPING = "hinged: stopping; what has been learnt is saved. Once more to stop without saving."
 
 
@@ -32,15 +35,15 @@ def learn(
     *,
     model: Model,
     passes: Annotated[int, typer.Option(min=1, metavar="N", help="How often to go through the input.")] = 1,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start anew where the model file exists.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start anew if the model file exists.")] = False,
     as_json: AsJson = False,
     **options: Any,
 ) -> None:
     """Learn examples from files and write a model.
 
-    Each example is a test before it is a lesson. A row of the table comes at every power of two: mistakes since the
-    last row and on average, steps taken, labels and features met so far. Where the model file exists, learning goes on
-    from it. Ctrl-C saves what has been learnt; so does a malformed line in a pipe, which cannot be read again.
+    Each example is predicted before it is learnt. The table has a row at every power of two: mistakes since the last
+    row and on average, steps taken, labels and features seen so far. If the model file exists, learning goes on from
+    it. Ctrl-C saves what has been learnt; so does a malformed line in a pipe, which cannot be read again.
 
     Example: hinged learn mail.jsonl.gz --model mail.hinged
     """
@@ -52,62 +55,24 @@ def learn(
     inputs.aside = f"the model {model} was not written"
     if passes > 1 and not inputs.can_be_read_again():
         raise typer.BadParameter(f"--passes {passes} needs files; standard input and pipes can be read once")
-    settings, task = learner_settings(options), options["task"]
+    settings = learner_settings(options)
     _check_place(model)
     import_lean()
-    from hinged.evaluate.examples import check_agrees
-    from hinged.evaluate.stream import Tally, learn_stream, learner_for
-    from hinged.evaluate.tagging import is_tagger, learn_sentences, tagger_for
-    from hinged.loops.hearing import Stopped
-
-    learner = _existing(model, fresh)
-    resumed = learner is not None
-    if learner is not None:
-        check_agrees(learner, task, settings, str(model))
-        inputs.remember(learner)
-    tags = task == "sequence" or is_tagger(learner)
-    table, began = Table(as_json), time.perf_counter()
-    ends: list[Tally] = []
+    session = Session(inputs, model, options["task"], settings, silent=as_json)
+    session.open(fresh)
     with Foot() as foot, Interrupts(STOPPING) as interrupts:
         foot.note("starting; the first run on a machine compiles for a minute or two")
-        tally = Tally()
         for _ in range(passes):
-            inputs.begin_again()
-            chunks: Any = interrupts.while_going(inputs.sentences(foot) if tags else inputs.chunks(foot))
-            if learner is None:
-                learner, chunks = tagger_for(chunks, settings) if tags else learner_for(chunks, task, settings)
-                if learner is None:
-                    break
-                inputs.note(learner)
-            before = getattr(learner, "n_rounds_", 0)
-            try:
-                for now in (learn_sentences if tags else learn_stream)(learner, chunks, tally, interrupts.going):
-                    foot.clear()
-                    table.show(now)
-                    tally = now
-            except Stopped:  # while a loop was compiled that is used elsewhere
-                pass
-            except Malformed as problem:
-                raise _kept(problem, inputs, learner, before, model) from None
-            ends.append(tally)
-            if not interrupts.going():
+            if not session.learn(foot, interrupts):
                 break
         inputs.report_skipped()
-        if learner is None or not tally.rounds:
-            _refuse(inputs, interrupts.exit_code, model)
-        if not tally.features:
-            raise ValueError(
-                f"none of the {inputs.examples:,} examples of {inputs.name} has a word or another feature, so {model} "
-                "was not written; name the columns of text with --text."
-            )
-        learner.save(model)
-    seconds = time.perf_counter() - began
-    _summarize(learner, model, inputs, ends, table, resumed, seconds, interrupts.signal, as_json)
+        session.save(interrupts.exit_code)
+    (session.print_json if as_json else session.print_summary)(interrupts.signal)
     raise typer.Exit(interrupts.exit_code)
 
 
 def _check_place(model: Path) -> None:
-    """Refuse a place where no model can be written before anything is learnt."""
+    """Raise an error if the model cannot be written, before anything is learnt."""
     folder = model.parent
     if model.is_dir():
         raise IsADirectoryError(f"{model} is a folder; name a file for the model, such as {model / 'model.hinged'}.")
@@ -117,142 +82,180 @@ def _check_place(model: Path) -> None:
         raise PermissionError(f"{folder} may not be written to, so {model.name} cannot be saved there.")
 
 
-def _existing(path: Path, fresh: bool) -> Any:
-    """The model to go on with; None where there is none, or a fresh one is wanted. Other files are never replaced."""
-    if not path.exists():
-        return None
-    if fresh:
+class Session:
+    """One run of `hinged learn`: the learner, its file, and the counts after each pass.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    path : Path
+        The model file.
+    task, settings
+        Of a new learner.
+    silent : bool
+        Print no rows.
+    """
+
+    def __init__(self, inputs: Inputs, path: Path, task: str | None, settings: dict[str, Any], silent: bool) -> None:
+        from hinged.files.stream import Tally
+
+        self.inputs, self.path, self.task, self.settings = inputs, path, task, settings
+        self.learner: Any = None
+        self.table = Table(silent)
+        self.tally = Tally()
+        self.ends: list[Tally] = []
+        self.resumed = False
+        self.began = self.seconds = 0.0
+
+    def open(self, fresh: bool) -> None:
+        """Load the model to go on with, if there is one; a file that is no model is never replaced."""
+        from hinged.files.examples import check_agrees, load_learner, task_of
         from hinged.io import read
 
-        read(path)
-        return None
-    from hinged.evaluate.examples import load_learner
+        if self.path.exists() and fresh:
+            read(self.path)
+        elif self.path.exists():
+            self.learner, self.resumed = load_learner(self.path), True
+            check_agrees(self.learner, self.task, self.settings, str(self.path))
+            self.task = task_of(self.learner)
+            self.inputs.remember(self.learner)
+        self.began = time.perf_counter()
 
-    return load_learner(path, sentences=True)
+    def learn(self, foot: Foot, interrupts: Interrupts) -> bool:
+        """Go through the input once; return True if another pass may follow."""
+        from hinged.files.stream import learn_stream, learner_for
+        from hinged.loops.hearing import Stopped
+
+        self.inputs.begin_again()
+        chunks = interrupts.while_going(self.inputs.batches(self.task, foot))
+        if self.learner is None:
+            self.learner, chunks = learner_for(chunks, self.task, self.settings)
+            if self.learner is None:
+                return False
+            self.inputs.note(self.learner)
+        before = getattr(self.learner, "n_rounds_", 0)
+        try:
+            for now in learn_stream(self.learner, chunks, self.tally, interrupts.going):
+                foot.clear()
+                self.table.show(now)
+                self.tally = now
+        except Stopped:  # a signal came while a loop was compiled
+            pass
+        except Malformed as problem:
+            raise self._kept(problem, before) from None
+        self.ends.append(self.tally)
+        return interrupts.going()
+
+    def _kept(self, problem: Malformed, before: int) -> Malformed:
+        """Save what was learnt from a pipe before a malformed line, because a pipe cannot be read again.
+
+        With files nothing is saved: the line can be fixed and the command run again, without learning anything twice.
+        """
+        learnt = getattr(self.learner, "n_rounds_", 0) - before
+        if self.inputs.can_be_read_again() or not learnt:
+            return problem
+        self.learner.save(self.path)
+        aside = f"{self.path} was saved with {count(learnt, 'example')} learnt before it"
+        return Malformed(problem.problem, aside, problem.hint)
+
+    def save(self, exit_code: int) -> None:
+        """Write the model; it is an error if nothing was learnt."""
+        if self.learner is None or not self.tally.rounds:
+            self._refuse(exit_code)
+        if not self.tally.features:
+            raise ValueError(
+                f"none of the {self.inputs.examples:,} examples of {self.inputs.name} has a word or another feature, "
+                f"so {self.path} was not written; name the columns of text with --text."
+            )
+        self.learner.save(self.path)
+        self.seconds = time.perf_counter() - self.began
+
+    def _refuse(self, exit_code: int) -> NoReturn:
+        if exit_code:
+            emit(f"hinged: nothing was learnt yet; {self.path} was not written.", err=True)
+            raise typer.Exit(exit_code)
+        self.inputs.check_any()
+        raise ValueError(self.inputs.without_labels())
+
+    # ------------------------------------------------------------------ results
+    def passes(self) -> list[Tally]:
+        """The counts of each pass by itself."""
+        from hinged.files.stream import Tally
+
+        return [now.since(before) for before, now in zip(chain([Tally()], self.ends), self.ends, strict=False)]
+
+    def print_json(self, signal: int | None) -> None:
+        """Print the result as JSON."""
+        final, passes, layout = self.ends[-1], self.passes(), self.inputs.layout
+        result = {
+            "model": str(self.path),
+            "bytes": self.path.stat().st_size,
+            "estimator": type(self.learner).__name__,
+            "resumed": self.resumed,
+            "stopped_by": None if signal is None else Signals(signal).name,
+            **{name: value for name, value in final._asdict().items() if name != "seconds"},
+            "unlabelled": passes[-1].unlabelled,
+            "skipped": passes[-1].skipped,
+            "columns": layout and layout._asdict(),
+            "rate": final.rate,
+            "passes": [{"rounds": p.rounds, "mistakes": p.mistakes, "rate": p.rate} for p in passes],
+            "total_rounds": self.learner.n_rounds_,
+            "certificate": self.learner.dual_,
+            "seconds": self.seconds,
+            "rows": self.table.rows,
+        }
+        emit(json.dumps(result, indent=2))
+
+    def print_summary(self, signal: int | None) -> None:
+        """Print the result for people."""
+        from hinged.cli.progress import size_of
+
+        rounds, passes = self.ends[-1].rounds, self.passes()
+        speed = f" ({rounds / self.seconds:,.0f} a second, reading included)" if rounds >= WORTH_A_SPEED else ""
+        say(f"\n{bold(count(rounds, 'example'))} learnt in {self.seconds:.1f} s{dim(speed)}")
+        for number, one in enumerate(passes, start=1):
+            which = f" in pass {number}" if len(passes) > 1 else ""
+            share = f" ({percent(one.rate)} of {one.counted:,})" if one.counted else ""
+            aside = "; these examples had been learnt before" if number > 1 else _not_counted(one)
+            say(f"{bold(count(one.mistakes, 'mistake') + which)}{share}{dim(aside)}")
+        if passes[-1].unlabelled:
+            say(f"{count(passes[-1].unlabelled, 'example')} without a label, left out")
+        if self.inputs.layout:
+            say(dim(str(self.inputs.layout)))
+        size = size_of(self.path.stat().st_size)
+        goes_on = f", {self.learner.n_rounds_:,} rounds in all" if self.resumed else ""
+        say(f"{bold(str(self.path))} {dim(f'{size}, {type(self.learner).__name__}{goes_on}')}")
 
 
-def _kept(problem: Malformed, inputs: Inputs, learner: Any, before: int, model: Path) -> Malformed:
-    """What to say at a malformed line; what was learnt from a pipe until then is saved, because it cannot come again.
-
-    From files nothing is: the line can be mended and the same command run again, without learning anything twice.
-    """
-    from hinged.cli.tables import count
-
-    learnt = getattr(learner, "n_rounds_", 0) - before
-    if inputs.can_be_read_again() or not learnt:
-        return problem
-    learner.save(model)
-    return Malformed(
-        problem.problem, f"{model} was saved with {count(learnt, 'example')} learnt before it", problem.hint
-    )
-
-
-def _refuse(inputs: Inputs, exit_code: int, model: Path) -> None:
-    if exit_code:
-        emit(f"hinged: nothing was learnt yet; {model} was not written.", err=True)
-        raise typer.Exit(exit_code)
-    inputs.check_any()
-    raise ValueError(inputs.without_labels())
+def _not_counted(one: Tally) -> str:
+    """Which examples of a pass were not counted, and why."""
+    reasons = {"with a label that was new": one.novel, "without a right label, or without a wrong one": one.unopposed}
+    apart = [f"{count(n, 'example')} {why}" for why, n in reasons.items() if n]
+    return f"; not counted: {' and '.join(apart)}" if apart else ""
 
 
 class Table:
-    """Rows as they come."""
+    """The rows printed while a model learns."""
 
     def __init__(self, silent: bool) -> None:
-        from hinged.evaluate.stream import Tally
+        from hinged.files.stream import Tally
 
         self.silent, self.last = silent, Tally()
         self.rows: list[dict[str, Any]] = []
 
     def show(self, tally: Tally) -> None:
-        """Print a row, unless nothing happened since the last."""
-        if tally.rounds == self.last.rounds:
-            self.last = tally
-            return
-        since = tally.since(self.last).rate
-        if not self.silent:
-            self._print(tally, since)
-        self.rows.append(
-            {
-                "rounds": tally.rounds,
-                "mistakes": tally.mistakes,
-                "since_last": since,
-                "average": tally.rate,
-                "updates": tally.updates,
-                "labels": tally.labels,
-                "features": tally.features,
-            }
-        )
+        """Print a row, unless nothing happened since the last one."""
+        if tally.rounds != self.last.rounds:
+            since = tally.since(self.last).rate
+            if not self.silent:
+                self._print(tally, since)
+            counts = {name: getattr(tally, name) for name in ("updates", "labels", "features")}
+            rates = {"since_last": since, "average": tally.rate}
+            self.rows.append({"rounds": tally.rounds, "mistakes": tally.mistakes, **rates, **counts})
         self.last = tally
 
     def _print(self, tally: Tally, since: float | None) -> None:
-        from hinged.cli.tables import aligned, dim, percent, say
-
         if not self.rows:
             say(dim(aligned(COLUMNS, WIDTHS)))
         counts = f"{tally.updates:,}", f"{tally.labels:,}", f"{tally.features:,}"
         say(aligned((f"{tally.rounds:,}", percent(since), percent(tally.rate), *counts), WIDTHS))
-
-
-def _summarize(
-    learner: Any,
-    path: Path,
-    inputs: Inputs,
-    ends: list[Tally],
-    table: Table,
-    resumed: bool,
-    seconds: float,
-    signal: int | None,
-    as_json: bool,
-) -> None:
-    from signal import Signals
-
-    from hinged.cli.progress import size_of
-    from hinged.cli.tables import bold, count, dim, percent, say
-    from hinged.evaluate.stream import Tally
-
-    final = ends[-1]
-    passes = [now.since(before) for before, now in zip(chain([Tally()], ends), ends, strict=False)]
-    size = path.stat().st_size
-    if as_json:
-        result = {
-            "model": str(path),
-            "bytes": size,
-            "estimator": type(learner).__name__,
-            "resumed": resumed,
-            "stopped_by": None if signal is None else Signals(signal).name,
-            **{name: value for name, value in final._asdict().items() if name != "seconds"},
-            "unlabelled": passes[-1].unlabelled,
-            "skipped": passes[-1].skipped,
-            "columns": inputs.layout and inputs.layout._asdict(),
-            "rate": final.rate,
-            "passes": [{"rounds": p.rounds, "mistakes": p.mistakes, "rate": p.rate} for p in passes],
-            "total_rounds": learner.n_rounds_,
-            "certificate": learner.dual_,
-            "seconds": seconds,
-            "rows": table.rows,
-        }
-        emit(json.dumps(result, indent=2))
-        return
-    say()
-    speed = f" ({final.rounds / seconds:,.0f} a second, reading included)" if final.rounds >= WORTH_A_SPEED else ""
-    say(f"{bold(count(final.rounds, 'example'))} learnt in {seconds:.1f} s{dim(speed)}")
-    for number, one in enumerate(passes, start=1):
-        which = f" in pass {number}" if len(passes) > 1 else ""
-        apart = [f"{count(one.novel, 'example')} with a label that was new"] if one.novel else []
-        apart += (
-            [f"{count(one.unopposed, 'example')} without a right label, or without a wrong one"]
-            if one.unopposed
-            else []
-        )
-        aside = f"; not counted: {' and '.join(apart)}" if apart else ""
-        if number > 1:
-            aside = "; these examples had been learnt before"
-        share = f" ({percent(one.rate)} of {one.counted:,})" if one.counted else ""
-        say(f"{bold(count(one.mistakes, 'mistake') + which)}{share}{dim(aside)}")
-    if passes[-1].unlabelled:
-        say(f"{count(passes[-1].unlabelled, 'example')} without a label, left out")
-    if inputs.layout:
-        say(dim(str(inputs.layout)))
-    goes_on = f", {learner.n_rounds_:,} rounds in all" if resumed else ""
-    say(f"{bold(str(path))} {dim(f'{size_of(size)}, {type(learner).__name__}{goes_on}')}")

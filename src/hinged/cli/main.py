@@ -1,10 +1,10 @@
-"""The `hinged` command: parses, calls a command, and turns what went wrong into one sentence."""
+"""The `hinged` program: parse the arguments, run a command, report an error as one sentence."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -15,16 +15,14 @@ from hinged.cli.explain import explain
 from hinged.cli.help import Command
 from hinged.cli.inspect import inspect
 from hinged.cli.learn import learn
-from hinged.cli.mail.group import COMMANDS as MAIL
 from hinged.cli.mail.group import mail
 from hinged.cli.predict import predict
-from hinged.cli.reproduce import reproduce
 from hinged.cli.serve import serve
 from hinged.cli.tables import emit, take_any_text
 from hinged.cli.warm_up import warm_up
 from hinged.mail.sources.source import SourceError
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "run_command"]
 
 app = typer.Typer(
     name="hinged",
@@ -32,13 +30,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-COMMANDS = {
-    command.__name__.replace("_", "-"): command
-    for command in (learn, predict, evaluate, explain, inspect, convert, reproduce, serve, demo, warm_up)
-}
-for name, command in COMMANDS.items():
-    app.command(name, cls=Command)(command)
+for command in (learn, predict, evaluate, explain, inspect, convert, serve, demo, warm_up):
+    app.command(command.__name__.replace("_", "-"), cls=Command)(command)
 app.add_typer(mail)
+
+
+@app.command(hidden=True, cls=Command, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+def reproduce() -> None:
+    """Say how to run the studies of the papers.
+
+    Example: python -m studies pa-noise
+    """
+    raise ValueError(
+        "hinged reproduce has moved: run python -m studies, or make reproduce, in a checkout of the source."
+    )
 
 
 def _show_version(wanted: bool) -> None:
@@ -65,16 +70,21 @@ def start(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 when all went well, 2 for a wrong option, 1 for anything else.
+    """Run the `hinged` program and exit: 0 on success, 2 for a wrong option, 1 for any other error.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        What follows the name of the program; by default what it was started with.
+        What follows the name of the program; those of the process by default.
     """
+    run_command(app, "hinged", arguments)
+
+
+def run_command(program: typer.Typer, name: str, arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a program and exit; expected errors become one sentence on stderr, a bug keeps its traceback."""
     take_any_text()
     try:
-        code = app(None if arguments is None else list(arguments), prog_name="hinged", standalone_mode=False)
+        code = program(None if arguments is None else list(arguments), prog_name=name, standalone_mode=False)
     except typer.Abort:
         code = 130
     except OSError as error:
@@ -82,18 +92,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (ImportError, TypeError, ValueError, SourceError) as error:
         code = _complain(str(error))
     except Exception as error:
-        if not hasattr(error, "format_message"):  # only the parser's own errors have it; a bug keeps its traceback
+        if not hasattr(error, "format_message"):  # only the parser's own errors have it
             raise
-        code = _complain(_usage(error, arguments), getattr(error, "exit_code", 2))
+        code = _complain(_usage(error, name), getattr(error, "exit_code", 2))
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _usage(error: Any, arguments: Sequence[str] | None) -> str:
+def _usage(error: Any, name: str) -> str:
     """What was wrong with the options, and whose help to read."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    which = f"hinged {given[0]}" if given and given[0] in (*COMMANDS, "mail") else "hinged"
-    if which == "hinged mail" and len(given) > 1 and given[1] in MAIL:
-        which += f" {given[1]}"
+    context = getattr(error, "ctx", None)
+    which = name if context is None else context.command_path
     sentence = error.format_message().removeprefix("Invalid value: ").replace("Value error, ", "").rstrip(".")
     return f"{sentence}{' See' if sentence.endswith('?') else '; see'} {which} --help."
 

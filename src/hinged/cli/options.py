@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -14,8 +15,6 @@ __all__ = ["LEARNER", "READING", "AsJson", "Files", "Model", "learner_settings",
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-INPUT, LEARNS, TEXT = "Input", "Learner", "Text"
-
 AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 Files = Annotated[list[str] | None, typer.Argument(metavar="FILE", help="What to read; - for standard input.")]
 Model = Annotated[Path, typer.Option("--model", "-m", metavar="PATH", help="The model file.")]
@@ -24,189 +23,118 @@ Format = Literal["jsonl", "csv", "tsv", "svmlight", "vw", "lines", "parquet", "a
 Rule = Literal["perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira", "uniform"]
 
 
-def _option(kind: Any, *names: str, panel: str, help: str, **more: Any) -> Any:
-    return Annotated[kind, typer.Option(*names, help=help, rich_help_panel=panel, **more)]
+def _option(panel: str, kind: Any, metavar: str | None, help: str, *names: str) -> Any:
+    return Annotated[kind, typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel)]
 
+
+_input, _learner, _text = (partial(_option, panel) for panel in ("Input", "Learner", "Text"))
 
 #: How input is read.
 READING: dict[str, Any] = {
-    "format": _option(
+    "format": _input(
         Format | None,
-        panel=INPUT,
-        metavar="FORMAT",
-        help="jsonl, csv, tsv, svmlight, vw, parquet, arrow, lines (label, tab, text) or folders (folder = label); "
-        "found out by the content if left out.",
+        "FORMAT",
+        "jsonl, csv, tsv, svmlight, vw, parquet, arrow, lines (label, tab, text) or folders (folder = label); "
+        "detected by content if left out.",
     ),
-    "text": _option(
-        list[str] | None,
-        panel=INPUT,
-        metavar="NAMES",
-        help="Columns or keys that hold text, with commas between; guessed if left out.",
-    ),
-    "label": _option(str | None, panel=INPUT, metavar="NAME", help="Column or key of the label; guessed if left out."),
-    "weight": _option(str | None, panel=INPUT, metavar="NAME", help="Column or key of an example's importance weight."),
-    "tag": _option(str | None, panel=INPUT, metavar="NAME", help="Column or key of an example's own name."),
-    "label_sep": _option(
-        str | None, panel=INPUT, metavar="TEXT", help="What separates several labels in one cell, such as a comma."
-    ),
-    "quote": _option(
-        str | None,
-        panel=INPUT,
-        metavar="CHAR",
-        help="What may surround cells of csv and tsv; '' where quotes are text.",
-    ),
-    "on_error": _option(
-        Literal["stop", "skip"],
-        panel=INPUT,
-        metavar="HOW",
-        help="stop at a malformed line, or skip and count it.",
-    ),
+    "text": _input(list[str] | None, "NAMES", "Columns or keys of text, separated by commas; guessed if left out."),
+    "label": _input(str | None, "NAME", "Column or key of the label; guessed if left out."),
+    "weight": _input(str | None, "NAME", "Column or key of an example's importance weight."),
+    "tag": _input(str | None, "NAME", "Column or key of an example's identifier."),
+    "label_sep": _input(str | None, "TEXT", "The separator of several labels in one cell, such as a comma."),
+    "quote": _input(str | None, "CHAR", "The quote character of csv and tsv; '' if quotes are text."),
+    "on_error": _input(Literal["stop", "skip"], "HOW", "stop at a malformed line, or skip and count it."),
 }
 
-#: Settings of a learner; what is not given is left to its own default.
+#: Settings of a learner; what is not given has the default of the learner.
 LEARNER: dict[str, Any] = {
-    "task": _option(
+    "task": _learner(
         Literal["classify", "rank", "binary", "regress", "ordinal", "outliers", "sequence"] | None,
-        panel=LEARNS,
-        metavar="TASK",
-        help="classify (one right label each), rank (a set of them), binary (two labels), regress (a number), "
-        "ordinal (a rank), outliers (no answers needed) or sequence (a tag for each token of CoNLL files); "
-        "classify or rank, by the labels, if left out.",
+        "TASK",
+        "classify (one right label each), rank (a set of them), binary (two labels), regress (a number), ordinal "
+        "(a rank), outliers (no answers needed) or sequence (a tag for each token of CoNLL files); classify or "
+        "rank, by the labels, if left out.",
     ),
-    "rule": _option(
+    "rule": _learner(
         Rule | None,
-        panel=LEARNS,
-        metavar="RULE",
-        help="How far to move: perceptron, pa, pa1, pa2, simperc, simproj, conproj, optimal, mira or uniform; "
-        "optimal for text, pa1 for columns by default.",
+        "RULE",
+        "How far to move: perceptron, pa, pa1, pa2, simperc, simproj, conproj, optimal, mira or uniform; optimal "
+        "for text, pa1 for columns by default.",
     ),
-    "C": _option(
-        float | None,
-        "--C",
-        panel=LEARNS,
-        metavar="NUMBER",
-        help="Longest step, 1 by default: small for noisy labels, inf for the plain step.",
+    "C": _learner(
+        float | None, "NUMBER", "Longest step, 1 by default: small for noisy labels, inf for the plain step.", "--C"
     ),
-    "epsilon": _option(
-        float | None,
-        panel=LEARNS,
-        metavar="NUMBER",
-        help="Errors up to this size are none (regress); 0.1 by default.",
+    "epsilon": _learner(float | None, "NUMBER", "Errors up to this size are ignored (regress); 0.1 by default."),
+    "order": _learner(
+        list[str] | None, "NAMES", "The ranks from low to high, separated by commas; their natural order if left out."
     ),
-    "order": _option(
-        list[str] | None,
-        panel=LEARNS,
-        metavar="NAMES",
-        help="The ranks from low to high, with commas between; their natural order if left out.",
-    ),
-    "radius": _option(
-        str | None, panel=LEARNS, metavar="NUMBER", help="Radius of the ball that holds what is no outlier, or learn."
-    ),
-    "max_radius": _option(
-        float | None, panel=LEARNS, metavar="NUMBER", help="The largest it may grow to, with --radius learn."
-    ),
-    "cost": _option(
+    "radius": _learner(str | None, "NUMBER", "Radius of the ball outside which a row is an outlier, or learn."),
+    "max_radius": _learner(float | None, "NUMBER", "The largest radius, with --radius learn."),
+    "cost": _learner(
         str | None,
-        panel=LEARNS,
-        metavar="HOW",
-        help="What wrong labels cost: tree (steps between labels such as work/tax; tree:. for other separators), or a "
+        "HOW",
+        "What wrong labels cost: tree (steps between labels such as work/tax; tree:. for other separators), or a "
         "CSV file of right, answered, cost; what it does not name costs 1.",
     ),
-    "constraint": _option(
+    "constraint": _learner(
         Literal["prediction", "max-loss", "additive"] | None,
-        panel=LEARNS,
-        metavar="WHICH",
-        help="With costs and for sequences, what a step acts on: prediction, max-loss; additive for sequences alone.",
+        "WHICH",
+        "With costs and for sequences, what a step acts on: prediction, max-loss; additive for sequences alone.",
     ),
-    "sharing": _option(
+    "sharing": _learner(
         Literal["multi", "single", "hybrid"] | None,
-        panel=LEARNS,
-        metavar="HOW",
-        help="multi (weights of each label's own), single (shared by all) or hybrid (both); "
-        "hybrid for text, multi for columns by default.",
+        "HOW",
+        "multi (weights for each label), single (shared by all) or hybrid (both); hybrid for text, multi for "
+        "columns by default.",
     ),
-    "features": _option(
+    "features": _learner(
         Literal["first", "frequency", "distance", "tfidf"] | None,
-        panel=LEARNS,
-        metavar="WHICH",
-        help="Label features of shared weights: first, frequency (the default, for text from 40 %), distance, tfidf.",
+        "WHICH",
+        "Label features of shared weights: first, frequency (the default, for text from 40 %), distance, tfidf.",
     ),
-    "geometry": _option(
+    "geometry": _learner(
         Literal["euclidean", "entropy"] | None,
-        panel=LEARNS,
-        metavar="WHICH",
-        help="euclidean (steps add up, the default) or entropy (steps multiply); for columns only.",
+        "WHICH",
+        "euclidean (steps add up, the default) or entropy (steps multiply); for columns only.",
     ),
-    "margin": _option(
-        float | None, panel=LEARNS, metavar="NUMBER", help="By how much the right label must win, 1 by default."
-    ),
-    "scaling": _option(
+    "margin": _learner(float | None, "NUMBER", "By how much the right label must win, 1 by default."),
+    "scaling": _learner(
         Literal["idf", "none"] | None,
-        panel=LEARNS,
-        metavar="HOW",
-        help="idf (by how rare a feature has been so far) or none; idf for text, none for columns by default.",
+        "HOW",
+        "idf (by how rare a feature has been so far) or none; idf for text, none for columns by default.",
     ),
-    "normalize": _option(
+    "normalize": _learner(
         bool | None,
+        None,
+        "Divide each row by its length; yes for text, no for columns by default.",
         "--normalize/--no-normalize",
-        panel=LEARNS,
-        help="Divide each row by its length; yes for text, no for columns by default.",
     ),
-    "average": _option(
-        bool | None,
-        "--average/--no-average",
-        panel=LEARNS,
-        help="Answer with the mean of all weights so far; no by default.",
+    "average": _learner(
+        bool | None, None, "Answer with the mean of all weights so far; no by default.", "--average/--no-average"
     ),
-    "bias": _option(
-        float | None, panel=LEARNS, metavar="NUMBER", help="Value of a constant feature, 0 (none) by default."
+    "bias": _learner(float | None, "NUMBER", "Value of a constant feature, 0 (none) by default."),
+    "class_weight": _learner(
+        list[str] | None, "LABEL=W", "Weight of a label's examples, 1 by default; repeat it for other labels."
     ),
-    "class_weight": _option(
-        list[str] | None,
-        panel=LEARNS,
-        metavar="LABEL=W",
-        help="Weight of a label's examples, 1 by default; give it again for other labels.",
-    ),
-    "words": _option(
-        str | None, panel=TEXT, metavar="RUNS", help="Runs of words that are features: 1-2, or none; 1-1 by default."
-    ),
-    "chars": _option(
-        str | None,
-        panel=TEXT,
-        metavar="RUNS",
-        help="Runs of characters within words that are features: 3-5; none by default.",
-    ),
-    "values": _option(
+    "words": _text(str | None, "RUNS", "Runs of words that are features: 1-2, or none; 1-1 by default."),
+    "chars": _text(str | None, "RUNS", "Runs of characters within words that are features: 3-5; none by default."),
+    "values": _text(
         Literal["binary", "counts", "log"] | None,
-        panel=TEXT,
-        metavar="HOW",
-        help="What a repeated word counts: binary (once, the default), counts, log.",
+        "HOW",
+        "What a repeated word counts: binary (once, the default), counts, log.",
     ),
-    "lowercase": _option(bool | None, "--lowercase/--no-lowercase", panel=TEXT, help="Take A for a; yes by default."),
-    "field_limit": _option(
-        int | None,
-        panel=TEXT,
-        metavar="NUMBER",
-        help="Longer fields weigh as much as one of so many words, 36 by default; 0 for no limit.",
+    "lowercase": _text(bool | None, None, "Read A as a; yes by default.", "--lowercase/--no-lowercase"),
+    "field_limit": _text(
+        int | None, "NUMBER", "A longer field weighs as much as one of this many words, 36 by default; 0 for no limit."
     ),
-    "bits": _option(
-        int | None,
-        panel=TEXT,
-        metavar="NUMBER",
-        help="Hash words into 2 to that power columns, instead of a vocabulary that grows.",
-    ),
-    "seed": _option(int | None, panel=TEXT, metavar="NUMBER", help="Seed of the hash, 0 by default."),
-    "signed": _option(
-        bool | None,
-        "--signed/--no-signed",
-        panel=TEXT,
-        help="Let hashed words that collide cancel; no by default.",
-    ),
+    "bits": _text(int | None, "NUMBER", "Hash words into 2 to that power columns, instead of a vocabulary that grows."),
+    "seed": _text(int | None, "NUMBER", "Seed of the hash, 0 by default."),
+    "signed": _text(bool | None, None, "Let hashed words that collide cancel; no by default.", "--signed/--no-signed"),
 }
 
 
 def takes(*groups: dict[str, Any]) -> Callable[[Command], Command]:
-    """Let a command take groups of options: its ``**options`` gets them by name."""
+    """Decorator that adds groups of options to a command, which gets them by name in ``**options``."""
 
     def declare(command: Command) -> Command:
         signature = inspect.signature(command, eval_str=True)
@@ -228,28 +156,8 @@ def takes(*groups: dict[str, Any]) -> Callable[[Command], Command]:
 
 def learner_settings(options: dict[str, Any]) -> dict[str, Any]:
     """The settings of a learner that were given, as its class takes them."""
-    given = {name: options[name] for name in LEARNER if name != "task" and options.get(name) is not None}
-    for name in ("words", "chars"):
-        if name in given:
-            given[name] = _runs(name, given[name])
-    if "cost" in given:
-        given["cost"] = _cost(given["cost"])
-    if "order" in given:
-        given["order"] = names_in(given["order"])
-    if "radius" in given and given["radius"] != "learn":
-        try:
-            given["radius"] = float(given["radius"])
-        except ValueError:
-            raise typer.BadParameter(f"--radius is a number or learn; got {given['radius']!r}") from None
-    if given.get("scaling") == "none":
-        given["scaling"] = None
-    if given.get("field_limit") == 0:
-        given["field_limit"] = None
-    if "class_weight" in given:
-        given["class_weight"] = dict(map(_weighted, given["class_weight"]))
-        if not given["class_weight"]:
-            del given["class_weight"]
-    return given
+    given = {name: options[name] for name in LEARNER if name != "task" and options.get(name) not in (None, [])}
+    return {name: CONVERTERS[name](value) if name in CONVERTERS else value for name, value in given.items()}
 
 
 def names_in(given: list[str] | None) -> tuple[str, ...] | None:
@@ -267,6 +175,13 @@ def _runs(name: str, given: str) -> tuple[int, int] | None:
         return int(shortest), int(longest or shortest)
     except ValueError:
         raise typer.BadParameter(f"--{name} takes shortest-longest, such as 1-2, or none; got {given!r}") from None
+
+
+def _radius(given: str) -> float | str:
+    try:
+        return given if given == "learn" else float(given)
+    except ValueError:
+        raise typer.BadParameter(f"--radius is a number or learn; got {given!r}") from None
 
 
 def _weighted(given: str) -> tuple[str, float]:
@@ -296,3 +211,16 @@ def _cost(given: str) -> Any:
                         f"{given}:{number}: expected right, answered, cost; got {','.join(line)!r}"
                     ) from None
     return costs
+
+
+#: From the value of an option to that of the learner's setting, where they differ.
+CONVERTERS: dict[str, Callable[[Any], Any]] = {
+    "words": partial(_runs, "words"),
+    "chars": partial(_runs, "chars"),
+    "cost": _cost,
+    "order": names_in,
+    "radius": _radius,
+    "scaling": lambda given: None if given == "none" else given,
+    "field_limit": lambda given: given or None,
+    "class_weight": lambda given: dict(map(_weighted, given)),
+}

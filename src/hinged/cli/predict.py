@@ -1,4 +1,4 @@
-"""`hinged predict`: what a model says about examples, a line each."""
+"""`hinged predict`: the answers of a model, a line for each example."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hinged.cli.options import READING, Files, Model, takes
 from hinged.cli.tables import emit
 
 if TYPE_CHECKING:
-    from hinged.evaluate.answers import Answers
+    from hinged.files.answers import Answers
     from hinged.io.examples import Chunk
 
 __all__ = ["predict"]
@@ -39,32 +39,41 @@ def predict(
 ) -> None:
     """Predict the label of each example.
 
-    A line each, in their order; the input needs no labels. Tabs separate columns, commas the labels of a ranker. A
-    model of numbers prints numbers, an outlier detector 1 and -1; a tagger prints the tokens it reads, each with its
-    tag, and an empty line between sentences.
+    One line for each example, in order; the input needs no labels. Tabs separate columns, commas a ranker's labels. A
+    regressor prints numbers, an outlier detector 1 and -1; a tagger prints the tokens it reads, each with its tag, and
+    an empty line between sentences.
 
     Example: hinged predict new.jsonl --model mail.hinged --top 3
     """
     from hinged.cli.lean import import_lean
-    from hinged.cli.progress import Foot
 
     inputs = Inputs(files, options)
     import_lean()
-    from hinged.evaluate.answers import answer, pieces
-    from hinged.evaluate.examples import load_learner, reads_text
-    from hinged.evaluate.tagging import is_tagger
-    from hinged.evaluate.vector_tasks import is_vector
+    from hinged.files.examples import TEXT_LEARNERS, load_learner, task_of
 
-    learner = load_learner(model, sentences=True)
+    learner = load_learner(model)
     inputs.remember(learner)
-    if is_vector(learner):
-        from hinged.cli.vectors import print_answers
+    task = task_of(learner)
+    if task == "sequence":
+        if confidence:
+            raise typer.BadParameter("--confidence is for single labels; a tagger has none")
+        _print_tags(learner, inputs, top, as_json)
+    elif task in TEXT_LEARNERS:
+        _print_labels(learner, inputs, top, confidence, as_json)
+    else:
+        if top is not None or confidence:
+            raise typer.BadParameter("--top and --confidence are for rankings of labels; this model gives one answer")
+        _print_answers(learner, inputs, as_json)
+    inputs.report_skipped()
+    inputs.check_any()
 
-        return print_answers(learner, inputs, top, confidence, as_json)
-    if is_tagger(learner):
-        from hinged.cli.tagging import print_tags
 
-        return print_tags(learner, inputs, top, confidence, as_json)
+def _print_labels(learner: Any, inputs: Inputs, top: int | None, confidence: bool, as_json: bool) -> None:
+    """Print the best label of each example, or several with their scores."""
+    from hinged.cli.progress import Foot
+    from hinged.files.answers import answer, pieces
+    from hinged.files.examples import reads_text
+
     with Foot() as foot:
         for whole in inputs.chunks(foot, labels=False, plain=reads_text(learner)):
             for chunk in pieces(learner, whole):
@@ -74,8 +83,41 @@ def predict(
                 rows = range(len(chunk))
                 lines = (_object(chunk, said, i, top) if as_json else _columns(said, i, top, confidence) for i in rows)
                 emit("\n".join(lines))
-    inputs.report_skipped()
-    inputs.check_any()
+
+
+def _print_answers(learner: Any, inputs: Inputs, as_json: bool) -> None:
+    """Print the one answer to each example: a label, a number, or 1 and -1 for inside and outside."""
+    from hinged.cli.progress import Foot
+    from hinged.files.answers import answer_vectors
+
+    with Foot() as foot:
+        for chunk in inputs.chunks(foot, labels=False):
+            answers, scores = answer_vectors(learner, chunk)
+            foot.clear()
+            if not as_json:
+                emit("\n".join(f"{a:.6g}" if isinstance(a, float) else str(a) for a in answers))
+                continue
+            for i, said in enumerate(answers):
+                about = _about(chunk, i) | {"answer": said, "score": float(scores[i])}
+                emit(json.dumps(about, ensure_ascii=False))
+
+
+def _print_tags(learner: Any, inputs: Inputs, top: int | None, as_json: bool) -> None:
+    """Print each token with its tags; as JSON, an object for each sentence."""
+    from hinged.files.sentences import sentence_rows, words_of
+
+    at_once = 1 if "-" in inputs.files else 64  # a user at a terminal expects an answer to each sentence
+    for chunk in inputs.sentences(tagged=False, at_once=at_once):
+        ranked = learner.rank(sentence_rows(learner, chunk), top or 1)
+        for sentence, best in zip(chunk.sentences, ranked, strict=True):
+            tokens = words_of(learner, sentence, chunk.source)
+            if as_json:
+                ranking = [{"tags": tags, "score": round(score, 6)} for tags, score in best]
+                about = {"line": sentence.line, "words": [token[0] for token in tokens], "tags": best[0][0]}
+                emit(json.dumps(about | ({"ranking": ranking} if top else {}), ensure_ascii=False))
+            else:
+                columns = zip(tokens, *(tags for tags, _ in best), strict=True)
+                emit("\n".join(" ".join([*token, *map(str, tags)]) for token, *tags in columns) + "\n")
 
 
 def _columns(said: Answers, i: int, top: int | None, confidence: bool) -> str:
@@ -91,12 +133,15 @@ def _name(label: Any) -> str:
 
 
 def _object(chunk: Chunk, said: Answers, i: int, top: int | None) -> str:
-    about: dict[str, Any] = {"file": chunk.source, "line": int(chunk.lines[i])}
-    if chunk.tags and chunk.tags[i]:
-        about["tag"] = chunk.tags[i]
-    about["label"] = said.best(i)
+    about = _about(chunk, i) | {"label": said.best(i)}
     if said.above is not None:
         about["labels"] = said.predicted(i)
     about["confidence"] = round(float(said.confidence[i]), 4)
     about["ranking"] = [{"label": label, "score": score} for label, score in said.ranking(i, top)]
     return json.dumps(about, ensure_ascii=False)
+
+
+def _about(chunk: Chunk, i: int) -> dict[str, Any]:
+    """Where example i comes from."""
+    tag = {"tag": chunk.tags[i]} if chunk.tags and chunk.tags[i] else {}
+    return {"file": chunk.source, "line": int(chunk.lines[i]), **tag}

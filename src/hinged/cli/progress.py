@@ -1,4 +1,4 @@
-"""How far a command has come: on stderr, and silent where that is no terminal."""
+"""Progress of a command, on stderr; silent unless that is a terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVERY = 0.1  # seconds between two drawings
 
 @contextmanager
 def bar() -> Iterator[Callable[[str, int, int], None]]:
-    """Give a function ``show(what, done, total)`` that draws how far a command has come."""
+    """Yield a function ``show(what, done, total)`` that draws a progress bar."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
@@ -39,7 +39,7 @@ def bar() -> Iterator[Callable[[str, int, int], None]]:
 
 
 class Foot:
-    """One line below what a command prints, for bytes read; drawn without Rich, whose import takes longer than a row.
+    """A progress line below what a command prints, for bytes read; drawn without Rich, which is slow to import.
 
     `print` writes to stdout above it.
     """
@@ -56,7 +56,7 @@ class Foot:
         self.clear()
 
     def show(self, what: str, done: int, total: int | None) -> None:
-        """Draw how many bytes of something have been read; `total` is None where nobody knows."""
+        """Draw how many bytes of `what` have been read; `total` is None if it is not known."""
         now = time.monotonic()
         if not self._on or now - self._last < EVERY:
             return
@@ -77,14 +77,14 @@ class Foot:
         sys.stderr.flush()
 
     def note(self, what: str) -> None:
-        """Draw a note, until something else is drawn."""
+        """Draw a note in place of the progress."""
         if self._on:
             self._drawn = True
             sys.stderr.write(f"\r\x1b[K{cleaned(what)[: shutil.get_terminal_size().columns - 1]}")
             sys.stderr.flush()
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         if self._drawn:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -92,7 +92,7 @@ class Foot:
 
 
 def size_of(n_bytes: float) -> str:
-    """Bytes in words.
+    """Format a number of bytes.
 
     Examples
     --------

@@ -15,82 +15,53 @@ __all__ = ["serve"]
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-SERVER, LIMITS, TOKENS = "Server", "Limits", "Tokens"
+
+
+def _option(panel: str, metavar: str | None, help: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **more)
+
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the models; created if missing.")]
+
+SERVER = "Server"
+Host = Annotated[str, _option(SERVER, "ADDRESS", "The address to listen on; only this machine by default.")]
+Port = Annotated[int, _option(SERVER, "NUMBER", "The port; 0 takes a free one.", min=0, max=65535)]
+Metrics = Annotated[bool, _option(SERVER, None, "Answer /metrics, for Prometheus.", "--metrics")]
+
+TOKENS = "Tokens"
+TokenFile = Annotated[Path | None, _option(TOKENS, "PATH", "The file of tokens; tokens.json in DIR by default.")]
+CREATE = "Print a new token and stop: mail:read, mail:write, *:admin. A running server accepts it at once."
+CreateToken = Annotated[str | None, _option(TOKENS, "MODEL:SCOPE", CREATE)]
+LIST = "Print id, model and scope of every token and stop."
+ListTokens = Annotated[bool, _option(TOKENS, None, LIST, "--list-tokens")]
+RevokeToken = Annotated[str | None, _option(TOKENS, "ID", "Revoke a token and stop.")]
+OPEN = "Need no tokens: every program of this machine may do everything."
+OpenToAll = Annotated[bool, _option(TOKENS, None, OPEN, "--open")]
+
+LIMITS = "Limits"
+Memory = Annotated[str, _option(LIMITS, "SIZE", "Memory for models; others wait on the disk.")]
+MaxBody = Annotated[str, _option(LIMITS, "SIZE", "Largest request, and longest line of a stream.")]
+Rate = Annotated[float, _option(LIMITS, "NUMBER", "Requests a second for each token; 0 for no limit.", min=0)]
+Group = Annotated[int, _option(LIMITS, "NUMBER", "Most requests that share one write to the disk; 1 for none.", min=1)]
+CONNECTIONS = "Most connections at a time; the oldest idle ones are closed for new ones."
+Connections = Annotated[int, _option(LIMITS, "NUMBER", CONNECTIONS, min=1)]
 
 
 def serve(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where the models lie; made where it is not there.")
-    ] = Path("hinged-models"),
-    host: Annotated[
-        str,
-        typer.Option(metavar="ADDRESS", help="Where to listen; this machine alone by default.", rich_help_panel=SERVER),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int,
-        typer.Option(min=0, max=65535, metavar="NUMBER", help="The port; 0 takes a free one.", rich_help_panel=SERVER),
-    ] = 8377,
-    metrics: Annotated[
-        bool, typer.Option("--metrics", help="Answer /metrics, for Prometheus.", rich_help_panel=SERVER)
-    ] = False,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Who may do what; tokens.json in DIR by default.", rich_help_panel=TOKENS),
-    ] = None,
-    create_token: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL:SCOPE",
-            help="Print a new token and stop: mail:read, mail:write, *:admin. A running server knows it at once.",
-            rich_help_panel=TOKENS,
-        ),
-    ] = None,
-    list_tokens: Annotated[
-        bool,
-        typer.Option(
-            "--list-tokens", help="Print id, model and scope of every token and stop.", rich_help_panel=TOKENS
-        ),
-    ] = False,
-    revoke_token: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Make a token worthless and stop.", rich_help_panel=TOKENS),
-    ] = None,
-    open_to_all: Annotated[
-        bool,
-        typer.Option(
-            "--open", help="Need no tokens: every program of this machine may do everything.", rich_help_panel=TOKENS
-        ),
-    ] = False,
-    memory: Annotated[
-        str, typer.Option(metavar="SIZE", help="Memory for models; others wait on the disk.", rich_help_panel=LIMITS)
-    ] = "1G",
-    max_body: Annotated[
-        str, typer.Option(metavar="SIZE", help="Largest request, and longest line of a stream.", rich_help_panel=LIMITS)
-    ] = "1M",
-    rate: Annotated[
-        float,
-        typer.Option(
-            min=0, metavar="NUMBER", help="Requests a second for each token; 0 for any.", rich_help_panel=LIMITS
-        ),
-    ] = 0.0,
-    group: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            metavar="NUMBER",
-            help="Most requests that share one wait for the disk; 1 for none.",
-            rich_help_panel=LIMITS,
-        ),
-    ] = 512,
-    connections: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            metavar="NUMBER",
-            help="Most connections at a time; the oldest idle ones are closed for new ones.",
-            rich_help_panel=LIMITS,
-        ),
-    ] = 1000,
+    folder: Folder = Path("hinged-models"),
+    host: Host = "127.0.0.1",
+    port: Port = 8377,
+    metrics: Metrics = False,
+    token_file: TokenFile = None,
+    create_token: CreateToken = None,
+    list_tokens: ListTokens = False,
+    revoke_token: RevokeToken = None,
+    open_to_all: OpenToAll = False,
+    memory: Memory = "1G",
+    max_body: MaxBody = "1M",
+    rate: Rate = 0.0,
+    group: Group = 512,
+    connections: Connections = 1000,
     as_json: AsJson = False,
 ) -> None:
     """Serve models over HTTP: create, learn, predict, rank, explain.
@@ -103,50 +74,45 @@ def serve(
 
     import_lean()
     try:
-        from hinged.server import Settings
+        from hinged.server import Settings, tokens
         from hinged.server import serve as run
-        from hinged.server.tokens import create_token as made
-        from hinged.server.tokens import read_tokens
-        from hinged.server.tokens import revoke_token as revoked
     except ImportError as problem:
         raise ImportError(f"hinged serve needs {problem.name}: pip install 'hinged[server]'.") from problem
 
-    settings = Settings(
-        folder,
-        token_file,
-        open_to_all,
-        _bytes("--max-body", max_body),
-        rate,
-        _bytes("--memory", memory),
-        group,
-        metrics=metrics,
-        connections=connections,
-    )
+    sizes = _bytes("--max-body", max_body), rate, _bytes("--memory", memory), group
+    settings = Settings(folder, token_file, open_to_all, *sizes, metrics=metrics, connections=connections)
     if create_token is not None:
-        model, _, scope = create_token.rpartition(":")
-        secret = made(settings.tokens, model or "*", scope)
-        *_, new = _named(read_tokens(settings.tokens))
-        emit(json.dumps({"token": secret, **new}) if as_json else secret)
-        if not as_json:
-            emit(f"id {new['id']} ({new['model']}:{new['scope']}); the token is shown once", err=True)
+        _create_token(settings.tokens, create_token, as_json)
     elif list_tokens:
-        known = _named(read_tokens(settings.tokens))
+        known = _named(tokens.read_tokens(settings.tokens))
         emit(json.dumps(known) if as_json else "\n".join("{id}  {model}:{scope}".format(**one) for one in known))
     elif revoke_token is not None:
-        revoked(settings.tokens, revoke_token)
+        tokens.revoke_token(settings.tokens, revoke_token)
     else:
         if open_to_all and host not in LOOPBACK:
             raise ValueError(f"--open is for this machine alone; got --host {host}. Leave one of them out.")
-        if not open_to_all and not read_tokens(settings.tokens):
-            emit(f"first token (*:admin), shown once: {made(settings.tokens, '*', 'admin')}", err=True)
+        if not open_to_all and not tokens.read_tokens(settings.tokens):
+            emit(f"first token (*:admin), shown once: {tokens.create_token(settings.tokens, '*', 'admin')}", err=True)
 
-        def tell(url: str) -> None:
+        def announce(url: str) -> None:
             if as_json:
                 emit(json.dumps({"address": url, "models": str(folder)}))
             else:
                 emit(f"serving {folder} at {url}; stop with Ctrl-C", err=True)
 
-        run(settings, host, port, tell)
+        run(settings, host, port, announce)
+
+
+def _create_token(file: Path, asked: str, as_json: bool) -> None:
+    """Print a new token; its id goes to stderr."""
+    from hinged.server.tokens import create_token, read_tokens
+
+    model, _, scope = asked.rpartition(":")
+    secret = create_token(file, model or "*", scope)
+    *_, new = _named(read_tokens(file))
+    emit(json.dumps({"token": secret, **new}) if as_json else secret)
+    if not as_json:
+        emit(f"id {new['id']} ({new['model']}:{new['scope']}); the token is shown once", err=True)
 
 
 def _named(tokens: list[Any]) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Plain aligned tables for the terminal; Rich would take longer to import than a row to learn."""
+"""Plain aligned tables for the terminal, without Rich, which is slow to import."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 GAP = 2
-# control characters but tab and newline, and those that turn the direction of text or end lines
+# control characters except tab and newline, and those that change the direction of text or end lines
 CONTROLS = re.compile(
     r"\x1b\[[012]m|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -39,7 +39,7 @@ PLAIN = str.maketrans({"…": "...", "–": "-", "−": "-", "→": "->", "•":
 
 
 def rows_of(table: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Rows of cells as lines: the first `left` columns to the left, the others to the right.
+    """Rows of cells as lines; the first `left` columns are aligned to the left, the others to the right.
 
     Examples
     --------
@@ -60,14 +60,14 @@ def aligned(cells: Sequence[str], widths: Sequence[int], left: int = 0) -> str:
 
 
 def width_of(text: str) -> int:
-    """Columns a text takes on a terminal: two for an East Asian wide character, none for a combining mark."""
+    """Width of a text on a terminal: two for an East Asian wide character, none for a combining mark."""
     if text.isascii():
         return len(text)
     return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
 
 
 def shorten(text: str, most: int) -> str:
-    """A text of at most so many columns, on one line.
+    """Shorten a text to at most `most` columns, on one line.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def shorten(text: str, most: int) -> str:
 
 
 def count(n: int, what: str) -> str:
-    """So many of something.
+    """A number with its noun.
 
     Examples
     --------
@@ -94,17 +94,17 @@ def count(n: int, what: str) -> str:
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """A share in percent; a dash where there is none."""
+    """A share in percent; a dash for None."""
     return "–" if share is None else f"{100 * share:.{digits}f} %"
 
 
 def dim(text: str) -> str:
-    """Headings and asides, on a terminal."""
+    """Make a text dim on a terminal, for headings and asides."""
     return f"\x1b[2m{text}\x1b[0m" if _coloured() else text
 
 
 def bold(text: str) -> str:
-    """What matters, on a terminal."""
+    """Make a text bold on a terminal."""
     return f"\x1b[1m{text}\x1b[0m" if _coloured() else text
 
 
@@ -113,7 +113,7 @@ def _coloured() -> bool:
 
 
 def say(line: str = "") -> None:
-    """Print a line for people to stdout; a reader that has gone away (`| head`) does not stop the command."""
+    """Print a line for people to stdout; a closed pipe (`| head`) does not stop the command."""
     line = cleaned(line)
     try:
         typer.echo(line if _takes(sys.stdout, "…") else line.translate(PLAIN))
@@ -122,12 +122,12 @@ def say(line: str = "") -> None:
 
 
 def emit(text: str, err: bool = False) -> None:
-    """Print data to stdout, as it is unless that is a terminal, or a sentence for people to stderr."""
+    """Print data to stdout, unchanged unless that is a terminal, or a sentence for people to stderr."""
     typer.echo(cleaned(text) if err or sys.stdout.isatty() else text, err=err)
 
 
 def cleaned(text: str) -> str:
-    """A text that does nothing to a terminal but show itself; on a terminal, what `bold` and `dim` wrote is kept.
+    """Replace control characters by blanks; on a terminal, those of `bold` and `dim` are kept.
 
     Mail, labels and names of files may hold sequences that move the cursor, change titles or hide text.
 
@@ -143,12 +143,12 @@ def cleaned(text: str) -> str:
 
 
 def width() -> int:
-    """Columns of the terminal, or as many as COLUMNS says, within reason; 120 where there is none."""
+    """Columns of the terminal or of $COLUMNS, between 40 and 160; 120 without a terminal."""
     return max(40, min(160, shutil.get_terminal_size((120, 24)).columns))
 
 
 def take_any_text() -> None:
-    """Let stdout and stderr take characters that their encoding lacks: they are escaped, as JSON would."""
+    """Escape characters that the encoding of stdout or stderr lacks, as JSON would."""
     codecs.register_error("hinged.escape", _escape)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -171,5 +171,5 @@ def _takes(stream: Any, text: str) -> bool:
 
 
 def silence_stdout() -> None:
-    """Send whatever is still printed to nowhere, so that the end of the program has nothing to complain about."""
+    """Discard further output to stdout, so that closing it at exit raises no error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

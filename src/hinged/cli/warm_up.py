@@ -1,4 +1,4 @@
-"""`hinged warm-up`: compile everything once, so that nothing waits later."""
+"""`hinged warm-up`: compile all loops once, so that later runs start at once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def warm_up(
         others = beside.submit(_compile_others)
         warm_up_labels(progress=advance)
         others.result()
-        versions = compile_loops()  # what both compiled at the same moment may have been stored by one of them only
+        versions = compile_loops()  # a loop compiled by both processes at once may have been stored by one of them only
     seconds = time.perf_counter() - start
     if as_json:
         emit(json.dumps({"versions": versions, "seconds": seconds}))
@@ -46,7 +46,7 @@ def warm_up(
 
 
 def _compile_others() -> None:
-    """What is compiled on another core meanwhile."""
+    """Compile, on another core, what the label loops do not need."""
     from hinged.io.examples.warm_up import warm_up as compile_readers
     from hinged.loops.warm_up import warm_up_others
     from hinged.text.warm_up import warm_up as compile_text

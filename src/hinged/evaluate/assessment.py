@@ -1,4 +1,4 @@
-"""How well a model does, gathered example by example: accuracy, confusion, precision and recall, ranking."""
+"""How well a model predicts labels and label sets: accuracy, confusion, precision and recall, ranking."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ class LabelScore:
 
 @dataclass
 class Assessment:
-    """What was said and what was right, counted.
+    """Counts of predicted and right labels.
 
     Attributes
     ----------
     ranks_sets : bool
-        Whether examples have sets of labels.
+        Examples have sets of labels.
     examples, counted, mistakes : int
         A mistake is a wrong label, or a set of labels not ranked above all others.
     unseen : int
-        Examples with a label the model did not know: not counted where it is told the label next, else a mistake.
+        Examples with a label the model did not know: not counted if the model learns it next, else a mistake.
     unopposed : int
-        Examples that nobody can get wrong, because no label is right, or none is wrong: not counted.
+        Examples that cannot be predicted wrongly, because no label is right or none is wrong: not counted.
     unlabelled, skipped : int
         Examples without an answer, and malformed ones; both left out.
     pairs : Counter of (right, predicted)
         Of single labels.
     seconds : float
     flags, ranks, confidence : list of arrays
-        By example, where they are kept: 1 mistake, 0 correct, -1 not counted; rank of the best right label, from 1;
+        By example, if kept: 1 mistake, 0 correct, -1 not counted; rank of the best right label, from 1;
         confidence in the best label.
     """
 
@@ -73,7 +73,7 @@ class Assessment:
     ranks: list[np.ndarray] = field(default_factory=list)
     confidence: list[np.ndarray] = field(default_factory=list)
 
-    # ------------------------------------------------------------------ taking in
+    # ------------------------------------------------------------------ counting
     def add(
         self, flags: np.ndarray, ranks: np.ndarray, truth: list[Any], predicted: list[Any], confidence: np.ndarray
     ) -> None:
@@ -106,10 +106,10 @@ class Assessment:
         self.sums += [values.sum() for values in ranking_metrics(scores, right, known)]
         self.ranked += len(scores)
 
-    # ------------------------------------------------------------------ reading off
+    # ------------------------------------------------------------------ figures
     @property
     def accuracy(self) -> float | None:
-        """Share of counted examples without a mistake; None where none was counted."""
+        """Share of counted examples without a mistake; None if none was counted."""
         return 1.0 - self.mistakes / self.counted if self.counted else None
 
     def top(self, k: int) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,13 @@ from typing import Any
 import numpy as np
 
 from hinged.evaluate.assessment import Assessment, LabelScore
-from hinged.evaluate.confusions_page import MOST_SQUARES, confusion_sections
 from hinged.evaluate.page import pairs, rate, table, write_page
 from hinged.evaluate.report import recent_rate
-from hinged.evaluate.svg import curves
-from hinged.evaluate.svg_assessment import reliability_dots
+from hinged.evaluate.svg import confusion_squares, curves, reliability_dots
 
-__all__ = ["write_assessment"]
+__all__ = ["MOST_SQUARES", "confusion_sections", "write_assessment"]
 
-MOST_TOP = 10
+MOST_TOP, MOST_SQUARES, MOST_CONFUSIONS = 10, 18, 15
 MEANING = {
     "Precision": "Of the times a label was predicted, how often it was right.",
     "Recall": "Of the times a label was right, how often it was predicted.",
@@ -31,7 +30,7 @@ RANKING = {
     ),
     "one_error": ("One-error", "Share of examples whose best label is wrong."),
     "ranking_loss": ("Ranking loss", "Share of pairs of a right and a wrong label in the wrong order."),
-    "coverage": ("Coverage", "How many labels one must look at, on average, to have seen all right ones."),
+    "coverage": ("Coverage", "Mean number of top labels that contain all right ones."),
 }
 
 
@@ -45,9 +44,9 @@ def write_assessment(path: str | Path, result: Assessment, model: Any, name: str
     model : estimator
         Shown by its settings.
     name : str
-        What was judged: a file, say.
+        What was judged, such as a file.
     how : str
-        How: "each judged, then learnt".
+        How it was judged, such as "each judged, then learnt".
     more : str
         Further sections, as HTML.
     """
@@ -70,10 +69,10 @@ def write_assessment(path: str | Path, result: Assessment, model: Any, name: str
 {_ranking(result)}
 <section><h2>Mistakes so far</h2><figure>{total}<figcaption>A tick under the axis marks a label that was new, which
 is not counted.</figcaption></figure></section>
-<section><h2>Mistakes lately</h2><figure>{recent}<figcaption>Share of mistakes among the last {window:,}
+<section><h2>Recent mistakes</h2><figure>{recent}<figcaption>Share of mistakes among the last {window:,}
 examples.</figcaption></figure></section>
-<section><h2>How far down the right label stands</h2><figure>{among}<figcaption>Share of examples whose right label is
-among the first so many.</figcaption></figure></section>
+<section><h2>Rank of the right label</h2><figure>{among}<figcaption>Share of examples whose right label is
+among the first k.</figcaption></figure></section>
 {more}
 {_confusion(result)}
 {_confidence(sure[counted], ranks[counted] == 1)}
@@ -105,11 +104,35 @@ def _confusion(result: Assessment) -> str:
     return confusion_sections(result, shown, note, "Was", "Taken for")
 
 
+def confusion_sections(result: Assessment, shown: Sequence[object], note: str, was: str, taken_for: str) -> str:
+    """Draw the squares of the labels shown, and list the confusions if there are any.
+
+    Parameters
+    ----------
+    result : Assessment
+    shown : labels, no more than `MOST_SQUARES`
+    note : str
+        Says which labels are shown, and what rows and columns are.
+    was, taken_for : str
+        Headings of the right and of the predicted labels.
+    """
+    lines = [
+        f'<tr><th scope="row">{escape(str(right))}</th><td>{escape(str(said))}</td><td>{n:,}</td></tr>'
+        for right, said, n in result.confusions(MOST_CONFUSIONS)
+    ]
+    listed = table((was, taken_for, "Times"), lines)
+    squares = confusion_squares(shown, result.pairs)
+    return (
+        f"<section><h2>Confusions</h2><figure>{squares}<figcaption>{note}; the darker, the larger the "
+        "share of the row. Point at a square for its numbers.</figcaption></figure></section>"
+    ) + (f"<section><h2>The most frequent confusions</h2>{listed}</section>" if lines else "")
+
+
 def _confidence(sure: np.ndarray, hit: np.ndarray) -> str:
     if not len(sure):
         return ""
     return (
-        f"<section><h2>How far the confidence can be believed</h2><figure>{reliability_dots(sure, hit)}"
+        f"<section><h2>Calibration of the confidence</h2><figure>{reliability_dots(sure, hit)}"
         "<figcaption>A larger dot stands for more examples.</figcaption></figure></section>"
     )
 

@@ -1,4 +1,4 @@
-"""How good a ranking of labels is, in one pass: the definitions of scikit-learn, ties and all."""
+"""Ranking metrics of label sets, in one pass; definitions, including ties, are those of scikit-learn."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class RankingMetrics(NamedTuple):
 
     Attributes
     ----------
-    one_error : 1 where the best label is wrong
-    coverage : how far down the ranking one must go to have all right labels; 0 where there are none
+    one_error : 1 if the best label is wrong
+    coverage : depth of the ranking that contains all right labels; 0 if there are none
     ranking_loss : share of pairs of a right and a wrong label in the wrong order; a tie is wrong
     average_precision : mean, over right labels, of the share of right ones among those ranked at least as high
     """

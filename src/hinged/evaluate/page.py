@@ -1,4 +1,4 @@
-"""One HTML page that needs nothing beside itself: no network, no script; in light and dark, on screen and on paper."""
+"""A self-contained HTML page: no network, no script; in light and dark, on screen and on paper."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DARK_COLOURS = ("#4aa3e0", "#f08a4b", "#2fc79a", "#e39cc4", "#f2b93b", "#9bd7fb"
 
 
 def write_page(path: str | Path, title: str, body: str) -> Path:
-    """Write a page around its body; return where it is."""
+    """Write a page around its body; return its path."""
     page = (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" '
@@ -27,14 +27,14 @@ def write_page(path: str | Path, title: str, body: str) -> Path:
 
 
 def pairs(items: Iterable[tuple[str, str]]) -> str:
-    """Names and their meanings, the latter as HTML, for a list of definitions."""
+    """Entries of a definition list: names, and their meanings as HTML."""
     return "".join(f"<div><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in items)
 
 
 def table(headings: Iterable[object], lines: Iterable[str], kind: str = "") -> str:
-    """A table under its headings, its rows given as HTML; where the screen is narrow it can be pushed sideways.
+    """A table of rows given as HTML; it scrolls sideways on a narrow screen.
 
-    `kind` is a class of its own, "words" where cells are no numbers.
+    `kind` is its CSS class: "words" if the cells are not numbers.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def table(headings: Iterable[object], lines: Iterable[str], kind: str = "") -> s
 
 
 def rate(shown: str, share: float, colour: int = 0) -> str:
-    """A cell of a table: a number, given as HTML, beside a bar that is filled to a share."""
+    """A table cell with a number, given as HTML, beside a bar filled to a share."""
     bar = f'<span class="bar"><i class="c{colour % len(COLOURS)}" style="width:{100 * share:.1f}%"></i></span>'
     return f'<td class="rate">{bar}<b>{shown}</b></td>'
 

@@ -1,4 +1,4 @@
-"""Pictures of a run: cumulative mistakes, and how far a confidence can be believed."""
+"""Pictures of a run: cumulative mistakes, and how well confidence is calibrated."""
 
 from __future__ import annotations
 
@@ -13,9 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from hinged.evaluate.progressive import Progress
 
-__all__ = ["COLOURS", "plot_mistakes", "plot_reliability", "reliability", "require_matplotlib", "spread_labels"]
+__all__ = [
+    "COLOURS",
+    "MUTED",
+    "finish",
+    "new_figure",
+    "plot_mistakes",
+    "plot_reliability",
+    "reliability",
+    "require_matplotlib",
+    "save",
+    "spread_labels",
+]
 
-# Eight hues that remain apart under the common colour deficiencies (Okabe and Ito, with an indigo for black).
+# Eight hues that can be told apart with common colour deficiencies (Okabe and Ito, with an indigo for black).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A9099", "#332288")
 INK, MUTED, HAIRLINE = "#1b1f24", "#636b75", "#e4e6e9"
 STYLE: dict[Any, Any] = {
@@ -44,7 +55,7 @@ def plot_mistakes(
     path : path
         Where to write; the suffix chooses the format (``.png``, ``.svg``, ``.pdf``).
     title : str
-        What stands above the picture.
+        Title of the picture.
     unit : str, default "rounds"
         What a round is, in the plural.
 
@@ -64,7 +75,7 @@ def plot_mistakes(
     """
     if not runs:
         raise ValueError("there is nothing to plot: runs is empty. Give at least one named Progress.")
-    with _figure((10, 5.6)) as (figure, axes):
+    with new_figure((10, 5.6)) as (figure, axes):
         curves = {name: np.asarray(run.curve) for name, run in runs.items()}
         longest = max(len(curve) for curve in curves.values())
         top = max(1, *(int(curve[-1]) for curve in curves.values() if len(curve)))
@@ -88,8 +99,8 @@ def plot_mistakes(
         axes.set_xlim(0, longest)
         axes.set_ylim(-0.045 * top, 1.04 * top)
         axes.set_xlabel(f"{unit}, in order of arrival" + (" (a tick marks a new label)" if len(novel) else ""))
-        _finish(axes, title, "mistakes so far, each counted before the right answer was learnt")
-        return _save(figure, path)
+        finish(axes, title, "mistakes so far, each counted before the right answer was learnt")
+        return save(figure, path)
 
 
 def plot_reliability(confidence: ArrayLike, hit: ArrayLike, path: str | Path, *, bins: int = 10) -> Path:
@@ -103,11 +114,11 @@ def plot_reliability(confidence: ArrayLike, hit: ArrayLike, path: str | Path, *,
     confidence : array-like of float in [0, 1]
         The confidence of each prediction.
     hit : array-like of bool
-        Whether it was right.
+        True where the prediction was right.
     path : path
         Where to write; the suffix chooses the format.
     bins : int, default 10
-        How many equal intervals the confidences are gathered in.
+        Number of equal intervals of confidence.
 
     Returns
     -------
@@ -123,7 +134,7 @@ def plot_reliability(confidence: ArrayLike, hit: ArrayLike, path: str | Path, *,
     """
     mean_sure, mean_right, share = reliability(confidence, hit, bins)
     error = float(np.sum(share * np.abs(mean_sure - mean_right)))
-    with _figure((6.4, 6.2)) as (figure, axes):
+    with new_figure((6.4, 6.2)) as (figure, axes):
         axes.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=(0, (4, 4)))
         axes.plot(mean_sure, mean_right, color=COLOURS[0], linewidth=1.4, alpha=0.6)
         axes.scatter(mean_sure, mean_right, s=24 + 900 * share, color=COLOURS[0], alpha=0.85, linewidths=0, zorder=3)
@@ -132,14 +143,14 @@ def plot_reliability(confidence: ArrayLike, hit: ArrayLike, path: str | Path, *,
         axes.set_aspect("equal")
         axes.set_xlabel("confidence")
         note = f"share of right predictions · mean gap to the diagonal {error:.3f}"
-        _finish(axes, "How far the confidence can be believed", note)
-        return _save(figure, path)
+        finish(axes, "Calibration of the confidence", note)
+        return save(figure, path)
 
 
 def reliability(
     confidence: ArrayLike, hit: ArrayLike, bins: int = 10
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Gather predictions in equal intervals of confidence: mean confidence, share of right ones, share of all.
+    """Mean confidence, share of right predictions and share of all predictions, in equal intervals of confidence.
 
     Examples
     --------
@@ -163,7 +174,7 @@ def reliability(
 def spread_labels(positions: Sequence[float], gap: float) -> list[float]:
     """Move label positions apart until neighbours are `gap` from each other, in the same order.
 
-    The labels that collide end up centred on where they wanted to be (a least-squares fit).
+    Labels that collide end up centred on their wanted positions (a least-squares fit).
 
     Examples
     --------
@@ -186,7 +197,7 @@ def spread_labels(positions: Sequence[float], gap: float) -> list[float]:
 
 
 def require_matplotlib() -> None:
-    """Say what to install where matplotlib is missing."""
+    """Raise ImportError, saying what to install, if matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -196,8 +207,8 @@ def require_matplotlib() -> None:
 
 
 @contextmanager
-def _figure(size: tuple[float, float]) -> Iterator[tuple[Any, Any]]:
-    """Give a figure with one pair of axes, without touching anyone's global state."""
+def new_figure(size: tuple[float, float]) -> Iterator[tuple[Any, Any]]:
+    """Yield a figure with one pair of axes, without changing the global state of matplotlib."""
     require_matplotlib()
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -207,7 +218,8 @@ def _figure(size: tuple[float, float]) -> Iterator[tuple[Any, Any]]:
         yield figure, figure.add_subplot()
 
 
-def _finish(axes: Any, title: str, note: str) -> None:
+def finish(axes: Any, title: str, note: str) -> None:
+    """Add the grid, a title and a note below it."""
     axes.grid(axis="y", color=HAIRLINE, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(length=0, pad=6)
@@ -219,8 +231,9 @@ def _finish(axes: Any, title: str, note: str) -> None:
     )
 
 
-def _save(figure: Any, path: str | Path) -> Path:
+def save(figure: Any, path: str | Path) -> Path:
+    """Write a figure and return its path; the same run gives the same file."""
     path = Path(path)
-    still = {"Date": None} if path.suffix == ".svg" else None  # the same run gives the same file
+    still = {"Date": None} if path.suffix == ".svg" else None
     figure.savefig(path, bbox_inches="tight", pad_inches=0.3, metadata=still)
     return path

@@ -14,25 +14,24 @@ __all__ = ["Progress", "progressive"]
 
 @dataclass(frozen=True)
 class Progress:
-    """What happened, round by round.
+    """The result of progressive validation, round by round.
 
     Attributes
     ----------
     flags : int8 array
         1 mistake, 0 correct, -1 not counted (a label seen for the first time).
     ranks : int32 array
-        Rank, from 1, of the best right label; 0 where a label is new, and where there is nothing to rank
-        (`unopposed`).
+        Rank, from 1, of the best right label; 0 if a label is new, or there is nothing to rank (`unopposed`).
     updates : int
         Rounds that took a step.
     cost : float
-        Total cost; the number of mistakes where no cost was set.
+        Total cost; the number of mistakes if no cost is set.
     seconds : float
         Wall time of the pass.
     losses : float64 array or None
-        Hinge loss of each round before its update, by the margin and the constraints that the learner's rule is
-        given: over pairs of labels, with their costs where set; over the rivals of a sequence; of the one constraint
-        of a vector. 0 where a label is new, or where there is nothing to rank. `progressive` always has it.
+        Hinge loss of each round before its update, with the margin and the constraints of the learner's rule: over
+        pairs of labels, with their costs if set; over the rivals of a sequence; of the one constraint of a vector. 0
+        if a label is new, or there is nothing to rank. `progressive` always sets it.
     """
 
     flags: np.ndarray
@@ -54,7 +53,7 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Mistakes per counted round; 0 where none was counted."""
+        """Mistakes per counted round; 0 if none was counted."""
         return self.mistakes / max(1, self.counted)
 
     @property
@@ -64,7 +63,7 @@ class Progress:
 
     @property
     def unopposed(self) -> int:
-        """Rounds that nobody can get wrong: no label is right, or all known labels are.
+        """Rounds that cannot be predicted wrongly: no label is right, or all known labels are.
 
         Examples
         --------
@@ -95,7 +94,7 @@ class Progress:
 
     @classmethod
     def join(cls, parts: Sequence[Self]) -> Self:
-        """One progress of consecutive ones; with losses where all parts have them."""
+        """Join consecutive parts; with losses if all parts have them."""
         losses = [p.losses for p in parts if p.losses is not None]
         return cls(
             np.concatenate([p.flags for p in parts]),
@@ -133,8 +132,8 @@ def progressive(
         With them every round counts; without, a label's first round does not.
     sample_weight : array (rows,), optional
     delay : int, default 0
-        The answer to a row comes that many rows later: its flag, rank and loss are fixed when it is predicted, and at
-        feedback it is scored again by the model of that moment before it is learnt.
+        The answer to a row comes this many rows later: its flag, rank and loss are fixed when it is predicted; when
+        the answer comes, the row is scored again by the model of that moment, and learnt.
     show : bool, default False
         A progress bar on stderr.
 

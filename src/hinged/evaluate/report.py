@@ -1,4 +1,4 @@
-"""A report on several runs over one stream: one HTML file that opens offline, in light and dark."""
+"""A report on several runs over one stream: one HTML file that opens offline."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ COLUMNS = {
         "Certificate",
         "A proven floor: on this stream no fixed weights, even chosen in hindsight, bring half their squared length "
         "plus C times their total loss below it (to be compared between learners of the same features and C only; "
-        "one below 0 is true but says nothing, and is called vacuous).",
+        "a negative one is true but says nothing, and is called vacuous).",
     ),
 }
 
 
 class Run(NamedTuple):
-    """A learner by name, and how it fared.
+    """A learner by name, and its result.
 
     Attributes
     ----------
     name : str
-        What to call it in tables and pictures.
+        Its name in tables and pictures.
     model : estimator
-        The learner after the run; shown by its `repr`, asked for its `dual_`.
+        The learner after the run; its `repr` and `dual_` are shown.
     progress : Progress
         What `hinged.evaluate.progressive` returned.
     """
@@ -83,7 +83,7 @@ def summarize(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def recent_rate(flags: NDArray[np.int8], window: int) -> NDArray[np.float64]:
-    """Return the share of mistakes among the counted ones of the last `window` rounds; NaN before there are as many.
+    """Return the share of mistakes among the counted of the last `window` rounds; NaN for the first rounds.
 
     Examples
     --------
@@ -109,14 +109,14 @@ def write_report(
 ) -> Path:
     """Write a report on several runs over the same stream.
 
-    The file needs nothing beside itself: no network, no script.
+    The file is self-contained: no network, no script.
 
     Parameters
     ----------
     path : path
         Where to write; the suffix is usually ``.html``.
     runs : sequence of Run
-        What to compare, in the order of the table.
+        The runs to compare, in the order of the table.
     title : str
         The heading.
     settings : mapping
@@ -124,7 +124,7 @@ def write_report(
     unit : str, default "rounds"
         What a round is, in the plural.
     excerpt : sequence of mappings
-        A few rounds to show, each by heading; left out where empty.
+        A few rounds to show, as heading → value; left out if empty.
 
     Returns
     -------
@@ -135,25 +135,13 @@ def write_report(
         raise ValueError("there is nothing to report: runs is empty. Give at least one Run.")
     rows = summarize(runs)
     best = min(rows, key=lambda row: row["rate"])
-    flags = np.asarray(runs[0].progress.flags)
-    counted = int(np.sum(flags >= 0))
-    window = max(1, len(flags) // 10)
-    totals = {run.name: np.asarray(run.progress.curve) for run in runs}
-    recent = {run.name: recent_rate(np.asarray(run.progress.flags), window) for run in runs}
-    marks = np.flatnonzero(flags == -1)
-    axis = f"{unit}, in order of arrival"
-    first = curves(totals, height=430, marks=marks, unit=axis, about="Cumulative mistakes of each learner.")
-    second = curves(recent, height=300, unit=axis, percent=True, about="Recent mistake rate of each learner.")
+    counted = int(np.sum(np.asarray(runs[0].progress.flags) >= 0))
     body = f"""
 <header><p class="kicker">hinged · progressive validation</p><h1>{escape(title)}</h1>
-<p class="lead">Every learner predicts, is told the right label, and learns it at once.
+<p class="lead">Every learner predicts, gets the right label, and learns it at once.
 <strong>{escape(best["learner"])}</strong> made the fewest mistakes: {best["mistakes"]:,} in {counted:,} counted
 {escape(unit)}, {100 * best["rate"]:.1f}&nbsp;%.</p></header>
-<section><h2>Mistakes so far</h2>
-<figure>{first}<figcaption>Lower is better. A tick under the axis marks the first of a new label.</figcaption></figure>
-</section>
-<section><h2>Mistakes lately</h2>
-<figure>{second}<figcaption>Share of mistakes among the last {window:,} {escape(unit)}.</figcaption></figure></section>
+{_pictures(runs, unit)}
 <section><h2>The learners in numbers</h2>{_table(rows, best)}
 <dl class="meaning">{pairs((heading, escape(meaning)) for heading, meaning in COLUMNS.values())}</dl></section>
 {_excerpt(excerpt)}
@@ -162,6 +150,22 @@ def write_report(
 <dl>{pairs((run.name, f"<code>{escape(' '.join(repr(run.model).split()))}</code>") for run in runs)}</dl></section>
 """
     return write_page(path, title, body)
+
+
+def _pictures(runs: Sequence[Run], unit: str) -> str:
+    flags = np.asarray(runs[0].progress.flags)
+    window = max(1, len(flags) // 10)
+    totals = {run.name: np.asarray(run.progress.curve) for run in runs}
+    recent = {run.name: recent_rate(np.asarray(run.progress.flags), window) for run in runs}
+    marks, axis = np.flatnonzero(flags == -1), f"{unit}, in order of arrival"
+    first = curves(totals, height=430, marks=marks, unit=axis, about="Cumulative mistakes of each learner.")
+    second = curves(recent, height=300, unit=axis, percent=True, about="Recent mistake rate of each learner.")
+    return f"""<section><h2>Mistakes so far</h2>
+<figure>{first}<figcaption>Lower is better. A tick under the axis marks the first of a new label.</figcaption></figure>
+</section>
+<section><h2>Recent mistakes</h2>
+<figure>{second}<figcaption>Share of mistakes among the last {window:,} {escape(unit)}.</figcaption></figure>
+</section>"""
 
 
 def _table(rows: Sequence[Mapping[str, Any]], best: Mapping[str, Any]) -> str:
@@ -185,4 +189,4 @@ def _excerpt(rounds: Sequence[Mapping[str, object]]) -> str:
     if not rounds:
         return ""
     lines = ("<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in one.values()) + "</tr>" for one in rounds)
-    return f"<section><h2>A glimpse of the stream</h2>{table(rounds[0], lines, 'words')}</section>"
+    return f"<section><h2>Some rounds of the stream</h2>{table(rounds[0], lines, 'words')}</section>"

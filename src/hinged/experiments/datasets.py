@@ -1,14 +1,33 @@
-"""Where data comes from: a generated stream of mail, and folders of real data sets."""
+"""Where data comes from: a generated stream of mail, and real data sets on this machine."""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import json
 import os
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
 
 from hinged.experiments.mail_stream import MailStream, mail_stream
 
-__all__ = ["MailStream", "folder", "mail_stream", "names", "places"]
+__all__ = [
+    "MailStream",
+    "MultilabelSet",
+    "Stories",
+    "folder",
+    "mail_stream",
+    "multilabel",
+    "multilabel_names",
+    "names",
+    "ordinal_sets",
+    "places",
+    "reuters",
+]
 
 # Folder name: (title, where it is published).
 PUBLISHED = {
@@ -29,6 +48,7 @@ PUBLISHED = {
     "usps": ("USPS handwritten digits", "the data page of The Elements of Statistical Learning"),
     "yale_b": ("Extended Yale B faces, cropped", "vision.ucsd.edu"),
 }
+NOT_RANKS = {"boston"}  # its target is a real number; bostonhousing_ord has the same rows in five ranks
 
 
 def names() -> list[str]:
@@ -43,7 +63,7 @@ def names() -> list[str]:
 
 
 def places() -> list[Path]:
-    """Return where `folder` looks, in order: ``$HINGED_DATA`` where set, then the user's cache folder.
+    """Return where `folder` looks, in order: ``$HINGED_DATA`` if set, then the user's cache folder.
 
     Examples
     --------
@@ -75,7 +95,7 @@ def folder(name: str) -> Path:
     Raises
     ------
     FileNotFoundError
-        Where it is in none of the `places`; the message says what to get, from whom, and where to put it.
+        If it is in none of the `places`; the message says what to get, from whom, and where to put it.
 
     Examples
     --------
@@ -93,3 +113,112 @@ def folder(name: str) -> Path:
         f"the data set {name!r} ({title}) is not on this machine: it is published at {source}; put its files "
         f"into {places()[0] / name}, or point the environment variable HINGED_DATA at the folder that holds {name!r}."
     )
+
+
+class MultilabelSet(NamedTuple):
+    """Rows in the order of their file, training rows first.
+
+    Attributes
+    ----------
+    X : array or csr_array (rows, features), float32
+    Y : bool array (rows, labels)
+    n_train : int
+        How many rows the collection's own split learns from.
+    labels, features : list of str
+    """
+
+    X: Any
+    Y: np.ndarray
+    n_train: int
+    labels: list[str]
+    features: list[str]
+
+
+class Stories(NamedTuple):
+    """News in the order of time: the text of each story, and its topics."""
+
+    texts: list[str]
+    topics: list[list[str]]
+    n_train: int
+
+
+def multilabel_names() -> list[str]:
+    """The names that `multilabel` knows here, sorted.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the collection is not on this machine.
+    """
+    return sorted(path.stem for path in folder("multilabel_mulan").glob("*.npz"))
+
+
+def multilabel(name: str) -> MultilabelSet:
+    """One set of the MULAN collection: "bibtex", "birds", "corel5k", "delicious", "emotions", "enron" or "yeast".
+
+    Raises
+    ------
+    FileNotFoundError
+        If the collection is not on this machine; the message says where it is published.
+    ValueError
+        If it has no such set.
+    """
+    known = multilabel_names()
+    if name not in known:
+        raise ValueError(f"there is no multilabel set named {name!r}; choose one of {', '.join(known)}.")
+    with np.load(folder("multilabel_mulan") / f"{name}.npz", allow_pickle=False) as held:
+        parts = [_rows(held, part) for part in ("train", "test")]
+        k = int(held["n_labels"])
+        Y = [np.unpackbits(held[f"Y_{part}"], axis=1)[:, :k].astype(bool) for part in ("train", "test")]
+        X = sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(parts[0]) else np.concatenate(parts)
+        labels, features = (held[name].tolist() for name in ("label_names", "feature_names"))
+    return MultilabelSet(X, np.concatenate(Y), len(Y[0]), labels, features)
+
+
+def reuters() -> Stories:
+    """The stories of Reuters-21578's ModApte split that have a topic, from February to October 1987.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the collection is not on this machine; the message says where it is published.
+    """
+    texts, topics, n_train = [], [], 0
+    with gzip.open(folder("reuters21578") / "reuters21578.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for story in map(json.loads, lines):
+            if story["modapte"] in ("train", "test") and story["topics"]:
+                texts.append(f"{story['title']}\n{story['body']}")
+                topics.append(list(story["topics"]))
+                n_train += story["modapte"] == "train"
+    return Stories(texts, topics, n_train)
+
+
+def _rows(held: Any, part: str) -> Any:
+    if f"X_{part}" in held:
+        return held[f"X_{part}"]
+    data, indices, indptr, shape = (held[f"X_{part}_{name}"] for name in ("data", "indices", "indptr", "shape"))
+    return sparse.csr_array((data, indices, indptr), shape=tuple(shape))
+
+
+def ordinal_sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Name → (rows, ranks) of every set in the folder `ordinal` whose target is a rank; ranks count from 0.
+
+    A column of words becomes a column of zeros and ones for each word.
+    """
+    files = sorted(folder("ordinal").glob("*.csv.gz"))
+    return {name: _read_ranks(path) for path in files if (name := path.name.removesuffix(".csv.gz")) not in NOT_RANKS}
+
+
+def _read_ranks(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        head, *lines = csv.reader(file)
+    target = head.index("response") if "response" in head else len(head) - 1
+    table = list(zip(*lines, strict=True))
+    ranks = np.array(table.pop(target), float)
+    columns: list[np.ndarray] = []
+    for cells in table:
+        try:
+            columns.append(np.array(cells, float))
+        except ValueError:
+            columns += [np.array([cell == word for cell in cells], float) for word in sorted(set(cells))]
+    return np.column_stack(columns), np.searchsorted(np.unique(ranks), ranks)

@@ -1,10 +1,11 @@
-"""A generated stream of mail, made to be filed one message at a time."""
+"""A generated stream of mail, to be filed one message at a time."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +75,7 @@ class MailStream:
 
 
 class _Folder:
-    """Who writes to one folder and about what, as it moves through time."""
+    """Senders and topic of one folder; the topic drifts over time."""
 
     def __init__(self, rng: np.random.Generator, words: NDArray[np.intp], people: NDArray[np.intp], mailing_list: int):
         self.words = words  # a topic is a window that slides along this list
@@ -94,7 +95,7 @@ class _Folder:
         self.topic = np.cumsum(1.0 / (1.0 + (gap / 3.0) ** 1.5))
 
     def activity(self, now: float) -> float:
-        """How lively the folder is at the time `now`: it has seasons, and may fall silent."""
+        """The folder's share of new mail at the time `now`: it has seasons, and may stop."""
         return 0.01 if now > self.end else 1.0 + 0.8 * float(np.sin(2 * np.pi * now / self.period + self.phase))
 
     def draw_words(self, rng: np.random.Generator, n: int) -> NDArray[np.intp]:
@@ -121,8 +122,8 @@ def mail_stream(n_messages: int = 3000, n_folders: int = 25, seed: int = 0, nois
     drift, and neighbours such as ``projects/aurora`` and ``projects/borealis`` share some of theirs. Replies
     share the subject of their thread, mailing lists leave a tag, busy people write to several folders.
 
-    How hard it is was chosen, by trying, so that good learners err on about a fifth of the messages: it
-    illustrates learners, and does not tell which of them is best on real mail.
+    Its difficulty was tuned so that good learners err on about a fifth of the messages: it illustrates learners,
+    and does not show which of them is best on real mail.
 
     Parameters
     ----------
@@ -146,14 +147,7 @@ def mail_stream(n_messages: int = 3000, n_folders: int = 25, seed: int = 0, nois
     >>> mail.X.shape[0], len(mail.words) == mail.X.shape[1], len(set(mail.y.tolist()))
     (500, True, 8)
     """
-    if n_folders < 2:
-        raise ValueError(f"n_folders must be at least 2; got {n_folders}. Try 25.")
-    if n_messages < n_folders:
-        raise ValueError(f"n_messages must be at least n_folders={n_folders}; got {n_messages}. Try 3000.")
-    if not 0.0 <= noise < 1.0:
-        raise ValueError(f"noise must be in [0, 1); got {noise}. Try 0.03, or 0 for no mislabelled message.")
-    if seed < 0:
-        raise ValueError(f"seed must be 0 or more; got {seed}. Try 0.")
+    _check(n_messages, n_folders, seed, noise)
     rng = np.random.default_rng(seed)
     names, words, people = _vocabulary(rng, n_folders)
     folders = _make_folders(rng, names, len(words), len(people))
@@ -161,7 +155,7 @@ def mail_stream(n_messages: int = 3000, n_folders: int = 25, seed: int = 0, nois
     spread = np.sort(rng.random(n_folders) ** 2) * (n_messages - n_folders) * 0.85
     spread[:3] = 0.0
     births = np.arange(n_folders) + spread.astype(int)
-    truth, tokens, senders, subjects = _write(rng, folders, births, n_messages, words, people)
+    truth, tokens, senders, subjects = _Writer(rng, folders, words, people).write(births, n_messages)
 
     known = np.searchsorted(births, np.arange(n_messages), side="right")
     mislabelled = (rng.random(n_messages) < noise) & (known > 1) & ~np.isin(np.arange(n_messages), births)
@@ -177,68 +171,89 @@ def mail_stream(n_messages: int = 3000, n_folders: int = 25, seed: int = 0, nois
     return MailStream(X, np.array(names)[filed], [fields[j] for j in used], subjects, senders, mislabelled)
 
 
-def _write(
-    rng: np.random.Generator,
-    folders: list[_Folder],
-    births: NDArray[np.intp],
-    n_messages: int,
-    words: list[str],
-    people: list[str],
-) -> tuple[NDArray[np.intp], list[NDArray[np.intp]], list[str], list[str]]:
-    """Write every message: its folder, its features as numbers, its sender and its subject."""
-    n_words, n_people = len(words), len(people)
-    ranks = np.arange(1, n_words // 2 + 1)
-    background = np.cumsum(1.0 / (ranks + 2.0))  # Zipf over the first half of the vocabulary
-    size = 1.0 / np.arange(1, len(folders) + 1) ** 0.6
-    opened = set(births.tolist())
-    truth = np.empty(n_messages, dtype=np.intp)
-    threads: list[_Thread] = []
-    tokens, senders, subjects = [], [], []
-    share = np.empty(0)
-    n_known = 0
-    for i in range(n_messages):
-        is_first = i in opened
-        n_known += is_first
-        if is_first or i % 20 == 0:
-            for folder in folders[:n_known]:
-                folder.move(i / n_messages)
-            share = np.cumsum([size[r] * folders[r].activity(i / n_messages) for r in range(n_known)])
-        is_reply = bool(threads) and not is_first and rng.random() < 0.4
-        if is_reply:
-            thread = threads[-1 - min(int(rng.exponential(12.0)), len(threads) - 1)]
-        else:
-            thread = _open_thread(rng, folders, n_known - 1 if is_first else int(_draw(rng, share, 1)[0]), background)
-            threads.append(thread)
-        folder = folders[thread.folder]
-        if is_reply and rng.random() < 0.6:
-            sender = thread.people[int(rng.integers(len(thread.people)))]
-        else:
-            sender = folder.draw_person(rng)
-            thread.people.append(sender)
+def _check(n_messages: int, n_folders: int, seed: int, noise: float) -> None:
+    if n_folders < 2:
+        raise ValueError(f"n_folders must be at least 2; got {n_folders}. Try 25.")
+    if n_messages < n_folders:
+        raise ValueError(f"n_messages must be at least n_folders={n_folders}; got {n_messages}. Try 3000.")
+    if not 0.0 <= noise < 1.0:
+        raise ValueError(f"noise must be in [0, 1); got {noise}. Try 0.03, or 0 for no mislabelled message.")
+    if seed < 0:
+        raise ValueError(f"seed must be 0 or more; got {seed}. Try 0.")
+
+
+class _Messages(NamedTuple):
+    """The messages: folder, features as numbers, sender and subject of each."""
+
+    truth: NDArray[np.intp]
+    tokens: list[NDArray[np.intp]]
+    senders: list[str]
+    subjects: list[str]
+
+
+class _Writer:
+    """Writes messages, in threads, from the words and people of their folders."""
+
+    def __init__(self, rng: np.random.Generator, folders: list[_Folder], words: list[str], people: list[str]) -> None:
+        self.rng, self.folders, self.words, self.people = rng, folders, words, people
+        self.background = np.cumsum(1.0 / (np.arange(1, len(words) // 2 + 1) + 2.0))  # Zipf over half the vocabulary
+        self.threads: list[_Thread] = []
+
+    def write(self, births: NDArray[np.intp], n_messages: int) -> _Messages:
+        """Write every message; folder i has its first at `births[i]`."""
+        size = 1.0 / np.arange(1, len(self.folders) + 1) ** 0.6
+        opened = set(births.tolist())
+        out = _Messages(np.empty(n_messages, dtype=np.intp), [], [], [])
+        share, n_known = np.empty(0), 0
+        for i in range(n_messages):
+            is_first, now = i in opened, i / n_messages
+            n_known += is_first
+            if is_first or i % 20 == 0:
+                for folder in self.folders[:n_known]:
+                    folder.move(now)
+                share = np.cumsum([size[r] * self.folders[r].activity(now) for r in range(n_known)])
+            is_reply = bool(self.threads) and not is_first and self.rng.random() < 0.4
+            if is_reply:
+                thread = self.threads[-1 - min(int(self.rng.exponential(12.0)), len(self.threads) - 1)]
+            else:
+                thread = self._open_thread(n_known - 1 if is_first else int(_draw(self.rng, share, 1)[0]))
+            sender = self._sender(thread, is_reply)
+            out.truth[i] = thread.folder
+            out.tokens.append(self._tokens(thread, sender))
+            out.senders.append(self.people[sender])
+            subject = " ".join(self.words[w] for w in thread.subject).capitalize()
+            out.subjects.append(("Re: " if is_reply else "") + subject)
+        return out
+
+    def _open_thread(self, number: int) -> _Thread:
+        rng, folder = self.rng, self.folders[number]
+        topical = folder.draw_words(rng, 1 + int(rng.random() < 0.4))
+        subject = np.concatenate([topical, _draw(rng, self.background, int(rng.integers(1, 4)))])
+        words = np.concatenate([folder.draw_words(rng, 2), _draw(rng, self.background, 4)])
+        self.threads.append(_Thread(number, rng.permutation(subject), words, [folder.draw_person(rng)]))
+        return self.threads[-1]
+
+    def _sender(self, thread: _Thread, is_reply: bool) -> int:
+        """Replies often come from people already in the thread."""
+        if is_reply and self.rng.random() < 0.6:
+            return thread.people[int(self.rng.integers(len(thread.people)))]
+        thread.people.append(self.folders[thread.folder].draw_person(self.rng))
+        return thread.people[-1]
+
+    def _tokens(self, thread: _Thread, sender: int) -> NDArray[np.intp]:
+        """Features of a message: words of the body, then of the subject, the sender, the mailing list."""
+        rng, folder, n_words = self.rng, self.folders[thread.folder], len(self.words)
         length = 8 + int(rng.lognormal(3.0, 0.6))
         n_topic, n_thread = rng.binomial(length, [0.10, 0.04])
         body = [
-            _draw(rng, background, length),
+            _draw(rng, self.background, length),
             folder.draw_words(rng, n_topic),
             thread.words[rng.integers(len(thread.words), size=n_thread)],
         ]
         tags = [2 * n_words + sender]
         if folder.mailing_list >= 0 and rng.random() < 0.6:
-            tags.append(2 * n_words + n_people + folder.mailing_list)
-        tokens.append(np.concatenate([*body, n_words + thread.subject, tags]))
-        truth[i] = thread.folder
-        senders.append(people[sender])
-        subjects.append(("Re: " if is_reply else "") + " ".join(words[w] for w in thread.subject).capitalize())
-    return truth, tokens, senders, subjects
-
-
-def _open_thread(
-    rng: np.random.Generator, folders: list[_Folder], folder: int, background: NDArray[np.float64]
-) -> _Thread:
-    topical = folders[folder].draw_words(rng, 1 + int(rng.random() < 0.4))
-    subject = np.concatenate([topical, _draw(rng, background, int(rng.integers(1, 4)))])
-    words = np.concatenate([folders[folder].draw_words(rng, 2), _draw(rng, background, 4)])
-    return _Thread(folder, rng.permutation(subject), words, [folders[folder].draw_person(rng)])
+            tags.append(2 * n_words + len(self.people) + folder.mailing_list)
+        return np.concatenate([*body, n_words + thread.subject, tags])
 
 
 def _make_folders(rng: np.random.Generator, names: list[str], n_words: int, n_people: int) -> list[_Folder]:

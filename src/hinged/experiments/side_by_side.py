@@ -1,4 +1,4 @@
-"""Several learners on one stream, taking turns."""
+"""Several learners on one stream, in turns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def side_by_side(
     chunk: int = 50,
     progress: Callable[[int, int], object] | None = None,
 ) -> list[Run]:
-    """Learn one stream by several learners, a chunk each in turn, and return how each fared.
+    """Let several learners learn one stream, a chunk each in turn, and return their results.
 
     Within a chunk every row is predicted, counted and learnt before the next, so the result does not
     depend on the size of the chunk.
@@ -33,7 +33,7 @@ def side_by_side(
     y : sequence
         The right labels.
     chunk : int, default 50
-        How many rows a learner takes before it is the next one's turn.
+        Rows that a learner takes in one turn.
     progress : callable, optional
         Called as ``progress(done, total)`` after each chunk of each learner, in rounds of all learners together.
 
@@ -51,7 +51,10 @@ def side_by_side(
     >>> [len(run.progress.flags) for run in runs]
     [200, 200]
     """
-    from hinged.evaluate.progressive import Progress, progressive  # here, so that data sets load without a compiler
+    from hinged.evaluate.progressive import (
+        Progress,
+        progressive,
+    )
     from hinged.evaluate.report import Run
 
     if chunk < 1:

@@ -8,11 +8,10 @@ from shlex import quote
 
 import numpy as np
 
-from hinged.evaluate.confusions_page import MOST_SQUARES, confusion_sections
+from hinged.evaluate.assessment_page import MOST_SQUARES, confusion_sections
 from hinged.evaluate.page import pairs, rate, table, write_page
 from hinged.evaluate.report import recent_rate
-from hinged.evaluate.svg import curves
-from hinged.evaluate.svg_assessment import reliability_dots
+from hinged.evaluate.svg import curves, reliability_dots
 from hinged.mail.replaying import FolderHits, Replayed
 
 __all__ = ["write_replay"]

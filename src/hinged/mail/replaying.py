@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.estimators.text import TextClassifier
-from hinged.evaluate.answers import confidences
 from hinged.evaluate.assessment import Assessment
+from hinged.files.answers import confidences
 from hinged.journal import Journal
 from hinged.mail.assistant import LEARNT_FROM, Filed, place_of
 from hinged.mail.features import fields_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hinged.evaluate.answers import confidences
+from hinged.files.answers import confidences
 from hinged.mail.features import LOUD, in_words
 from hinged.mail.message import Message
 from hinged.mail.stop_words import is_stop_word

@@ -1,0 +1,206 @@
+"""Judge a model on examples from files: a finished model, or one that learns each example after it was judged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from hinged.estimators.reading import Batch
+from hinged.evaluate.assessment import Assessment
+from hinged.evaluate.tags import TagAssessment, tag, tag_then_learn
+from hinged.evaluate.vectors import VectorAssessment, predict, predict_then_learn
+from hinged.files.answers import answer, confidences, pieces
+from hinged.files.examples import Examples, answers_for, labelled, needs_answers, rows_for, task_of
+from hinged.files.vectors import VECTOR_TASKS
+from hinged.io.examples.chunk import Chunk
+from hinged.loops.ledger import THRESHOLD
+from hinged.loops.rows import Rows
+
+__all__ = ["Judged", "judge"]
+
+
+class Judged(Protocol):
+    """What every kind of assessment counts."""
+
+    unlabelled: int
+    skipped: int
+    seconds: float
+
+    @property
+    def examples(self) -> int:
+        """Examples judged."""
+
+
+class Family(NamedTuple):
+    """How learners of one family are judged."""
+
+    new: Callable[[Any, bool], Any]
+    test: Callable[[Any, Any, Any], None]
+    test_then_learn: Callable[[Any, Any, Any], None]
+
+
+def judge(model: Any, chunks: Iterable[Examples], learns: bool = False, keep: bool = False) -> Any:
+    """Judge a model on examples from files.
+
+    Parameters
+    ----------
+    model : a learner of `hinged.files.examples.TASKS`
+    chunks : iterable of Chunk or Sentences
+        Examples without an answer are left out, and counted.
+    learns : bool
+        Learn each example after it was judged; the model ends as after `partial_fit`. An example with a new label is
+        then not counted, because it could not be predicted; for a model that does not learn it is a mistake.
+    keep : bool
+        Keep flags, ranks and confidence of every example, for plots; of labels and label sets only.
+
+    Returns
+    -------
+    Assessment, VectorAssessment or TagAssessment
+        By the model's task.
+    """
+    task = task_of(model)
+    family = TAGS if task == "sequence" else VECTORS if task in VECTOR_TASKS else LABELS
+    result, began = family.new(model, keep), time.perf_counter()
+    step = family.test_then_learn if learns else family.test
+    for chunk in chunks:
+        answered = labelled(chunk) if needs_answers(model) else chunk
+        result.skipped += chunk.skipped
+        result.unlabelled += len(chunk) - len(answered)
+        if len(answered):
+            step(model, answered, result)
+    result.seconds = time.perf_counter() - began
+    return result
+
+
+def _test(model: Any, whole: Chunk, result: Assessment) -> None:
+    """Count the predictions of a model that does not learn."""
+    for chunk in pieces(model, whole):
+        said = answer(model, chunk)
+        truth = answers_for(model, chunk)
+        place = {label: r for r, label in enumerate(said.labels)}
+        if result.ranks_sets:
+            right, unseen = _right_sets(truth, place)
+            flags, ranks = _judge_sets(said.scores, right)
+            flags[unseen] = 1
+            counted = (flags == 1) | (ranks != 0)
+            result.add_rankings(said.scores[counted], right[counted])
+        else:
+            flags, ranks, unseen = _judge_single(said.scores, [place.get(label, -1) for label in truth])
+        result.unseen += int(unseen.sum())
+        predicted = [said.predicted(i) if result.ranks_sets else said.best(i) for i in range(len(chunk))]
+        result.add(flags, ranks, truth, predicted, said.confidence)
+        result.labels = said.labels
+
+
+def _test_then_learn(model: Any, whole: Chunk, result: Assessment) -> None:
+    """Count each prediction, then learn the example; flags are those of `progressive`."""
+    for chunk in pieces(model, whole):
+        truth, flags, ranks, scores, thresholds, sure = _learn_rows(model, chunk, result.keep)
+        labels = list(model._known())
+        table = np.full((len(chunk), len(labels)), -np.inf)
+        for i, row in enumerate(scores):
+            table[i, : len(row)] = row
+        place = {label: r for r, label in enumerate(labels)}
+        result.unseen += int((flags < 0).sum())
+        if result.ranks_sets:
+            right, _ = _right_sets(truth, place)
+            counted = (flags >= 0) & (ranks != 0)
+            known = np.array([len(row) for row in scores])
+            result.add_rankings(table[counted], right[counted], known[counted])
+            predicted: list[Any] = [
+                [labels[r] for r in np.flatnonzero(row > least)] for row, least in zip(table, thresholds, strict=True)
+            ]
+        else:
+            positions = np.array([place.get(label, -1) for label in truth])
+            predicted = _said(table, positions, flags, labels)
+        result.add(flags, ranks, truth, predicted, sure)
+        result.labels, result.updates = labels, model.n_updates_
+
+
+class _Rounds(NamedTuple):
+    """What happened in each round: scores before learning, and what progressive validation counts."""
+
+    truth: Any
+    flags: np.ndarray
+    ranks: np.ndarray
+    scores: list[np.ndarray]
+    thresholds: np.ndarray
+    confidence: np.ndarray
+
+
+def _learn_rows(model: Any, chunk: Chunk, confident: bool) -> _Rounds:
+    """Score each row, then learn it."""
+    n = len(chunk)
+    with model._writing():
+        importance = None if chunk.weights is None else np.array(chunk.weights)
+        batch, truth, weights = model._check(rows_for(model, chunk, True), answers_for(model, chunk), importance)
+        scores: list[np.ndarray] = []
+        flags, ranks, thresholds, sure = np.zeros(n, np.int8), np.zeros(n, np.int32), np.zeros(n), np.zeros(n)
+        for i in range(n):
+            one = _row(batch, i)
+            memory, labels = model._model, model._known()
+            if memory is None:
+                scores.append(np.zeros(0))
+            else:
+                scores.append(memory.score(one.rows, labels, model._describe, current=True)[0])
+                thresholds[i] = memory.ledger.sums[THRESHOLD]
+                if confident and len(labels):
+                    sure[i] = confidences(memory, scores[-1][None, :])[0]
+            told = model._learn(one, truth[i : i + 1], weights[i : i + 1])
+            flags[i : i + 1], ranks[i : i + 1] = told.flags, told.ranks
+    return _Rounds(truth, flags, ranks, scores, thresholds, sure)
+
+
+def _row(batch: Batch, i: int) -> Batch:
+    return batch._replace(rows=Rows(batch.rows.indptr[i : i + 2], batch.rows.indices, batch.rows.data))
+
+
+def _said(table: np.ndarray, positions: np.ndarray, flags: np.ndarray, labels: list[Hashable]) -> list[Hashable]:
+    """The label predicted in each round: the right one if it was strictly on top, else the best of the others."""
+    rivals = table.copy()
+    told = np.flatnonzero(positions >= 0)
+    rivals[told, positions[told]] = -np.inf
+    best = rivals.argmax(axis=1)
+    return [labels[p if flag == 0 else b] for p, b, flag in zip(positions, best, flags, strict=True)]
+
+
+def _judge_single(scores: np.ndarray, positions: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Flags and ranks as `predict` and `rank` see them, ties to the earlier label; rank 0 for a label not known."""
+    p = np.array(positions, np.int64)
+    unseen = p < 0
+    own = scores[np.arange(len(p)), np.maximum(p, 0)][:, None]
+    earlier = np.arange(scores.shape[1]) < p[:, None]
+    ranks = 1 + (scores > own).sum(axis=1) + ((scores == own) & earlier).sum(axis=1)
+    ranks[unseen] = 0
+    return (ranks != 1).astype(np.int8), ranks.astype(np.int32), unseen
+
+
+def _judge_sets(scores: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A mistake where a right label is not above every wrong one; rank of the best right label, 0 without a rival."""
+    best = np.where(right, scores, -np.inf).max(axis=1, initial=-np.inf)
+    worst = np.where(right, scores, np.inf).min(axis=1, initial=np.inf)
+    rival = np.where(right, -np.inf, scores).max(axis=1, initial=-np.inf)
+    asks = right.any(axis=1) & ~right.all(axis=1)
+    ranks = 1 + (~right & (scores >= best[:, None])).sum(axis=1)
+    return (asks & (worst <= rival)).astype(np.int8), np.where(asks, ranks, 0).astype(np.int32)
+
+
+def _right_sets(truth: list[list[Hashable]], place: dict[Hashable, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Which labels are right, (examples, labels), and which examples have one that is not known."""
+    right = np.zeros((len(truth), len(place)), bool)
+    unseen = np.zeros(len(truth), bool)
+    for i, labels in enumerate(truth):
+        for label in labels:
+            if label in place:
+                right[i, place[label]] = True
+            else:
+                unseen[i] = True
+    return right, unseen
+
+
+LABELS = Family(lambda model, keep: Assessment(task_of(model) == "rank", keep), _test, _test_then_learn)
+VECTORS = Family(lambda model, keep: VectorAssessment(task_of(model)), predict, predict_then_learn)
+TAGS = Family(lambda model, keep: TagAssessment(), tag, tag_then_learn)

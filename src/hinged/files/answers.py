@@ -1,0 +1,83 @@
+"""Predictions for examples from files: scores, labels, rankings and confidence, a bounded number at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hinged.estimators.calibration import confidence_by_bin
+from hinged.estimators.regressor import Regressor
+from hinged.files.examples import rows_for, sizes_of, taken, task_of
+from hinged.files.vectors import vector_rows
+from hinged.io.examples.chunk import Chunk
+from hinged.loops.ledger import THRESHOLD, lead_bin
+from hinged.loops.model import LabelModel
+
+__all__ = ["Answers", "answer", "answer_vectors", "confidences", "pieces"]
+
+LARGEST = 4_000_000  # scores held at a time
+WORK = 200_000_000  # bytes of text, or features, times labels
+
+
+class Answers(NamedTuple):
+    """Predictions of a label learner for some examples."""
+
+    labels: list[Hashable]
+    scores: np.ndarray  # (examples, labels)
+    above: np.ndarray | None  # which labels are predicted, for a ranker
+    confidence: np.ndarray  # chance that the best label is right
+
+    def best(self, i: int) -> Hashable:
+        """The best label of example i; ties go to the earlier one."""
+        return self.labels[int(self.scores[i].argmax())]
+
+    def predicted(self, i: int) -> list[Hashable]:
+        """The labels predicted for example i, best first: one, or those above a ranker's threshold."""
+        if self.above is None:
+            return [self.best(i)]
+        return [self.labels[r] for r in self._order(i) if self.above[i, r]]
+
+    def ranking(self, i: int, top: int | None = None) -> list[tuple[Hashable, float]]:
+        """Labels and scores of example i from best to worst."""
+        return [(self.labels[r], float(self.scores[i, r])) for r in self._order(i)[:top]]
+
+    def _order(self, i: int) -> list[int]:
+        return np.argsort(-self.scores[i], kind="stable").tolist()
+
+
+def answer(model: Any, chunk: Chunk) -> Answers:
+    """Predict the examples of a chunk; nothing is learnt."""
+    index, memory, scores = model._scored(rows_for(model, chunk, False))
+    if not len(index):
+        raise ValueError("this model knows no label yet, so it can predict none; let it learn some examples.")
+    above = scores > memory.ledger.sums[THRESHOLD] if task_of(model) == "rank" else None
+    return Answers(list(index.labels), scores, above, confidences(memory, scores))
+
+
+def answer_vectors(model: Any, chunk: Chunk) -> tuple[list[Any], np.ndarray]:
+    """Answers of a learner of `VECTOR_TASKS` to the examples of a chunk, and the scores behind them."""
+    rows = vector_rows(model, chunk, False)
+    scores = model.predict(rows) if isinstance(model, Regressor) else model.decision_function(rows)
+    return (scores if isinstance(model, Regressor) else model.predict(rows)).tolist(), scores
+
+
+def confidences(memory: LabelModel, scores: np.ndarray) -> np.ndarray:
+    """Chance that the best label of each row of scores is right, as `confidence` has it."""
+    by_bin = confidence_by_bin(*memory.ledger.leads)
+    if scores.shape[1] < 2:
+        return by_bin[[lead_bin(0.0)] * len(scores)]
+    best = np.partition(scores, scores.shape[1] - 2, axis=1)
+    return by_bin[[lead_bin(gap) for gap in (best[:, -1] - best[:, -2]).tolist()]]
+
+
+def pieces(model: Any, chunk: Any) -> Iterator[Any]:
+    """Cut a chunk so that the scores of a piece fit in memory, and a piece is done soon after Ctrl-C."""
+    n_labels, start = len(model._known()) + 1, 0
+    ends = np.cumsum(sizes_of(chunk))
+    while start < len(chunk):
+        fits = np.searchsorted(ends, (ends[start - 1] if start else 0) + WORK // n_labels, side="right")
+        stop = max(start + 1, min(int(fits), start + LARGEST // n_labels))
+        yield taken(chunk, slice(start, stop))
+        start = stop

@@ -1,0 +1,77 @@
+"""What a model file holds, as plain data."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from hinged.estimators.base import LabelEstimator
+from hinged.files.examples import load_learner, reads_text
+from hinged.files.stream import n_features
+from hinged.io.model_file import FORMAT
+
+__all__ = ["describe"]
+
+
+def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a model file holds: estimator, settings, labels by how often they were learnt, features, counts.
+
+    Examples
+    --------
+    >>> import hinged, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.hinged")
+    >>> hinged.TextClassifier().fit(["tax form", "cake"], ["work", "home"]).save(path)
+    >>> facts = describe(path)
+    >>> facts["estimator"], facts["features"], facts["labels"]
+    ('TextClassifier', 3, [{'label': 'home', 'examples': 1}, {'label': 'work', 'examples': 1}])
+    """
+    model = load_learner(path)
+    memory = model._model
+    labels = model._labels.labels if model._labels is not None else []
+    times: list[Any] = [] if not isinstance(model, LabelEstimator) else memory.label_rows[: len(labels)].tolist()
+    if not any(times) or len(times) < len(labels):  # counted for label features only
+        times = [None] * len(labels)
+    order = sorted(range(len(labels)), key=lambda i: -(times[i] or 0))
+    settings = model.get_params(deep=False)
+    return {
+        "path": os.fspath(path),
+        "bytes": os.path.getsize(path),
+        "version": _version(path),
+        "estimator": type(model).__name__,
+        "dtype": memory.dtype.name,
+        "settings": settings,
+        "defaults": type(model)().get_params(deep=False),
+        "reads": _reads(model),
+        "rounds": model.n_rounds_,
+        "mistakes": model.n_mistakes_,
+        "updates": model.n_updates_,
+        "novel": model.n_novel_,
+        "certificate": model.dual_,
+        "features": n_features(model),
+        "feature_kind": _feature_kind(model),
+        "rows": memory.n_learnt if isinstance(model, LabelEstimator) else n_features(model),
+        "labels": [{"label": labels[i], "examples": times[i]} for i in order],
+    }
+
+
+def _reads(model: Any) -> str:
+    notes = model._notes if isinstance(model._notes, dict) else {}
+    fields = notes.get("fields")
+    if not fields:
+        return ""
+    label = f"; the label is {notes['label']!r}" if notes.get("label") else ""
+    return ("one text, " if len(fields) == 1 else "the fields ") + ", ".join(map(str, fields)) + label
+
+
+def _feature_kind(model: Any) -> str:
+    if not reads_text(model):
+        return "names" if model._names is not None else "columns"
+    return "words" if model.bits is None else f"words in {1 << model.bits:,} hashed columns"
+
+
+def _version(path: str | os.PathLike[str]) -> int:
+    from safetensors import safe_open
+
+    with safe_open(path, framework="numpy") as file:
+        return int(json.loads(file.metadata()[FORMAT])["version"])

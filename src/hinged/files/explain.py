@@ -1,0 +1,159 @@
+"""Explain the prediction of one example."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+from sklearn.base import clone
+
+from hinged.files.answers import answer, answer_vectors
+from hinged.files.examples import reads_text, rows_for, task_of
+from hinged.files.sentences import words_of
+from hinged.files.vectors import VECTOR_TASKS, vector_rows
+from hinged.io.examples import Chunk, Sentence, read
+from hinged.text.window import window
+
+__all__ = ["Reason", "TagReason", "explain_one", "explain_tags"]
+
+
+class Reason(NamedTuple):
+    """Why a label has its score.
+
+    Attributes
+    ----------
+    label : the label explained
+    score, rank, n_labels : its score, and its rank among `n_labels` labels
+    rival : the runner-up of the best label; for another label, the best one
+    lead : its score minus that of the rival
+    confidence : chance that the best label is right; None for models without a ranking
+    features : (feature, share) pairs that sum to the score, largest first
+    unknown : features of the example that the model has not seen
+    """
+
+    label: Hashable
+    score: float
+    rank: int
+    n_labels: int
+    rival: Hashable | None
+    lead: float
+    confidence: float | None
+    features: list[tuple[Hashable, float]]
+    unknown: list[str]
+
+
+def explain_one(model: Any, text: str, label: Hashable | None = None) -> Reason:
+    """Explain one example: a text, a JSON object of field → text, VW's |features, or index:value pairs.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> model = hinged.TextClassifier()
+    >>> for words, folder in [("tax form", "work"), ("cake recipe", "home"), ("tax office", "work")] * 2:
+    ...     model.learn_one(words, folder)
+    >>> reason = explain_one(model, "Tax and cake", "work")
+    >>> reason.features[0][0], reason.unknown
+    ('tax', ['and'])
+    """
+    chunk = _example(model, text)
+    if task_of(model) in VECTOR_TASKS:
+        return _of_one_vector(model, chunk, label)
+    said = answer(model, chunk)
+    ranking = said.ranking(0)
+    names = [name for name, _ in ranking]
+    label = names[0] if label is None else label
+    if label not in names:
+        near = ", ".join(map(str, names[:5]))
+        raise ValueError(f"the model knows no label {label!r}; the best ones here are {near}.")
+    rank = names.index(label)
+    rival = None if len(names) == 1 else ranking[1] if rank == 0 else ranking[0]
+    given = rows_for(model, chunk, False)
+    features = model.explain(given, label, top=None)
+    return Reason(
+        label=label,
+        score=ranking[rank][1],
+        rank=rank + 1,
+        n_labels=len(names),
+        rival=None if rival is None else rival[0],
+        lead=0.0 if rival is None else ranking[rank][1] - rival[1],
+        confidence=float(said.confidence[0]),
+        features=features,
+        unknown=_unknown(model, given),
+    )
+
+
+class TagReason(NamedTuple):
+    """Why a word has its tag: features with their share of the score, largest first."""
+
+    word: str
+    tag: str
+    features: list[tuple[Hashable, float]]
+
+
+def explain_tags(model: Any, text: str, top: int) -> list[TagReason]:
+    """Explain the tag of each word: words are separated by blanks, further columns follow a word after a slash."""
+    tokens = [tuple(word.split("/")) for word in text.split()]
+    if not tokens:
+        raise ValueError("there is nothing to explain: the text is empty.")
+    words = words_of(model, Sentence(tokens, [], 1), "the text")
+    sentence = window(words)
+    tags = model.predict([sentence])[0]
+    return [TagReason(word[0], tags[i], model.explain(sentence, i, top=top)) for i, word in enumerate(words)]
+
+
+def _of_one_vector(model: Any, chunk: Chunk, label: Hashable | None) -> Reason:
+    """Explain a model that has one score for all answers."""
+    if label is not None:
+        raise ValueError(f"this model has one score and no label of its own to explain; got {label!r}. Leave it out.")
+    (said,), scores = answer_vectors(model, chunk)
+    rows = vector_rows(model, chunk, False)
+    features = model.explain(rows[0] if isinstance(rows, list) else rows, top=None)
+    known = set() if model._names is None else set(model._names.listed)
+    unknown = [str(name) for name in (rows[0] if isinstance(rows, list) else ()) if name not in known]
+    return Reason(said, float(scores[0]), 1, 0, None, 0.0, None, features, unknown)
+
+
+def _example(model: Any, text: str) -> Chunk:
+    """The example in a text typed by a user."""
+    text = " ".join(text.split())
+    if not text:
+        raise ValueError("there is nothing to explain: the text is empty.")
+    if not reads_text(model) and getattr(model, "_names", None) is None:
+        return _read(text, "svmlight")
+    if text.startswith("|"):
+        return _read(text, "vw")
+    notes = model._notes if isinstance(model._notes, dict) else {}
+    known = notes.get("fields") or []
+    if text.startswith("{"):
+        try:
+            fields = json.loads(text)
+        except ValueError as problem:
+            raise ValueError(f"the text begins like a JSON object but is not valid JSON ({problem}).") from None
+        texts = [name for name, value in fields.items() if isinstance(value, str)]
+        return _read(text, "jsonl", [name for name in texts if name in known] or texts or None)
+    if len(known) > 1 and "text" not in known:
+        example = json.dumps({known[-1]: text[:20] + ("…" if len(text) > 20 else "")}, ensure_ascii=False)
+        raise ValueError(
+            f"this model was taught the fields {', '.join(known)}; name the field of the text, as in {example}."
+        )
+    return _read("\t" + text, "lines")
+
+
+def _read(line: str, format: str, text: list[str] | None = None) -> Chunk:
+    chunks = list(read(io.BytesIO(line.encode("utf-8", "replace")), format, text=text))
+    if not chunks:
+        raise ValueError(f"there is no example in {line[:40]!r}.")
+    return chunks[0]
+
+
+def _unknown(model: Any, given: Any) -> list[str]:
+    """The features of an example that a vocabulary does not have."""
+    if not reads_text(model) or model.bits is not None:
+        return []
+    space = model.text_space_
+    all_of_them = clone(space).fit(given).get_feature_names_out().tolist()
+    columns = space._rows(given, False).indices.tolist()
+    known = {space.name_of(column) for column in columns if column < len(space)}
+    return [name for name in all_of_them if name not in known]
