@@ -52,14 +52,15 @@ def new_means(rows: int, columns: int, kept: bool) -> Means:
 
 
 @njit(cache=True)
-def settle_row(means: Any, mass: Any, totals: Any, slots: Any, f: Any, n: int, touched: Any, rounds: int) -> None:
+def settle_row(simplex: Any, totals: Any, f: Any, touched: Any, rounds: int) -> None:
     """Before a move: let the touched labels gather, in the row's coordinates, all that `rounds` rounds brought."""
+    means, mass, slots = simplex.means, simplex.mass, simplex.slots
     labels = means.labels
     for r in touched:
         labels[SUM, r] += (rounds - labels[COUNTED, r]) / totals[r]
         labels[COUNTED, r] = rounds
         labels[LEAST, r] = min(labels[LEAST, r], totals[r])
-    for j in range(n):
+    for j in range(f.shape[0]):
         slot = slots[f[j]]
         gathered, since, masses = means.gathered[slot], means.since[slot], mass[slot]
         for r in touched:
@@ -68,11 +69,11 @@ def settle_row(means: Any, mass: Any, totals: Any, slots: Any, f: Any, n: int, t
 
 
 @njit(cache=True)
-def watch_sum(means: Any, mass: Any, totals: Any, used: int, touched: Any) -> None:
+def watch_sum(simplex: Any, totals: Any, touched: Any) -> None:
     """After a move: settle the columns of labels whose sums have grown a lot."""
     for r in touched:
-        if totals[r] > GROWN * means.labels[LEAST, r]:
-            settle_column(means, mass, used, r)
+        if totals[r] > GROWN * simplex.means.labels[LEAST, r]:
+            settle_column(simplex.means, simplex.mass, simplex.used[0], r)
 
 
 @njit(cache=True)
@@ -85,16 +86,15 @@ def settle_column(means: Any, mass: Any, used: int, r: int) -> None:
 
 
 @njit(cache=True)
-def add_mean_scores(
-    means: Any, mass: Any, totals: Any, slots: Any, f: Any, v: Any, n: int, rounds: int, s: Any
-) -> None:
+def add_mean_scores(simplex: Any, totals: Any, f: Any, v: Any, rounds: int, s: Any) -> None:
     """s_r = Σ_j v_j of the mean weight at f_j, for weights of sum 1."""
+    means, mass, slots = simplex.means, simplex.mass, simplex.slots
     k = s.shape[0]
     now = np.empty(k)
     for r in range(k):
         now[r] = means.labels[SUM, r] + (rounds - means.labels[COUNTED, r]) / totals[r]
     s[:] = 0.0
-    for j in range(n):
+    for j in range(f.shape[0]):
         if f[j] < slots.shape[0]:
             slot = slots[f[j]]
             gathered, since, masses, value = means.gathered[slot], means.since[slot], mass[slot], v[j] / rounds

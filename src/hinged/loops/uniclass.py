@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
@@ -11,9 +10,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numba import njit
 
+from hinged.loops.base import Model, check_arrays, restored_ledger
 from hinged.loops.direct import Direct
 from hinged.loops.hearing import pieces
-from hinged.loops.ledger import LEARNT, MISTAKES, ROUNDS, UPDATES, new_ledger
+from hinged.loops.ledger import LEARNT, MISTAKES, ROUNDS, UPDATES
 from hinged.loops.memory import longer
 from hinged.loops.rows import USUAL_SQUARE, USUAL_SQUARE_SINGLE, Rows
 from hinged.loops.steps import Setting
@@ -170,7 +170,7 @@ class Ball(NamedTuple):
 learn_direct = Direct(_learn_dense)
 
 
-class UniclassModel:
+class UniclassModel(Model):
     """A centre, a radius and counts.
 
     Parameters
@@ -184,18 +184,17 @@ class UniclassModel:
     learns_radius : bool
     """
 
-    functions = ()  # no label features of the user's own
+    unkept = "lock", "turns"
 
     def __init__(self, dtype: Any, setting: Setting, largest: float, learns_radius: bool) -> None:
+        super().__init__()
         self.dtype, self.setting = np.dtype(dtype), setting
-        self.ledger = new_ledger()
         self.v = np.zeros(0, self.dtype)
         self.numbers = np.array([1.0, 0.0, largest if learns_radius else 0.0, largest, 0.0, 0.0])
         self.turns = [0]  # odd while a writer is at work; the vector and its multiple make sense together alone
         self.before: Ball | None = None  # while many rows are learnt, the ball before them
         self.n_features = 0
         self.columns = np.zeros(0, np.int32)
-        self.lock = threading.RLock()
 
     def widen(self, n_features: int) -> None:
         """Admit columns up to `n_features`."""
@@ -286,21 +285,15 @@ class UniclassModel:
 
     def restore(self, arrays: dict[str, np.ndarray], names: Any, n_labels: int) -> None:
         """Become what `arrays` described, if it makes sense; the arrays are copied."""
-        like = {"counts": self.ledger.counts, "numbers": self.numbers, "v": np.zeros(arrays["v"].shape[:1], self.dtype)}
-        for name, array in like.items():
-            kept = arrays[name]
-            if kept.shape != array.shape or kept.dtype != array.dtype or not np.isfinite(kept).all():
-                raise ValueError(f"its {name} are damaged")
+        ledger = restored_ledger(arrays, ("counts",), "")
+        expected = {"numbers": (self.numbers.shape, np.float64), "v": (arrays["v"].shape[:1], self.dtype)}
+        check_arrays(arrays, expected)
         numbers = arrays["numbers"]
-        if (arrays["counts"] < 0).any() or numbers[WIDTH] != len(arrays["v"]) or numbers[SCALE] <= 0.0:
+        if numbers[WIDTH] != len(arrays["v"]) or numbers[SCALE] <= 0.0:
             raise ValueError("its counts are damaged")
         self.widen(len(arrays["v"]))
-        self.ledger = self.ledger._replace(counts=arrays["counts"].copy())
-        self.v, self.numbers = arrays["v"].copy(), numbers.copy()
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self.lock:
-            return {name: value for name, value in vars(self).items() if name not in ("lock", "turns")}
+        self.ledger, self.v, self.numbers = ledger, arrays["v"].copy(), numbers.copy()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, lock=threading.RLock(), turns=[0])
+        super().__setstate__(state)
+        self.turns = [0]
