@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from hinged.mercer.budget import Budget, learn_within
-from hinged.mercer.budget_shared import learn_shared_within
+from hinged.mercer.budget import Budget, learn_shared_within, learn_within
 from hinged.mercer.expansion import TILE, Expansion, Means, joined_by
-from hinged.mercer.functions import Centred, diagonal, formula, gram, lengths, matrix, squares
-from hinged.mercer.lazily import compiled
+from hinged.mercer.functions import Centred, compiled, diagonal, formula, gram, lengths, matrix, squares
 from hinged.mercer.rounds import Constraints, LabelRounds
 from hinged.mercer.sparse import Sparse
 from hinged.mercer.sparse_expansion import SparseExpansion

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from hinged.mercer.lazily import compiled
 from hinged.mercer.sparse import Sparse
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Linear",
     "Polynomial",
     "check_kernel",
+    "compiled",
     "diagonal",
     "formula",
     "gram",
@@ -31,6 +32,16 @@ __all__ = [
 MANY = 4096
 #: What rounding may do to the two halves of a symmetric matrix, relative to its diagonal.
 ASYMMETRY = {"float64": 1e-8, "float32": 1e-3}
+
+
+@cache
+def compiled() -> Any:
+    """Return the module `hinged.mercer.compiled`, imported at the first call; None where Numba is not installed."""
+    try:
+        from hinged.mercer import compiled as loops
+    except ImportError:
+        return None
+    return loops
 
 
 @dataclass(frozen=True)

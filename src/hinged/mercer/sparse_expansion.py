@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from hinged.mercer.expansion import TILE, Expansion, Held
-from hinged.mercer.functions import diagonal
-from hinged.mercer.lazily import compiled
+from hinged.mercer.functions import compiled, diagonal
 from hinged.mercer.sparse import Sparse
 from hinged.mercer.workers import Share
 

@@ -14,7 +14,6 @@ import torch
 from hinged.mercer.expansion import Expansion, Held
 from hinged.mercer.functions import ASYMMETRY, Gaussian, Linear, Polynomial, check_values
 from hinged.mercer.rounds import LabelRounds, Rounds
-from hinged.rules.words import JOINT, MEAN, ONE
 
 __all__ = ["TensorExpansion", "learn_labels", "program_for"]
 
@@ -124,15 +123,13 @@ def values(kernel: Any, A: torch.Tensor, B: torch.Tensor, left: torch.Tensor, ri
 def program_for(rounds: Rounds, device: Any, n_outputs: int) -> Any:
     """The module that runs these rounds on the device, or None where they must be decided on the host."""
     on_device = torch.device(device).type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1"
-    if not on_device or not isinstance(rounds, LabelRounds) or rounds.rule.words.combine not in (ONE, MEAN, JOINT):
-        return None
-    if len(rounds.labels) != len(rounds.flags) or (np.diff(rounds.indptr) != 1).any():
-        return None  # a set of right labels
+    if not on_device or not isinstance(rounds, LabelRounds) or (np.diff(rounds.indptr) != 1).any():
+        return None  # one constraint a round, or a set of right labels
     try:
         from hinged.mercer import persistent
     except ImportError:  # no Triton
         return None
-    return persistent if n_outputs <= persistent.MOST_LABELS else None
+    return persistent if persistent.can_run(rounds.rule.words, n_outputs) else None
 
 
 def learn_labels(
