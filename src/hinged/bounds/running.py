@@ -167,12 +167,12 @@ def mistake_bound(
     u : comparator, optional
         Fixed weights to compare with; without them, several found in hindsight.
     h : float or None, default 0.5
-        The condition of LR eq. 2, ⟨x, Hx⟩ ≤ h; None to be told nothing where it is broken.
+        The condition of LR eq. 2, ⟨x, Hx⟩ ≤ h; None for no warning where it does not hold.
 
     Warns
     -----
     UserWarning
-        Where the bound is LR eq. 2 and the stream breaks its condition: the stream's own h then stands in it.
+        Where the bound is LR eq. 2 and the stream violates its condition: the stream's own h then replaces it.
 
     Raises
     ------
@@ -210,12 +210,12 @@ def trace(model: Any, X: Any, y: Any = None, classes: Any = None, *, u: Any = No
     u : comparator, optional
         Fixed weights to compare with; without them, several found in hindsight.
     h : float or None, default 0.5
-        The condition of LR eq. 2, ⟨x, Hx⟩ ≤ h; None to be told nothing where it is broken.
+        The condition of LR eq. 2, ⟨x, Hx⟩ ≤ h; None for no warning where it does not hold.
 
     Warns
     -----
     UserWarning
-        Where the bound is LR eq. 2 and the stream breaks its condition: the stream's own h then stands in it.
+        Where the bound is LR eq. 2 and the stream violates its condition: the stream's own h then replaces it.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class Constraints(NamedTuple):
 
     X: tuple[np.ndarray, np.ndarray, np.ndarray]
     phi: tuple[np.ndarray, np.ndarray, np.ndarray]
-    shared: bool  # whether there is a φ
+    shared: bool  # True if there is a φ
     sq_norms: np.ndarray
     right: tuple[np.ndarray, np.ndarray]  # indptr and labels
     known: np.ndarray
@@ -150,7 +150,7 @@ class Stream:
 
     @cached_property
     def signed_spans(self) -> np.ndarray:
-        """The same of rows beside their negatives: twice the largest size."""
+        """The same for rows joined with their negatives: twice the largest absolute value."""
         if self.X.shape[1] == 0:
             return np.zeros(len(self))
         largest = np.asarray(abs(self.X).max(axis=1).todense()).ravel()
@@ -260,7 +260,7 @@ def _as_trials(X: Any, y: Any, classes: Any, margin: float) -> Stream:
 
 
 def _are_sets(y: Any) -> bool:
-    """Whether answers are label sets: a matrix of several columns, or collections."""
+    """Return True if answers are label sets: a matrix of several columns, or collections."""
     if getattr(y, "ndim", 1) == 2:
         return bool(y.shape[1] > 1)
     first = next(iter(y), None) if hasattr(y, "__iter__") and not isinstance(y, str | bytes) else None

@@ -1,6 +1,6 @@
-"""A sequence learner's memory, and the calls that teach and ask it.
+"""A sequence learner's memory, and the calls that learn and answer.
 
-One writer at a time (a lock sees to it); any number of readers beside it, each on the arrays it took hold of.
+One writer at a time holds the lock; any number of readers work concurrently, each on the arrays it took.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class ChainModel:
     dtype : float32 or float64
         Of the features' weights; those of transitions are float64.
     wish : Wish
-        The rule and what it looks at.
+        The rule and its constraints.
     rho : float64 array (tags, tags)
         Costs by position, empty for the number of errors.
     average : bool
-        Whether the sums for mean weights are kept.
+        True to keep the sums for mean weights.
     """
 
     def __init__(self, dtype: Any, wish: Wish, rho: np.ndarray = NO_TABLE, average: bool = False) -> None:
@@ -63,7 +63,7 @@ class ChainModel:
         return wish._replace(least_norm=LEAST_NORM if self.dtype.itemsize == 8 else LEAST_NORM_SINGLE)
 
     def ask(self, wish: Wish, rho: np.ndarray) -> None:
-        """Change the rule and what it looks at."""
+        """Change the rule and its constraints."""
         self.wish, self.rho = self._with_least(wish), rho
 
     # ------------------------------------------------------------------ growth
@@ -107,10 +107,10 @@ class ChainModel:
         delay: int = 0,
         advance: Callable[[int], None] | None = None,
     ) -> Told:
-        """Learn sentences in that order; return what is told of each, its rank the place of the right sequence.
+        """Learn sentences in that order; return flag, rank and loss of each; the rank is that of the right sequence.
 
-        `n_tags` is how many there are after these sentences; `cost` is a function of the user's, of the right and
-        another sequence of tags; `advance(n)` is told of rounds done.
+        `n_tags` is how many there are after these sentences; `cost` is a user's function of the right and
+        another sequence of tags; `advance(n)` is called with the number of rounds done.
         """
         n = len(order)
         told = new_told(n)
@@ -146,7 +146,7 @@ class ChainModel:
         advance: Callable[[int], None] | None,
         told: Told,
     ) -> None:
-        """Learn one by one: a function of the user's is asked about each, or answers come late."""
+        """Learn one by one: a user's cost function is called for each, or answers come late."""
         sentences, tags, order, weights = lessons
         counts, sums, n = self.counts, self.sums, len(order)
         judged = np.zeros(n)
@@ -181,7 +181,7 @@ class ChainModel:
         return bool(tags.min() < 0 or tags.max() >= self.counts[LABELS])
 
     def _asked(self, one: Sentences, right: np.ndarray, cost: Asked) -> np.ndarray:
-        """Costs of the best sequences of one sentence, by a function of the user's."""
+        """Costs of the best sequences of one sentence, by a user's function."""
         given = np.zeros(self.wish.n_best)
         _, listed, _, found = self.answer(one, int(self.counts[LABELS]), self.wish.n_best, current=True)
         for j in range(int(found[0])):
@@ -260,7 +260,7 @@ class ChainModel:
         }
 
     def restore(self, arrays: dict[str, np.ndarray], n_tags: int) -> None:
-        """Become what `arrays` described, if it makes sense; the arrays are copied."""
+        """Load what `arrays` describe after checking it; the arrays are copied."""
         slots, W, T = arrays["slots"], arrays["weights"], arrays["transitions"]
         counts, sums = arrays["counts"], arrays["sums"]
         check_arrays(arrays, {"counts": (self.counts.shape, np.int64), "sums": (self.sums.shape, np.float64)})

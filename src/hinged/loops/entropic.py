@@ -1,7 +1,7 @@
-"""A label learner's memory where each label's weights live on a simplex, and the calls that teach and ask it.
+"""A label learner's memory where each label's weights live on a simplex, and the calls that learn and score.
 
-One writer at a time, any number of readers beside it, as in `hinged.loops.model`. A column whose masses are rescaled
-would make no sense half done, so readers look at a count before and after: if it moved, they read again.
+One writer and any number of concurrent readers, as in `hinged.loops.model`. A column whose masses are being rescaled is
+inconsistent, so readers compare a counter before and after: if it changed, they read again.
 """
 
 from __future__ import annotations
@@ -141,9 +141,9 @@ class EntropicModel(ScaledModel):
         describe: Any = None,
         advance: Callable[[int], None] | None = None,
     ) -> Told:
-        """Learn rows in order; return what is told of each round.
+        """Learn rows in order; return flag, rank and loss of each round.
 
-        `labels` are all labels after these rows; `advance(n)` is told of rounds done.
+        `labels` are all labels after these rows; `advance(n)` is called with the number of rounds done.
         """
         n = len(rows.indptr) - 1
         told = new_told(n)
@@ -234,7 +234,7 @@ class EntropicModel(ScaledModel):
 
     # ------------------------------------------------------------------ labels
     def with_labels(self, onto: np.ndarray, n_labels: int) -> Self:
-        """A model in which the moves of label r are added to those of label onto[r], -1 for nobody's."""
+        """A model in which the moves of label r are added to those of label onto[r], -1 to drop them."""
         with self.lock:
             before = self.simplex
             columns = max(n_labels, 1)
@@ -286,7 +286,7 @@ class EntropicModel(ScaledModel):
         }
 
     def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int) -> None:
-        """Become what `arrays` described, if it makes sense; the arrays are copied."""
+        """Load what `arrays` describe after checking it; the arrays are copied."""
         ledger, owners, width = restored_ledger(arrays), arrays["owners"], arrays["n_features"]
         if ledger.counts[LABELS] != n_labels:
             raise ValueError("its counts do not fit its labels")

@@ -92,7 +92,7 @@ def _score(simplex: Any, f: Any, v: Any, k: int, sums: Any, s: Any) -> None:
     add_masses(simplex, f, v, k, sums)
     n = f.shape[0]
     for r in range(k):
-        total = simplex.labels[TOTAL, r]  # 0 only while a writer beside this reader is about to rescale the column
+        total = simplex.labels[TOTAL, r]  # 0 only while a concurrent writer is about to rescale the column
         s[r] = simplex.radius * (sums[r] / total) if total > 0.0 else 0.0
     if 0 < n == simplex.n:  # a row that is the same everywhere gives all labels the same score, to the last bit
         for j in range(n):
@@ -151,7 +151,7 @@ def learn_entropic(
 
 @njit(cache=True)
 def _predict(rows: Any, targets: Any, t: int, learner: Any, work: Any, told: Any) -> None:
-    """Fix what is told of a row that is learnt later."""
+    """Record the prediction for a row that is learnt later."""
     relevant = targets.labels[targets.indptr[t] : targets.indptr[t + 1]]
     counts, k = learner.ledger.counts, learner.ledger.counts[LABELS]
     if find_new(relevant, k)[0]:

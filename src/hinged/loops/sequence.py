@@ -107,7 +107,7 @@ def learn(lessons: Any, learner: Any, given: Any, k_after: int, told: Any, curso
     lessons : Lessons
     learner : ChainLearner
     given : float64 array (n_best,)
-        Costs of the sequences of the list, where a function of the user's told them; else empty. For one sentence.
+        Costs of the sequences of the list, where a user's function gave them; else empty. For one sentence.
     k_after : int
         Tags known after these sentences.
     told : Told

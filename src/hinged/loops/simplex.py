@@ -4,8 +4,8 @@ A label's weights are w = U e^θ / Σ e^θ. Kept are θ, the masses e^(θ - shif
 its non-zeros times the labels it touches, whatever the width n. A coordinate never learnt has θ = 0: row 0 stands for
 all of them. Two things could spoil the numbers, and both are watched per label:
 
-- Rounding. Masses are multiplied, the sum is mended by differences. A bound on the sum's error is kept beside it; where
-  it matters the part outside the row is added up again, and after `SWEEP` updates everything is computed anew from θ.
+- Rounding. Masses are multiplied, the sum is updated by differences. A bound on the sum's error is kept with it; where
+  it matters the part outside the row is summed again, and after `SWEEP` updates everything is recomputed from θ.
 - Range. The shift moves before a mass can overflow; a mass that has sunk below the smallest number comes back from θ.
 """
 
@@ -37,7 +37,7 @@ __all__ = [
 
 TOTAL, ERROR, SHIFT, LOW, HIGH, TOUCHES = range(6)
 EPS = 2.0**-52
-SWEEP = 16384.0  # updates of a label after which its column is computed anew
+SWEEP = 16384.0  # updates of a label after which its column is recomputed
 FAR = 600.0  # of exponents from the shift: further out masses leave the range of numbers
 NEAR = 300.0  # of the largest exponent from the shift: within this a sweep leaves the shift alone
 SUNK = 1e-130  # of a column's sum: all of it has moved far below the shift
@@ -54,7 +54,7 @@ class Simplex(NamedTuple):
     mass: np.ndarray  # float64 (rows, columns): e^(θ - shift)
     labels: np.ndarray  # float64 (6, columns): TOTAL, ERROR, SHIFT, bounds LOW and HIGH of θ, TOUCHES since a sweep
     marks: np.ndarray  # int64 (rows,): scratch
-    used: np.ndarray  # int64 (2,): rows in use beside row 0, marks given out
+    used: np.ndarray  # int64 (2,): rows in use besides row 0, marks used
     n: int  # coordinates in all
     radius: float
     signed: bool
@@ -90,7 +90,7 @@ def add_masses(simplex: Any, f: Any, v: Any, k: int, s: Any) -> None:
     for j in range(f.shape[0]):
         if f[j] < slots.shape[0]:
             slot = np.int64(slots[f[j]])
-            row = mass[slot if slot < mass.shape[0] else 0]  # a writer beside this reader may have made more rows
+            row = mass[slot if slot < mass.shape[0] else 0]  # a concurrent writer may have added rows
             value = v[j]
             for r in range(k):
                 s[r] += value * row[r]
@@ -112,7 +112,7 @@ def measure(simplex: Any, f: Any, v: Any) -> Any:
 
 @njit(cache=True)
 def missing(simplex: Any, f: Any) -> int:
-    """How many of a row's coordinates have no row yet."""
+    """Return how many of a row's coordinates have no slot yet."""
     new = 0
     for j in range(f.shape[0]):
         new += simplex.slots[f[j]] == 0
@@ -121,7 +121,7 @@ def missing(simplex: Any, f: Any) -> int:
 
 @njit(cache=True)
 def claim(simplex: Any, f: Any) -> None:
-    """Give every coordinate of a row a row of its own; there must be room."""
+    """Give every coordinate of a row a slot of its own; there must be room."""
     for j in range(f.shape[0]):
         if simplex.slots[f[j]] == 0:
             slot = simplex.used[0] + 1
@@ -184,7 +184,7 @@ def log_outside(simplex: Any, f: Any, r: int) -> float:
 
 @njit(cache=True)
 def _mark(simplex: Any, f: Any) -> None:
-    """Mark the rows of a row's coordinates with a number not used before."""
+    """Mark the slots of a row's coordinates with a number not used before."""
     simplex.used[1] += 1
     for j in range(f.shape[0]):
         simplex.marks[simplex.slots[f[j]]] = simplex.used[1]
@@ -311,7 +311,9 @@ def move(simplex: Any, row: Any, g: Any, touched: Any, rest: Any, error: Any) ->
         labels[TOUCHES, r] += 1.0
         if not steady[r]:
             if labels[HIGH, r] - labels[SHIFT, r] > FAR:
-                labels[TOUCHES, r] = SWEEP  # masses stay as they were until the sweep, which comes before anyone asks
+                labels[TOUCHES, r] = (
+                    SWEEP  # masses stay as they were until the sweep, which comes before the next score
+                )
             else:
                 inside[r] = 0.0
                 for j in range(n):
@@ -327,7 +329,7 @@ def move(simplex: Any, row: Any, g: Any, touched: Any, rest: Any, error: Any) ->
 
 @njit(cache=True)
 def sweep(simplex: Any, k: int) -> None:
-    """Compute anew, from θ, the columns of the labels that are due."""
+    """Recompute, from θ, the columns of the labels that are due."""
     theta, mass, labels = simplex.theta, simplex.mass, simplex.labels
     for r in range(k):
         if labels[TOUCHES, r] < SWEEP:

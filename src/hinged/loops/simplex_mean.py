@@ -6,7 +6,7 @@ rounds of 1 / sum, and each coordinate what it has gathered up to the moment whe
     Σ_t w_t = gathered + mass (A - B)
 
 settled whenever the mass changes; a round costs its non-zeros times the labels it touches, as before. A forgets small
-terms beside large ones, so where the sum has grown a lot the label's whole column is settled and A begins anew.
+terms next to large ones, so where the sum has grown a lot the label's whole column is settled and A restarts at 0.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ GROWN = 1e4  # of a column's sum since A began: at this factor A has lost four d
 
 
 class Means(NamedTuple):
-    """What is kept beside a simplex; empty where no mean is asked for."""
+    """What is kept with a simplex for its mean; empty where no mean is kept."""
 
     gathered: np.ndarray  # float64 (rows, columns): Σ mass / sum over the rounds, up to B
     since: np.ndarray  # float64 (rows, columns): B
@@ -78,7 +78,7 @@ def watch_sum(simplex: Any, totals: Any, touched: Any) -> None:
 
 @njit(cache=True)
 def settle_column(means: Any, mass: Any, used: int, r: int) -> None:
-    """Let a label gather everywhere what is in A, and begin A anew; row 0 stands for coordinates never learnt."""
+    """Let a label gather everywhere what is in A, and restart A at 0; row 0 stands for coordinates never learnt."""
     for i in range(used + 1):
         means.gathered[i, r] += mass[i, r] * (means.labels[SUM, r] - means.since[i, r])
         means.since[i, r] = 0.0
@@ -125,7 +125,7 @@ def grown(means: Means, rows: int, columns: int) -> Means:
 
 
 def renumbered(means: Means, mass: np.ndarray, used: int, onto: np.ndarray, columns: int) -> Means:
-    """What label r gathered as that of label onto[r], -1 for nobody's."""
+    """Return what label r gathered as that of label onto[r], -1 to drop it."""
     if not means.kept:
         return means
     kept = np.flatnonzero(onto >= 0)
@@ -151,7 +151,7 @@ def kept_means(means: Means, rows: int, columns: int) -> dict[str, np.ndarray]:
 
 
 def restored_means(arrays: dict[str, np.ndarray], rows: int, columns: int) -> Means:
-    """What such arrays hold, if it makes sense."""
+    """Return what such arrays hold, after checking it."""
     found: dict[str, np.ndarray] = {}
     for name, n in (("gathered", rows), ("since", rows), ("labels", 3)):
         kept = arrays[f"means.{name}"]

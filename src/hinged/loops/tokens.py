@@ -92,7 +92,7 @@ def _mean_emissions(
 ) -> None:
     """Emissions by the `mean` weights, W - A / rounds, or by W itself.
 
-    The rounds are read last: beside a writer, no move is then younger than they are.
+    The rounds are read last: with a concurrent writer, no move is then younger than they are.
     """
     if mean:
         emissions(chain, sentences, begin, n, 1, aside)

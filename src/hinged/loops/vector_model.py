@@ -1,4 +1,4 @@
-"""One weight vector that learns: memory that grows with the features, and the calls that teach and ask it."""
+"""One weight vector that learns: memory that grows with the features, and the calls that learn and score."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class VectorModel(ScaledModel):
 
     @property
     def weights(self) -> np.ndarray:
-        """What answers are given by: ω with the bias first, or its mean over the rounds."""
+        """The weights that predictions use: ω with the bias first, or its mean over the rounds."""
         n, vector = self.n_features + 1, self.vector
         return self._mean(vector.w[:n], vector.late[:n]).astype(self.dtype, copy=False)
 
@@ -98,8 +98,8 @@ class VectorModel(ScaledModel):
     def _mean(self, now: np.ndarray, late: np.ndarray) -> np.ndarray:
         """The mean over the rounds of what is `now`, or itself where no mean is kept.
 
-        Beside a writer the order matters: a move that is found in `late` is also found in `now`, and is older than the
-        rounds counted last. So each counts for something between nothing and the whole of it.
+        With a concurrent writer the order matters: a move that is found in `late` is also found in `now`, and is older
+        than the rounds counted last. So each counts for something between nothing and the whole of it.
         """
         if not self.average:
             return now
@@ -108,7 +108,7 @@ class VectorModel(ScaledModel):
         rounds = int(self.ledger.counts[LEARNT])
         return now - late / rounds if rounds else now
 
-    # ------------------------------------------------------------------ learning and asking
+    # ------------------------------------------------------------------ learning and scoring
     def learn(
         self, rows: Rows | Dense, targets: np.ndarray, weights: np.ndarray, judged: bool = True
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -136,11 +136,11 @@ class VectorModel(ScaledModel):
         return flags, losses
 
     def score(self, rows: Rows | Dense, current: bool = False) -> np.ndarray:
-        """⟨w, x⟩ of each row by the weights answers are given by, or by the current ones."""
+        """⟨w, x⟩ of each row by the weights that predictions use, or by the current ones."""
         out = np.zeros(len(rows.indptr) - 1)
         w = self.vector.w if current else self.weights
         if isinstance(rows, Dense):
-            w = longer(w, rows.values.shape[1] + 1)  # columns that nobody has learnt have no weight
+            w = longer(w, rows.values.shape[1] + 1)  # columns never learnt have no weight
             for part in pieces(rows.indptr):
                 score_dense(rows.values[part], w, self.bias, out[part])
             return out
@@ -165,7 +165,7 @@ class VectorModel(ScaledModel):
         }
 
     def restore(self, arrays: dict[str, np.ndarray], names: Any, n_labels: int) -> None:
-        """Become what `arrays` described, if it makes sense; the arrays are copied."""
+        """Load what `arrays` describe after checking it; the arrays are copied."""
         n = len(arrays["w"])
         n_thresholds = max(0, n_labels - 1) if self.task == ORDINAL else 0
         ledger = restored_ledger(arrays, ("counts", "sums"), "")

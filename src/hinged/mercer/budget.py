@@ -1,4 +1,4 @@
-"""A bound on what is remembered: when one row too many has made a step, one of them is given up."""
+"""A bound on what is remembered: when one row too many has made a step, one row is dropped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Budget", "check_budget", "learn_shared_within", "learn_within", "res
 
 DROPS = ("oldest", "smallest", "project")
 BLOCK = 128
-#: How much of the longest direction a direction must have to be told from rounding, where rows nearly repeat.
+#: How much of the longest direction a direction must have to be distinguished from rounding, where rows nearly repeat.
 RIDGE = {"float64": 1e-10, "float32": 1e-5}
 #: Shares of a row above which rows nearly repeat, and solving for them is no longer to be trusted.
 TAME = 10.0
@@ -211,7 +211,7 @@ def _learn_shared_block(
         full[: len(g)] = g
         joined = joined_by(full, alike[i])
         these = np.flatnonzero(joined)
-        if own is None and len(these) == 0:  # nothing tells its labels apart: it left no trace
+        if own is None and len(these) == 0:  # its labels have equal vectors, so the step changes nothing
             continue
         shared.add(i * k + these, joined[these, None])
         if own is not None:

@@ -231,30 +231,35 @@ def label_rounds(formula: Any, rule: Any, block: Any, indptr: Any, right_labels:
         if is_learnt:
             _note_lead(noted, labels)
             if gap < rule.margin:
-                _learn_labels(formula, rule, block, i, C, labels, g_room[:k], column, noted)
+                g, at = g_room[:k], noted.counts[MOVED]
+                total, softened = _step(rule, C, labels, block.lengths[i], g)
+                if total > 0.0:
+                    noted.coef[at, :k] = g
+                    change = _change(g, s, block.lengths[i])
+                    _note_step(noted, i, total * rule.margin, change, softened)
+                    _correct(formula, block, i, g, column)
         for r in right:
             is_right[r] = False
 
 
 @njit(cache=True, nogil=True)
-def _learn_labels(
-    formula: Any, rule: Any, block: Any, i: int, C: float, labels: Any, g: Any, column: Any, noted: Any
-) -> None:
-    """Step and move on one row that misses the margin; `g` and `column` are scratch."""
-    s, size, k = labels.scores, block.lengths[i], g.shape[0]
+def _step(rule: Any, C: float, labels: Any, size: float, g: Any) -> tuple[float, float]:
+    """Fill `g` with the net coefficients of a round; return Σλ and what the dual subtracts. `size` is K(x, x)."""
     norm = 2.0 * size if 2.0 * size >= rule.least_norm else 0.0
-    norms = np.full((labels.relevant.shape[0], k), norm)
-    g[:] = 0.0
+    norms = np.full((labels.relevant.shape[0], g.shape[0]), norm)
     directions = Directions(norms, np.zeros((0, 0)), size if size >= rule.least_norm else 0.0)
-    total, softened = over_labels(rule.words, labels, directions, rule.margin, C, g)
-    if total > 0.0:
-        inner, square = 0.0, 0.0
-        for r in range(k):
-            noted.coef[noted.counts[MOVED], r] = g[r]
-            inner += g[r] * s[r]
-            square += g[r] * g[r]
-        _note_step(noted, i, total * rule.margin, 2.0 * inner + size * square, softened)
-        _correct(formula, block, i, g, column)
+    g[:] = 0.0
+    return over_labels(rule.words, labels, directions, rule.margin, C, g)
+
+
+@njit(cache=True, nogil=True)
+def _change(g: Any, s: Any, size: float) -> float:
+    """Return by how much a step changes ‖ω‖²."""
+    inner, square = 0.0, 0.0
+    for r in range(g.shape[0]):
+        inner += g[r] * s[r]
+        square += g[r] * g[r]
+    return 2.0 * inner + size * square
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -230,7 +230,7 @@ def matrix(
 
 
 def diagonal(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray | None:
-    """K(x, x) of each row, without rounding where it is known in closed form; None for a function of the user's."""
+    """K(x, x) of each row, without rounding where it is known in closed form; None for a user's own function."""
     if isinstance(kernel, Gaussian):
         return np.ones(len(X), X.dtype)
     if isinstance(kernel, Linear | Polynomial):
@@ -242,7 +242,7 @@ def diagonal(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray | None:
 
 
 def formula(kernel: Any) -> tuple[float, int] | None:
-    """A built-in kernel in two numbers: (gamma, 0) for `Gaussian`, else (a, d); None for a function of the user's.
+    """A built-in kernel in two numbers: (gamma, 0) for `Gaussian`, else (a, d); None for a user's own function.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def gram(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
 
 
 def check_values(kernel: Any, values: np.ndarray, symmetric: bool = False) -> None:
-    """Refuse what is no K among some rows; `symmetric` where it is so by its formula."""
+    """Refuse values that cannot be K among some rows; `symmetric` says that the formula makes them symmetric."""
     if not np.isfinite(values).all():
         _refuse(kernel, bool(np.isnan(values).any()))
     across = np.diagonal(values)

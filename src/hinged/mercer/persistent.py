@@ -22,7 +22,7 @@ from hinged.rules import words
 
 __all__ = ["COLUMNS", "Program", "can_run", "shape_for"]
 
-#: What a round tells, by column of the table it is written to.
+#: What is recorded of a round, by column of the table.
 COLUMNS = ("flag", "rank", "total", "inner", "sq_move", "lead", "hit", "middle", "noted", "loss", "softened")
 #: What a program holds for up to 16 labels: rows of a strip, moved rows looked at together. More labels, fewer rows.
 STRIP, PAST, MOST_LABELS = 32, 16, 2048

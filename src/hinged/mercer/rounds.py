@@ -1,4 +1,4 @@
-"""What happens in a round: labels or one constraint; judged, counted, and turned into a step."""
+"""What happens in a round on labels or on one constraint: it is judged, counted, and turned into a step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GIVEN = 0.0, -1
 
 
 class Rounds:
-    """What is told of some rounds, and the sums they added to.
+    """What is recorded of some rounds, and the sums they added to.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class LabelRounds(Rounds):
         return self.rule.C * (weights if self.rule.uses_weight else np.ones(len(weights))), weights
 
     def take_in(self, told: dict[str, np.ndarray], n_known: int) -> None:
-        """Enter what a program on a device tells of all rounds; `persistent.COLUMNS` names the columns."""
+        """Take over what a program on a device recorded of all rounds; `persistent.COLUMNS` names the columns."""
         self.flags[:], self.ranks[:], self.losses[:] = told["flag"], told["rank"], told["loss"]
         self.n_known = n_known
         weights = self.caps()[1]
@@ -132,7 +132,7 @@ class LabelRounds(Rounds):
             to[: self.noted] = told[name][noted]
 
     def tell(self, told: Any) -> None:
-        """Copy what is told of these rounds to where the caller keeps it."""
+        """Copy flags, ranks and losses of these rounds to the caller's arrays."""
         told.flags[:], told.ranks[:], told.losses[:] = self.flags, self.ranks, self.losses
 
     def entering(self, i: int) -> np.ndarray:

@@ -17,7 +17,7 @@ __all__ = ["Rule", "net_coefficients"]
 class Rule(NamedTuple):
     """A rule and its numbers.
 
-    `own` is a function of the user's, (scores, right labels, pair norms, margin, C, g), that fills g; `words` say so.
+    `own` is a user's function, (scores, right labels, pair norms, margin, C, g), that fills g; `words` say so.
     """
 
     words: Words = RULES["pa1"].words

@@ -1,4 +1,4 @@
-"""Sums over past rows that live on a device, by PyTorch; nothing comes back to the host that was not asked for."""
+"""Sums over past rows that live on a device, by PyTorch; only what is needed comes back to the host."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def learn_labels(
     block: int | None = None,
     tile: int | None = None,
 ) -> None:
-    """Learn rows with one right label each, in order; the host only hears how many rows of a block are to be kept."""
+    """Learn rows with one right label each, in order; the host only learns how many rows of a block to keep."""
     n, k = len(X), own.n_outputs
     size = block or BLOCK
     program = module.Program(rounds.rule, min(size, n), k, rounds.n_known, own.device)
@@ -172,7 +172,7 @@ def learn_labels(
 
 
 def _symmetric(among: torch.Tensor, dtype: Any) -> bool:
-    """Whether the two halves differ by no more than rounding, as `check_values` has it."""
+    """Return True if the two halves differ by no more than rounding, as in `check_values`."""
     allowed = ASYMMETRY[np.dtype(dtype).name] * max(1.0, float(among.diagonal().max()))
     return float((among - among.T).abs().max()) <= allowed
 
@@ -200,7 +200,7 @@ def _brought(own: TensorExpansion, X: np.ndarray, some: int) -> Iterator[torch.T
 
 
 def refuse(kernel: Any, X: np.ndarray, dtype: Any) -> None:
-    """Say what is wrong with a block's values, as the host says it."""
+    """Raise the error that the host would raise for a block's values."""
     x = torch.as_tensor(np.ascontiguousarray(X, dtype))
     sq = (x * x).sum(dim=1)
     check_values(kernel, values(kernel, x, x, sq, sq).numpy(), isinstance(kernel, BUILT_IN))

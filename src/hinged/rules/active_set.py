@@ -71,7 +71,7 @@ def maximise(
     With `moving_only`, what pairs of norm 0 took is in the total alone.
 
     A pass lets the most violated pair join, once the active ones are settled, or moves these towards the point
-    where all of them gain alike: as far as the objective rises, or until an amount runs out and leaves.
+    where all of them gain the same: as far as the objective rises, or until an amount runs out and leaves.
     """
     # lead: what a variable gains more than the base · rise = Kg: what the scores gained so far
     # h: the move per label · bend: its curvature h'Kh · extent: its length at most
@@ -253,7 +253,7 @@ def _leave(problem: Any, active: Any, n: int, i: int) -> int:
         up[0], down[0], amount[0] = up[removed], down[removed], amount[removed]
     for j in range(removed, n - 1):
         up[j], down[j], amount[j] = up[j + 1], down[j + 1], amount[j + 1]
-    if i == 0:  # all directions change: the factor is made anew
+    if i == 0:  # all directions change: the factor is computed again
         for j in range(1, n - 1):
             kept = amount[j]
             _join(problem, active, j, up[j], down[j])
