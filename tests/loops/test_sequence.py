@@ -7,7 +7,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hinged.tasks.sequence import best_by_errors, best_path, best_paths, largest_loss, path_score, raised_by_cost
+from hinged.tasks.sequence import (
+    best_by_errors,
+    best_path,
+    best_paths,
+    largest_loss,
+    path_score,
+    raised_by_cost,
+    room_for,
+)
 
 WIDTH = 8
 
@@ -43,25 +51,23 @@ def one_best(E, T, k):
 def several_best(E, T, k, m):
     n = len(E)
     tags, tops = np.zeros((m, n), np.int64), np.zeros(m)
-    places = np.zeros((n, k, m), np.int64), np.zeros((n, k, m), np.int64)
-    found = best_paths(E, T, n, k, m, np.zeros((2, k, m)), *places, tags, tops)
+    found = best_paths(E, T, n, k, m, room_for(n, WIDTH, k, m), tags, tops)
     return [(tops[j], tuple(tags[j].tolist())) for j in range(found)]
 
 
 def by_errors(E, T, k, right):
     n = len(E)
-    tags, came = np.zeros(n, np.int64), np.zeros((n, n + 1, WIDTH), np.int16)
-    errors = best_by_errors(E, T, n, k, right, n, came, np.zeros((2 * n + 4, WIDTH)), tags)
+    tags = np.zeros(n, np.int64)
+    errors = best_by_errors(E, T, n, k, right, n, room_for(n, WIDTH, k, 1, False, True), tags)
     return errors, tuple(tags.tolist())
 
 
 def by_largest_loss(E, T, k, right):
     n = len(E)
-    tags, raised = np.zeros(n, np.int64), np.zeros((n, WIDTH))
-    raised_by_cost(E, n, k, right, np.zeros((0, 0)), raised)
+    tags, room = np.zeros(n, np.int64), room_for(n, WIDTH, k, 1, True, True)
+    raised_by_cost(E, n, k, right, np.zeros((0, 0)), room.raised)
     predicted = np.array(one_best(E, T, k)[1])
-    scratch = np.zeros((n, WIDTH), np.int64), np.zeros((n, n + 1, WIDTH), np.int16), np.zeros((2 * n + 4, WIDTH))
-    errors = largest_loss(E, T, n, k, right, predicted, raised, *scratch, tags)
+    errors = largest_loss(E, T, n, k, right, predicted, room, tags)
     return errors, tuple(tags.tolist())
 
 

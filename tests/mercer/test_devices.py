@@ -11,7 +11,8 @@ from tests import needs
 import hinged
 from hinged.mercer import Budget, Centred, Gaussian, Linear, Polynomial, learn
 from hinged.mercer.device import resolve_device
-from hinged.rules import RULES
+from hinged.rules import RULES, words
+from hinged.rules.combine import Directions, Labels, over_labels
 
 EXTRA = "pip install torch"
 
@@ -68,6 +69,38 @@ def test_a_program_runs_the_rounds_of_every_rule(rule, known, device):
         for d in (device, "cpu")
     )
     alike(ours, theirs, X)
+
+
+#: Every way to make a rule of the words that programs know; the table has some of them.
+WORDS = [
+    *(words.Words(words.WORST, length, words.ONE) for length in range(4)),
+    *(words.Words(choose, length, words.MEAN) for choose in (words.WRONG, words.MISSING) for length in range(4)),
+    *(words.Words(words.MISSING, length, words.JOINT) for length in (words.PA, words.PA1)),
+]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the interpreter computes with NumPy
+@pytest.mark.parametrize("rule", WORDS, ids=str)
+def test_a_program_makes_the_steps_of_the_rules_to_the_last_bit(rule, device):
+    from tests.mercer.step_program import one_step
+
+    rng, k, least, steps = np.random.default_rng(5), 4, 1e-60, 0  # of so few labels both add up sums in the same order
+    for t in range(40):
+        scores, y = np.round(rng.normal(size=k), 1 if t % 2 else 17), int(rng.integers(k))
+        length, margin, C = (0.0, 1e-61, 0.3, 7.0)[t % 4] * rng.random(), (0.5, 1.0)[t % 2], (0.2, 5.0, np.inf)[t % 3]
+        right = np.arange(k) == y
+        rival = int(np.where(right, -np.inf, scores).argmax())
+        if scores[y] - scores[rival] >= margin or (np.isinf(C) and rule.length in (words.CONSTANT, words.PA2)):
+            continue
+        norms = np.full((1, k), 2.0 * length if 2.0 * length >= least else 0.0)
+        directions = Directions(norms, np.zeros((0, 0)), length if length >= least else 0.0)
+        g = np.zeros(k)
+        total, softened = over_labels(rule, Labels(scores, np.array([y]), right, 0, rival), directions, margin, C, g)
+        ours, our_total, our_softened = one_step(rule, scores, y, length, margin, C, least)
+        np.testing.assert_array_equal(ours, g)
+        assert (our_total, our_softened) == (total, softened)
+        steps += total > 0.0
+    assert steps > 5
 
 
 @pytest.mark.parametrize("kernel", [Polynomial(0.5, 5), Gaussian(0.4), Linear(), cube])

@@ -14,16 +14,45 @@ right labels and for any sharing scheme.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, common_columns, label_scores
 
-__all__ = ["NONE", "RAISE", "RETURN", "SWAP_RIGHT", "SWAP_WRONG", "ascend", "best_move"]
+__all__ = ["NONE", "RAISE", "RETURN", "Problem", "Weights", "ascend", "best_move", "mark_right", "take"]
 
 NONE, RAISE, RETURN, SWAP_RIGHT, SWAP_WRONG = 0, 1, 2, 3, 4
+
+
+class Problem(NamedTuple):
+    """What is to be minimised, and when a visit ends: where no move gains faster than `enough`, or after `most`."""
+
+    margin: float
+    C: float
+    squared: bool
+    enough: float
+    most: int
+
+
+class Weights(NamedTuple):
+    """The weights, and the coefficients they are made of; changed in place."""
+
+    W: np.ndarray  # (features, columns), C order
+    v: np.ndarray  # (places of the shared vectors,)
+    g: np.ndarray  # (pairs of round and label,) as `starts` has them
+
+
+class Scratch(NamedTuple):
+    """Arrays that visits work in; k labels."""
+
+    wide: np.ndarray  # (columns,)
+    s: np.ndarray  # (k,): scores
+    d: np.ndarray  # (k,): ⟨V_r, V_up - V_down⟩
+    moved: np.ndarray  # (k,)
+    is_right: np.ndarray  # (k,), False between visits
+    line: np.ndarray  # (places of the shared vectors,), zeros between visits
 
 
 @njit(cache=True)
@@ -63,117 +92,122 @@ def best_move(s: Any, g: Any, is_right: Any, Z: float, margin: float, C: float, 
     return kind, up, down, rate, longest
 
 
-@njit(cache=True, nogil=True)
-def ascend(
-    order: Any,
-    X: Any,
-    phi: Any,
-    shared: bool,
-    sq_norms: Any,
-    right: Any,
-    known: Any,
-    starts: Any,
-    columns: Any,
-    margin: float,
-    C: float,
-    squared: bool,
-    enough: float,
-    most_moves: int,
-    W: Any,
-    v: Any,
-    g: Any,
-) -> float:
-    """Visit rounds in that order, changing W, v and g in place; return the fastest rate that was met.
+@njit(cache=True)
+def mark_right(right: Any, t: int, g: Any, is_right: Any) -> float:
+    """Mark the right labels of round `t`; return Z, the sum of their coefficients."""
+    Z = 0.0
+    for j in range(right[0][t], right[0][t + 1]):
+        is_right[right[1][j]] = True
+        Z += g[right[1][j]]
+    return Z
 
-    `X`, `phi` are (indptr, indices, data), `right` (indptr, labels). A visit ends where no move gains faster than
-    `enough`, or after `most_moves`.
+
+@njit(cache=True)
+def take(g: Any, Z: float, kind: int, up: int, down: int, step: float, longest: float, C: float) -> float:
+    """Move `step` from label `down` to label `up`; return Z after it."""
+    g[up] += step
+    g[down] -= step
+    if step == longest and kind != RAISE:  # a label that gave all has nothing left, not even a rounding
+        if kind != SWAP_RIGHT and g[up] > -1e-15 * step:
+            g[up] = 0.0
+        if kind != SWAP_WRONG and g[down] < 1e-15 * step:
+            g[down] = 0.0
+    if kind == RAISE:
+        return C if step == longest else Z + step
+    return max(0.0, Z - step) if kind == RETURN else Z
+
+
+@njit(cache=True, nogil=True)
+def ascend(order: Any, rounds: Any, problem: Any, weights: Any) -> float:
+    """Visit rounds in that order, changing the weights in place; return the fastest rate that was met.
+
+    Parameters
+    ----------
+    order : int array
+    rounds : Constraints
+    problem : Problem
+    weights : Weights
     """
-    # W (features, columns), C order · v places of the shared vectors · g as `starts` has it
-    # s scores · d ⟨V_r, V_up - V_down⟩ · q ‖x‖²
-    n_wide = W.shape[1]
-    wide, moved_wide = np.zeros(n_wide), np.zeros(n_wide)
-    k_most = max(1, np.max(known))
-    all_s, all_d, all_moved = np.zeros(k_most), np.zeros(k_most), np.zeros(k_most)
-    is_right = np.zeros(k_most, np.bool_)
-    line = np.zeros(v.shape[0])
-    plain = columns.kind == PER_LABEL and not shared
+    k = max(1, np.max(rounds.known))
+    columns, places = weights.W.shape[1], weights.v.shape[0]
+    work = Scratch(np.zeros(columns), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k, np.bool_), np.zeros(places))
     fastest = 0.0
     for t in order:
-        if starts[t + 1] == starts[t]:
-            continue
-        k, q = known[t], sq_norms[t]
-        s, d, moved, own_g = all_s[:k], all_d[:k], all_moved[:k], g[starts[t] : starts[t + 1]]
-        wide[:] = 0.0
-        for j in range(X[0][t], X[0][t + 1]):
-            row, x = W[X[1][j]], X[2][j]
-            for c in range(n_wide):
-                wide[c] += x * row[c]
-        label_scores(columns, wide, s)
-        if shared:
-            for r in range(k):
-                for j in range(phi[0][starts[t] + r], phi[0][starts[t] + r + 1]):
-                    s[r] += phi[2][j] * v[phi[1][j]]
-        Z = 0.0
-        for j in range(right[0][t], right[0][t + 1]):
-            is_right[right[1][j]] = True
-            Z += own_g[right[1][j]]
-        moved[:] = 0.0
-        n_moves = 0
-        while n_moves < most_moves:
-            kind, up, down, rate, longest = best_move(s, own_g, is_right[:k], Z, margin, C, squared)
-            if n_moves == 0:
-                fastest = max(fastest, rate)
-            if kind == NONE or rate <= enough:
-                break
-            if plain:
-                curvature = 2.0 * q
-            else:
-                _directions(t, k, up, down, q, columns, phi, shared, starts, line, d)
-                curvature = d[up] - d[down]
-            if squared and kind <= RETURN:
-                curvature += 1.0 / (2.0 * C)
-            step = longest
-            if curvature * longest > rate:  # also where longest is infinite
-                step = rate / curvature
-            if not step < math.inf:  # no curvature and no cap: nothing can meet this constraint
-                break
-            own_g[up] += step
-            own_g[down] -= step
-            if step == longest and kind != RAISE:  # whoever gave all has nothing left, not even a rounding
-                if kind != SWAP_RIGHT and own_g[up] > -1e-15 * step:
-                    own_g[up] = 0.0
-                if kind != SWAP_WRONG and own_g[down] < 1e-15 * step:
-                    own_g[down] = 0.0
-            if kind == RAISE:
-                Z = Z + step if step < longest else (Z + step if squared else C)
-            elif kind == RETURN:
-                Z = max(0.0, Z - step)
-            if plain:
-                s[up] += step * q
-                s[down] -= step * q
-            else:
-                for r in range(k):
-                    s[r] += step * d[r]
-            moved[up] += step
-            moved[down] -= step
-            n_moves += 1
-        if n_moves > 0:
-            _apply(t, k, X, phi, shared, starts, columns, moved, moved_wide, W, v)
-        for j in range(right[0][t], right[0][t + 1]):
-            is_right[right[1][j]] = False
+        if rounds.starts[t + 1] > rounds.starts[t]:
+            fastest = max(fastest, _visit(t, rounds, problem, weights, work))
     return fastest
 
 
 @njit(cache=True)
-def _directions(
-    t: int, k: int, up: int, down: int, q: float, columns: Any, phi: Any, shared: bool, starts: Any, line: Any, d: Any
-) -> None:
-    """⟨V_r, V_up - V_down⟩ of every label; `line` is zeros before and after."""
+def _visit(t: int, rounds: Any, problem: Any, weights: Any, work: Any) -> float:
+    """Make the moves of one round that gain; return the rate of the first."""
+    k, q = rounds.known[t], rounds.sq_norms[t]
+    s, d, moved, is_right = work.s[:k], work.d[:k], work.moved[:k], work.is_right[:k]
+    g = weights.g[rounds.starts[t] : rounds.starts[t + 1]]
+    plain = rounds.columns.kind == PER_LABEL and not rounds.shared
+    _score(t, rounds, weights, work.wide, s)
+    Z = mark_right(rounds.right, t, g, is_right)
+    moved[:] = 0.0
+    n_moves, fastest = 0, 0.0
+    while n_moves < problem.most:
+        kind, up, down, rate, longest = best_move(s, g, is_right, Z, problem.margin, problem.C, problem.squared)
+        if n_moves == 0:
+            fastest = rate
+        if kind == NONE or rate <= problem.enough:
+            break
+        curvature = 2.0 * q
+        if not plain:
+            _directions(t, up, down, rounds, work.line, d)
+            curvature = d[up] - d[down]
+        if problem.squared and kind <= RETURN:
+            curvature += 1.0 / (2.0 * problem.C)
+        step = longest
+        if curvature * longest > rate:  # also where longest is infinite
+            step = rate / curvature
+        if not step < math.inf:  # no curvature and no cap: nothing can meet this constraint
+            break
+        Z = take(g, Z, kind, up, down, step, longest, problem.C)
+        if plain:
+            s[up] += step * q
+            s[down] -= step * q
+        else:
+            for r in range(k):
+                s[r] += step * d[r]
+        moved[up] += step
+        moved[down] -= step
+        n_moves += 1
+    if n_moves > 0:
+        _move(t, rounds, moved, work.wide, weights)
+    for j in range(rounds.right[0][t], rounds.right[0][t + 1]):
+        is_right[rounds.right[1][j]] = False
+    return fastest
+
+
+@njit(cache=True)
+def _score(t: int, rounds: Any, weights: Any, wide: Any, s: Any) -> None:
+    """Fill `s` with the scores of a round's labels."""
+    X, phi, first = rounds.X, rounds.phi, rounds.starts[t]
+    wide[:] = 0.0
+    for j in range(X[0][t], X[0][t + 1]):
+        row, x = weights.W[X[1][j]], X[2][j]
+        for c in range(wide.shape[0]):
+            wide[c] += x * row[c]
+    label_scores(rounds.columns, wide, s)
+    if rounds.shared:
+        for r in range(s.shape[0]):
+            for j in range(phi[0][first + r], phi[0][first + r + 1]):
+                s[r] += phi[2][j] * weights.v[phi[1][j]]
+
+
+@njit(cache=True)
+def _directions(t: int, up: int, down: int, rounds: Any, line: Any, d: Any) -> None:
+    """Fill `d` with ⟨V_r, V_up - V_down⟩ of every label; `line` is zeros before and after."""
+    columns, phi, q, k = rounds.columns, rounds.phi, rounds.sq_norms[t], d.shape[0]
     for r in range(k):
         d[r] = q * (common_columns(columns, r, up) - common_columns(columns, r, down))
-    if not shared:
+    if not rounds.shared:
         return
-    first = starts[t]
+    first = rounds.starts[t]
     for j in range(phi[0][first + up], phi[0][first + up + 1]):
         line[phi[1][j]] += phi[2][j]
     for j in range(phi[0][first + down], phi[0][first + down + 1]):
@@ -188,10 +222,9 @@ def _directions(
 
 
 @njit(cache=True)
-def _apply(
-    t: int, k: int, X: Any, phi: Any, shared: bool, starts: Any, columns: Any, moved: Any, wide: Any, W: Any, v: Any
-) -> None:
+def _move(t: int, rounds: Any, moved: Any, wide: Any, weights: Any) -> None:
     """u += Σ_r moved_r V_r."""
+    X, phi, columns, first, k = rounds.X, rounds.phi, rounds.columns, rounds.starts[t], moved.shape[0]
     if columns.kind != NO_ROW_VECTORS:
         wide[:] = 0.0
         for r in range(k):
@@ -202,11 +235,11 @@ def _apply(
                     for c in range(columns.indptr[r], columns.indptr[r + 1]):
                         wide[columns.indices[c]] += moved[r]
         for j in range(X[0][t], X[0][t + 1]):
-            row, x = W[X[1][j]], X[2][j]
+            row, x = weights.W[X[1][j]], X[2][j]
             for c in range(wide.shape[0]):
                 row[c] += x * wide[c]
-    if shared:
+    if rounds.shared:
         for r in range(k):
             if moved[r] != 0.0:
-                for j in range(phi[0][starts[t] + r], phi[0][starts[t] + r + 1]):
-                    v[phi[1][j]] += moved[r] * phi[2][j]
+                for j in range(phi[0][first + r], phi[0][first + r + 1]):
+                    weights.v[phi[1][j]] += moved[r] * phi[2][j]

@@ -175,7 +175,7 @@ def losses(stream: Any, u: Any) -> np.ndarray:
 
 def _losses(stream: Stream, u: Comparator, margins: np.ndarray) -> np.ndarray:
     """Losses of each round; `margins` (labels, labels) where each pair has its own, else (0, 0)."""
-    n, out = len(stream), np.zeros(len(stream))
+    n, out, constraints = len(stream), np.zeros(len(stream)), stream.constraints
     shared = None if u.shared is None else np.asarray(stream.phi @ u.shared, np.float64)
     for first in range(0, n, ROWS_AT_ONCE):
         last = min(n, first + ROWS_AT_ONCE)
@@ -183,37 +183,15 @@ def _losses(stream: Stream, u: Comparator, margins: np.ndarray) -> np.ndarray:
         if u.own is not None:
             wide = stream.X[first:last] @ u.own.T
             wide = wide.toarray() if sparse.issparse(wide) else np.asarray(wide)
-        _fold(
-            first,
-            np.ascontiguousarray(wide),
-            np.zeros(0) if shared is None else shared,
-            stream.right.indptr,
-            stream.right.labels,
-            stream.known,
-            stream.starts,
-            stream.columns,
-            stream.margin,
-            margins,
-            out,
-        )
+        by_pair = np.zeros(0) if shared is None else shared
+        _fold(first, np.ascontiguousarray(wide), by_pair, constraints, stream.margin, margins, out)
     return out
 
 
 @njit(cache=True)
-def _fold(
-    first: int,
-    wide: Any,
-    shared: Any,
-    right_indptr: Any,
-    right: Any,
-    known: Any,
-    starts: Any,
-    columns: Any,
-    margin: float,
-    margins: Any,
-    out: Any,
-) -> None:
+def _fold(first: int, wide: Any, shared: Any, rounds: Any, margin: float, margins: Any, out: Any) -> None:
     """From scores of columns (rounds, columns) and of (round, label) pairs to the loss of each round."""
+    known, starts, columns = rounds.known, rounds.starts, rounds.columns
     is_right = np.zeros(max(1, np.max(known)), np.bool_)
     s = np.empty(is_right.shape[0])
     for i in range(wide.shape[0]):
@@ -230,26 +208,31 @@ def _fold(
                     s[r] += wide[i, columns.indices[c]]
             if shared.shape[0] > 0:
                 s[r] += shared[starts[t] + r]
-        ours = right[right_indptr[t] : right_indptr[t + 1]]
-        for a in range(ours.shape[0]):
-            is_right[ours[a]] = True
+        ours = rounds.right[1][rounds.right[0][t] : rounds.right[0][t + 1]]
+        for r in ours:
+            is_right[r] = True
+        out[t] = _worst_loss(s[:k], ours, is_right, margin, margins)
+        for r in ours:
+            is_right[r] = False
+
+
+@njit(cache=True)
+def _worst_loss(s: Any, ours: Any, is_right: Any, margin: float, margins: Any) -> float:
+    """By how much the worst pair misses its margin, at least 0; `margins` (labels, labels) where each has its own."""
+    if margins.shape[0] > 0:
         worst = 0.0
-        if margins.shape[0] > 0:
-            for a in range(ours.shape[0]):
-                for r in range(k):
-                    if not is_right[r]:
-                        worst = max(worst, margins[ours[a], r] - s[ours[a]] + s[r])
+        for y in ours:
+            for r in range(s.shape[0]):
+                if not is_right[r]:
+                    worst = max(worst, margins[y, r] - s[y] + s[r])
+        return worst
+    low, high = math.inf, -math.inf
+    for r in range(s.shape[0]):
+        if is_right[r]:
+            low = min(low, s[r])
         else:
-            low, high = math.inf, -math.inf
-            for r in range(k):
-                if is_right[r]:
-                    low = min(low, s[r])
-                else:
-                    high = max(high, s[r])
-            worst = max(0.0, margin - low + high)
-        out[t] = worst
-        for a in range(ours.shape[0]):
-            is_right[ours[a]] = False
+            high = max(high, s[r])
+    return max(0.0, margin - low + high)
 
 
 def objective(stream: Any, u: Any, C: float = 1.0, *, squared: bool = False, geometry: Any = "euclidean") -> float:

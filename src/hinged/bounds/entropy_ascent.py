@@ -13,7 +13,7 @@ from numba import njit
 from scipy import sparse
 from scipy.special import logsumexp, xlogy
 
-from hinged.bounds.ascent import NONE, RAISE, RETURN, best_move
+from hinged.bounds.ascent import NONE, RAISE, RETURN, Problem, best_move, mark_right, take
 from hinged.bounds.comparators import losses
 from hinged.bounds.streams import Stream
 from hinged.loops.columns import PER_LABEL
@@ -33,9 +33,11 @@ def entropic_hindsight(
     rows = sparse.csr_array(sparse.hstack([stream.X, -stream.X])) if signed else stream.X
     rows.sort_indices()
     n, k = rows.shape[1], len(stream.labels)
-    X = (rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
     theta, g = np.zeros((n, k)), np.zeros(int(stream.starts[-1]))
-    right = (stream.right.indptr, stream.right.labels)
+    problem = Problem(stream.margin, C, False, 1e-10 * stream.margin, 10 + 2 * k)
+    constraints = stream.constraints._replace(
+        X=(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
+    )
     rounds = np.flatnonzero(np.diff(stream.starts) > 0)
     places = np.repeat(np.arange(len(stream)), np.diff(stream.right.indptr))
     kept = (np.diff(stream.starts) > 0)[places]
@@ -52,81 +54,59 @@ def entropic_hindsight(
         dual = max(dual, stream.margin * float(g[is_right].sum()) - radius * float((log_z - math.log(max(1, n))).sum()))
         if best - dual <= tol * abs(best) or epochs >= max_epochs or not len(rounds):
             return best_u, best, dual, epochs
-        most_moves = 10 + 2 * k
-        ascend_entropic(
-            rng.permutation(rounds), X, right, stream.known, stream.starts, stream.margin, C, radius, most_moves,
-            theta, log_z, g,
-        )  # fmt: skip
+        ascend_entropic(rng.permutation(rounds), constraints, problem, radius, theta, log_z, g)
         epochs += 1
 
 
 @njit(cache=True, nogil=True)
-def ascend_entropic(
-    order: Any,
-    X: Any,
-    right: Any,
-    known: Any,
-    starts: Any,
-    margin: float,
-    C: float,
-    radius: float,
-    most_moves: int,
-    theta: Any,
-    log_z: Any,
-    g: Any,
-) -> None:
+def ascend_entropic(order: Any, rounds: Any, problem: Any, radius: float, theta: Any, log_z: Any, g: Any) -> None:
     """Visit rounds in that order, changing θ (features, labels), log Z (labels,) and g in place."""
-    # p (labels, non-zeros): each label's weights on the row, of sum 1 with those off it · s = U ⟨p, x⟩
-    k_most = max(1, np.max(known))
-    is_right = np.zeros(k_most, np.bool_)
-    all_s = np.zeros(k_most)
+    k, X = max(1, np.max(rounds.known)), rounds.X
     longest_row = 0
     for t in order:
         longest_row = max(longest_row, X[0][t + 1] - X[0][t])
-    all_p = np.zeros((k_most, longest_row))
+    is_right, s, p = np.zeros(k, np.bool_), np.zeros(k), np.zeros((k, longest_row))
     for t in order:
-        k, first, n = known[t], X[0][t], X[0][t + 1] - X[0][t]
-        s, p, own_g = all_s[:k], all_p[:k, :n], g[starts[t] : starts[t + 1]]
-        x = X[2][first : first + n]
-        s[:] = 0.0
-        for j in range(n):
-            row = theta[X[1][first + j]]
-            for r in range(k):
-                p[r, j] = math.exp(row[r] - log_z[r])
+        known, n = rounds.known[t], X[0][t + 1] - X[0][t]
+        own_g = g[rounds.starts[t] : rounds.starts[t + 1]]
+        _visit(t, rounds, problem, radius, theta, log_z, own_g, (s[:known], p[:known, :n], is_right[:known]))
+        for j in range(rounds.right[0][t], rounds.right[0][t + 1]):
+            is_right[rounds.right[1][j]] = False
+
+
+@njit(cache=True)
+def _visit(t: int, rounds: Any, problem: Any, radius: float, theta: Any, log_z: Any, g: Any, work: Any) -> None:
+    """Make the moves of one round that gain; `work` is room for scores, weights on the row, and marks."""
+    # p (labels, non-zeros): each label's weights on the row, of sum 1 with those off it · s = U ⟨p, x⟩
+    (s, p, is_right), margin = work, problem.margin
+    f, x = rounds.X[1][rounds.X[0][t] : rounds.X[0][t + 1]], rounds.X[2][rounds.X[0][t] : rounds.X[0][t + 1]]
+    n = x.shape[0]
+    s[:] = 0.0
+    for j in range(n):
+        row = theta[f[j]]
+        for r in range(s.shape[0]):
+            p[r, j] = math.exp(row[r] - log_z[r])
+            s[r] += radius * p[r, j] * x[j]
+    Z = mark_right(rounds.right, t, g, is_right)
+    for _ in range(problem.most):
+        kind, up, down, rate, longest = best_move(s, g, is_right, Z, margin, problem.C, False)
+        if kind == NONE or rate <= problem.enough:
+            break
+        pull = margin if kind == RAISE else -margin if kind == RETURN else 0.0
+        step = _best_step(x, p[up], p[down], pull, radius, longest)
+        if step <= 0.0:
+            break
+        Z = take(g, Z, kind, up, down, step, longest, problem.C)
+        for r, way in ((up, step), (down, -step)):
+            grown = 0.0
+            for j in range(n):
+                grown += p[r, j] * math.expm1(way * x[j])
+            log_z[r] += math.log1p(grown)
+            s[r] = 0.0
+            for j in range(n):
+                theta[f[j], r] += way * x[j]
+                p[r, j] *= math.exp(way * x[j]) / (1.0 + grown)
                 s[r] += radius * p[r, j] * x[j]
-        Z = 0.0
-        for j in range(right[0][t], right[0][t + 1]):
-            is_right[right[1][j]] = True
-            Z += own_g[right[1][j]]
-        for _ in range(most_moves):
-            kind, up, down, rate, longest = best_move(s, own_g, is_right[:k], Z, margin, C, False)
-            if kind == NONE or rate <= 1e-10 * margin:
-                break
-            pull = margin if kind == RAISE else -margin if kind == RETURN else 0.0
-            step = _best_step(x, p[up], p[down], pull, radius, longest)
-            if step <= 0.0:
-                break
-            own_g[up] += step
-            own_g[down] -= step
-            if step == longest and kind != RAISE:
-                own_g[up] = 0.0 if not is_right[up] and own_g[up] > -1e-15 * step else own_g[up]
-                own_g[down] = 0.0 if is_right[down] and own_g[down] < 1e-15 * step else own_g[down]
-            if kind == RAISE:
-                Z = C if step == longest else Z + step
-            elif kind == RETURN:
-                Z = max(0.0, Z - step)
-            for r, way in ((up, step), (down, -step)):
-                grown = 0.0
-                for j in range(n):
-                    grown += p[r, j] * math.expm1(way * x[j])
-                log_z[r] += math.log1p(grown)
-                s[r] = 0.0
-                for j in range(n):
-                    theta[X[1][first + j], r] += way * x[j]
-                    p[r, j] *= math.exp(way * x[j]) / (1.0 + grown)
-                    s[r] += radius * p[r, j] * x[j]
-        for j in range(right[0][t], right[0][t + 1]):
-            is_right[right[1][j]] = False
 
 
 @njit(cache=True)

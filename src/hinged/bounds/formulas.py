@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.bounds.comparators import Sums
+from hinged.rules.gain import least_gain
 from hinged.rules.table import RULES
-from hinged.rules.words import CONSTANT, JOINT, MEAN, MISSING, ONE, PA, PA2
+from hinged.rules.words import is_joint, is_softened, is_uncapped
 
 __all__ = [
     "Terms",
@@ -48,39 +49,21 @@ class Terms(NamedTuple):
 
 
 def gain_per_mistake(rule: str, s: Sums, C: Any) -> np.ndarray:
-    r"""What a mistake adds at least to the dual: M · gain ≤ D ≤ P(u), the whole proof of SP and LR.
-
-    A step α along one mistaken constraint adds at least :math:`m α - h α^2`. The Perceptrons take α = C; the rules that
-    maximise take the best α ≤ C, or more; simproj takes the mean over the violated constraints, of which all but one
-    may add next to nothing; pa2's dual has a further :math:`-α^2 / 4C`, and no cap.
-    """
-    m, h, words = s.margin, s.curvature, RULES[rule].words
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if words.length == CONSTANT:
-            return m * C - h * C * C
-        if words.length == PA2:
-            return m * m / (4.0 * h + 1.0 / C)
-        free = np.where(h > 0, m * m / (4.0 * h), math.inf)  # α = m / 2h
-        if words.length == PA:  # no step along a constraint of length 0
-            free = np.where(s.sq_shortest > 0, free, 0.0)
-        if words.length == PA and words.combine == ONE:
-            return free
-        capped = 2.0 * h * C < m if np.isfinite(C) else np.zeros(h.shape, np.bool_)
-        best = np.where(capped & (free > 0), m * C - h * C * C if np.isfinite(C) else free, free)
-        return best / np.maximum(1, s.n_pairs) if words.choose == MISSING and words.combine == MEAN else best
+    """What a mistake adds at least to the dual: M · gain ≤ D ≤ P(u), the whole proof of SP and LR."""
+    return least_gain(RULES[rule].words, s.margin, s.curvature, C, s.sq_shortest, s.n_pairs)
 
 
 def dual_ascent(rule: str, s: Sums, C: float) -> Terms:
     """(F(u) + C L) / gain, SP theorem 1 and corollary 1, LR eq. 2; for pa2 its own problem with squared losses."""
     gain = gain_per_mistake(rule, s, C)
     words = RULES[rule].words
-    lost = s.squared if words.length == PA2 else s.loss
+    lost = s.squared if is_softened(words) else s.loss
     with np.errstate(divide="ignore", invalid="ignore"):
         price = np.where(lost == 0.0, 0.0, C * lost)
         complexity = np.where(gain > 0, s.complexity / gain, math.inf)
         loss = np.where((gain > 0) & (price > 0), price / gain, 0.0)
     why = ""
-    if words.length == PA and words.combine == JOINT and (s.sq_shortest <= 0).any():
+    if is_uncapped(words) and is_joint(words) and (s.sq_shortest <= 0).any():
         why = "MIRA takes no step along constraints of length 0 (a zero row, labels with the same features)."
     elif (gain <= 0).any():
         why = (

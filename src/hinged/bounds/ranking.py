@@ -14,7 +14,7 @@ from hinged.bounds import formulas
 from hinged.bounds.bound import Bound, last
 from hinged.bounds.comparators import Sums, check_cap, entropy_of, read, sums_of
 from hinged.rules.table import RULES
-from hinged.rules.words import CONSTANT
+from hinged.rules.words import is_constant
 
 __all__ = [
     "AGAINST_IT",
@@ -184,7 +184,7 @@ def lr_equation_2(
         if why:
             warnings.warn(f"{why} {AGAINST_IT}", stacklevel=2)
         s = s._replace(curvature=np.maximum(s.curvature, h))
-    if RULES[rule].words.length == CONSTANT:
+    if is_constant(RULES[rule].words):
         return _perceptron("LR eq. 2", rule, s, u, C, geometry)
     if C is None:
         raise ValueError(f"C must be the learner's for rule={rule!r}; got C=None.")

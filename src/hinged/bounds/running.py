@@ -21,7 +21,7 @@ from hinged.estimators.settings import settle
 from hinged.estimators.trials import Trials
 from hinged.loops.ledger import GAIN, SQ_NORM
 from hinged.rules.table import RULES, name_of
-from hinged.rules.words import CONSTANT, ONE, PA, PA2
+from hinged.rules.words import is_constant, is_one, is_softened, is_uncapped
 
 __all__ = ["Trace", "mistake_bound", "trace"]
 
@@ -167,12 +167,12 @@ def mistake_bound(
     u : comparator, optional
         Fixed weights to compare with; without them, several found in hindsight.
     h : float or None, default 0.5
-        The condition of LR eq. 2, ⟨x, Hx⟩ ≤ h; None to be told nothing where it is broken.
+        The condition of LR eq. 2, ⟨x, Hx⟩ ≤ h; None for no warning where it does not hold.
 
     Warns
     -----
     UserWarning
-        Where the bound is LR eq. 2 and the stream breaks its condition: the stream's own h then stands in it.
+        Where the bound is LR eq. 2 and the stream violates its condition: the stream's own h then replaces it.
 
     Raises
     ------
@@ -210,12 +210,12 @@ def trace(model: Any, X: Any, y: Any = None, classes: Any = None, *, u: Any = No
     u : comparator, optional
         Fixed weights to compare with; without them, several found in hindsight.
     h : float or None, default 0.5
-        The condition of LR eq. 2, ⟨x, Hx⟩ ≤ h; None to be told nothing where it is broken.
+        The condition of LR eq. 2, ⟨x, Hx⟩ ≤ h; None for no warning where it does not hold.
 
     Warns
     -----
     UserWarning
-        Where the bound is LR eq. 2 and the stream breaks its condition: the stream's own h then stands in it.
+        Where the bound is LR eq. 2 and the stream violates its condition: the stream's own h then replaces it.
 
     Examples
     --------
@@ -234,27 +234,33 @@ def trace(model: Any, X: Any, y: Any = None, classes: Any = None, *, u: Any = No
     at = moments.astype(np.int64) - 1
     if case.proven:
         best = _best(stream, case, _comparators(stream, case) if u is None else [u])
-        s = sums_of(stream, _nothing(stream, case), case.geometry)
-        s = s._replace(curvature=s.curvature[at], n_pairs=s.n_pairs[at], sq_shortest=s.sq_shortest[at])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            C, certificate = np.float64(case.C), dual
-            if case.free_of_cap:
-                C = np.sqrt(best.complexity / (s.curvature * best.mistakes[at]))
-                scale = C / case.C
-                certificate = scale * gained - 0.5 * scale * scale * sq_norm
-            gain = gain_per_mistake(case.rule, s, C)
-            certified = np.where(gain > 0, certificate / gain, math.nan)
+        certified = _certified(stream, case, best, at, (dual, gained, sq_norm))
     else:
         why = f"no theorem covers rule={model.rule!r}."
         best = Best(np.full(len(stream), math.inf), None, 0.0, None, why)
         certified = np.full(len(at), math.nan)
-    mistakes = np.cumsum(flags == 1)[at]
-    bound = best.mistakes[at]
-    broken = _broken(stream, case, best, h)
+    mistakes, bound, broken = np.cumsum(flags == 1)[at], best.mistakes[at], _broken(stream, case, best, h)
     _tell(broken)
     return Trace(
         at + 1, mistakes, dual, certified, bound, best.final, best.objective, best.why, case.rule, flags, broken
     )
+
+
+def _certified(
+    stream: Stream, case: Case, best: Best, at: np.ndarray, seen: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> np.ndarray:
+    """The most mistakes that the certificate allows at some moments; `seen` is the dual, Σλm and ‖ω‖² there."""
+    certificate, gained, sq_norm = seen
+    s = sums_of(stream, _nothing(stream, case), case.geometry)
+    s = s._replace(curvature=s.curvature[at], n_pairs=s.n_pairs[at], sq_shortest=s.sq_shortest[at])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        C = np.float64(case.C)
+        if case.free_of_cap:
+            C = np.sqrt(best.complexity / (s.curvature * best.mistakes[at]))
+            scale = C / case.C
+            certificate = scale * gained - 0.5 * scale * scale * sq_norm
+        gain = gain_per_mistake(case.rule, s, C)
+        return np.where(gain > 0, certificate / gain, math.nan)
 
 
 def _watch(model: Any, X: Any, y: Any, classes: Any, n: int) -> tuple[np.ndarray, list[tuple[float, ...]]]:
@@ -314,9 +320,8 @@ def _case(model: Any, named: bool = True) -> Case:
         if rule in PROVEN_ENTROPIC:
             proven[PROVEN_ENTROPIC[rule]] = lambda s, C: formulas.dual_ascent(rule, s, C)
     words = RULES[rule].words
-    free_of_cap = words.length == CONSTANT and entropy_of(geometry) is None
-    separable = words.length == PA and words.combine == ONE
-    return Case(rule, C, geometry, proven, free_of_cap, words.length == PA2, separable)
+    free_of_cap = is_constant(words) and entropy_of(geometry) is None
+    return Case(rule, C, geometry, proven, free_of_cap, is_softened(words), is_uncapped(words) and is_one(words))
 
 
 def _nothing(stream: Stream, case: Case) -> Any:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hinged.bounds.ascent import ascend
+from hinged.bounds.ascent import Problem, Weights, ascend
 from hinged.bounds.comparators import Comparator, check_cap, entropy_of, losses, read
 from hinged.bounds.entropy_ascent import entropic_hindsight
-from hinged.bounds.streams import Stream, _csr
+from hinged.bounds.streams import Stream
 from hinged.estimators.label_weights import LARGEST_DENSE
 from hinged.estimators.settings import whole
 from hinged.loops.columns import PER_LABEL
@@ -122,12 +122,12 @@ def _euclidean(
     used = np.unique(stream.X.indices)  # only features of the stream get a place
     place = np.zeros(width, np.int64)
     place[used] = np.arange(len(used))
-    X = (stream.X.indptr.astype(np.int64), place[stream.X.indices], stream.X.data)
-    *phi, shared = _csr(stream.phi)
-    right = (stream.right.indptr, stream.right.labels)
+    rounds = stream.constraints
+    rounds = rounds._replace(X=(rounds.X[0], place[stream.X.indices], rounds.X[2]))
     W, v = np.zeros((len(used), max(1, stream.n_columns))), np.zeros(stream.phi_width)
     g = np.zeros(int(stream.starts[-1]))
-    problem = (X, tuple(phi), shared, stream.sq_norms, right, stream.known, stream.starts, stream.columns)
+    problem = Problem(stream.margin, C, squared, 1e-10 * stream.margin, 10 + 2 * len(stream.labels))
+    weights = Weights(W, v, g)
 
     def comparator() -> Comparator:
         own: Any = None
@@ -138,7 +138,7 @@ def _euclidean(
             else:
                 own = np.zeros((stream.n_columns, width))
                 own[:, used] = W.T
-        return Comparator(own, v.copy() if shared else None)
+        return Comparator(own, v.copy() if rounds.shared else None)
 
     if start is not None and len(start.steps):
         ratio = min(1.0, C / start.C) if math.isfinite(start.C) and not squared else 1.0
@@ -146,11 +146,10 @@ def _euclidean(
         n = int(stream.starts[np.searchsorted(stream.starts, n, side="right") - 1])  # whole rounds
         g[:n] = ratio * start.steps[:n]
         _rebuild(stream, g, used, W, v)
-    rounds = np.flatnonzero(np.diff(stream.starts) > 0)
+    constrained = np.flatnonzero(np.diff(stream.starts) > 0)
     is_right = _right_places(stream)
     rng = np.random.default_rng(0)
     best, best_u, dual, epochs = math.inf, comparator(), -math.inf, 0
-    enough, most_moves = 1e-10 * stream.margin, 10 + 2 * len(stream.labels)
     while True:
         u = comparator()
         each = losses(stream, u)
@@ -161,15 +160,14 @@ def _euclidean(
         if price < best:
             best, best_u = price, u
         dual = max(dual, _dual(stream, g, is_right, u, C, squared))
-        if best - dual <= tol * min(abs(best), LARGEST_PRICE) or epochs >= max_epochs or not len(rounds):
+        if best - dual <= tol * min(abs(best), LARGEST_PRICE) or epochs >= max_epochs or not len(constrained):
             break
-        args = (stream.margin, C, squared, enough, most_moves, W, v, g)
-        ascend(rng.permutation(rounds), *problem, *args)
+        ascend(rng.permutation(constrained), rounds, problem, weights)
         epochs += 1
         active = np.flatnonzero(np.add.reduceat(np.append(np.abs(g), 0.0), np.minimum(stream.starts[:-1], len(g))))
-        active = np.intersect1d(active, rounds)
+        active = np.intersect1d(active, constrained)
         for _ in range(INNER_PASSES):  # most rounds are settled: those that hold something, again
-            if ascend(rng.permutation(active), *problem, *args) <= 0.1 * tol * stream.margin:
+            if ascend(rng.permutation(active), rounds, problem, weights) <= 0.1 * tol * stream.margin:
                 break
     if math.isinf(C):
         best_u = _lossless(stream, best_u)

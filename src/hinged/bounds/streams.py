@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -27,7 +27,20 @@ from hinged.loops.labels import Targets
 from hinged.loops.rows import count_features, read_row
 from hinged.rules.table import positive
 
-__all__ = ["Stream", "as_stream"]
+__all__ = ["Constraints", "Stream", "as_stream"]
+
+
+class Constraints(NamedTuple):
+    """The rounds of a stream, as compiled loops read them; matrices are (indptr, indices, data)."""
+
+    X: tuple[np.ndarray, np.ndarray, np.ndarray]
+    phi: tuple[np.ndarray, np.ndarray, np.ndarray]
+    shared: bool  # True if there is a φ
+    sq_norms: np.ndarray
+    right: tuple[np.ndarray, np.ndarray]  # indptr and labels
+    known: np.ndarray
+    starts: np.ndarray
+    columns: Columns
 
 
 @dataclass(frozen=True)
@@ -95,21 +108,23 @@ class Stream:
         """‖x‖² of each round."""
         return np.asarray(self.X.multiply(self.X).sum(axis=1), np.float64).ravel()
 
+    @property
+    def constraints(self) -> Constraints:
+        """The rounds as compiled loops read them."""
+        right = (self.right.indptr, self.right.labels)
+        phi = sparse.csr_array((0, 0)) if self.phi is None else self.phi
+        shared = self.phi is not None
+        return Constraints(_csr(self.X), _csr(phi), shared, self.sq_norms, right, self.known, self.starts, self.columns)
+
     @cached_property
     def sq_lengths(self) -> np.ndarray:
         """The longest ‖V_r - V_s‖² of each round over right r and wrong s; 0 without constraints."""
-        phi = _csr(self.phi)
-        return _longest_pairs(
-            self.sq_norms, self.right.indptr, self.right.labels, self.known, self.starts, self.columns, *phi
-        )
+        return np.asarray(_longest_pairs(self.constraints, False))
 
     @cached_property
     def sq_shortest(self) -> np.ndarray:
         """The shortest ‖V_r - V_s‖² of each round; infinity without constraints."""
-        phi = _csr(self.phi)
-        return -_longest_pairs(
-            self.sq_norms, self.right.indptr, self.right.labels, self.known, self.starts, self.columns, *phi, True
-        )
+        return -np.asarray(_longest_pairs(self.constraints, True))
 
     @cached_property
     def sq_blocks(self) -> np.ndarray:
@@ -135,7 +150,7 @@ class Stream:
 
     @cached_property
     def signed_spans(self) -> np.ndarray:
-        """The same of rows beside their negatives: twice the largest size."""
+        """The same for rows joined with their negatives: twice the largest absolute value."""
         if self.X.shape[1] == 0:
             return np.zeros(len(self))
         largest = np.asarray(abs(self.X).max(axis=1).todense()).ravel()
@@ -245,7 +260,7 @@ def _as_trials(X: Any, y: Any, classes: Any, margin: float) -> Stream:
 
 
 def _are_sets(y: Any) -> bool:
-    """Whether answers are label sets: a matrix of several columns, or collections."""
+    """Return True if answers are label sets: a matrix of several columns, or collections."""
     if getattr(y, "ndim", 1) == 2:
         return bool(y.shape[1] > 1)
     first = next(iter(y), None) if hasattr(y, "__iter__") and not isinstance(y, str | bytes) else None
@@ -271,11 +286,9 @@ def _constrained(right: Targets, known: np.ndarray) -> np.ndarray:
     return ~novel & (n_right > 0) & (n_right < known)
 
 
-def _csr(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-    """A sparse matrix as the loops read it, and whether there is one."""
-    if matrix is None:
-        return np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0), False
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data, True
+def _csr(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A sparse matrix as the loops read it."""
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64, copy=False)
 
 
 @njit(cache=True)
@@ -295,20 +308,9 @@ def _scaled(rows: Any, scaling: Any, longest: int, n_features: int, places: Any,
 
 
 @njit(cache=True)
-def _longest_pairs(
-    sq_norms: Any,
-    right_indptr: Any,
-    right: Any,
-    known: Any,
-    starts: Any,
-    columns: Any,
-    phi_indptr: Any,
-    phi_indices: Any,
-    phi_data: Any,
-    shared: bool,
-    shortest: bool = False,
-) -> Any:
+def _longest_pairs(rounds: Any, shortest: bool) -> Any:
     """The longest ‖V_r - V_s‖² of each round; with `shortest` the shortest one, negated."""
+    known, starts, columns, sq_norms = rounds.known, rounds.starts, rounds.columns, rounds.sq_norms
     out = np.zeros(known.shape[0])
     is_right = np.zeros(max(1, np.max(known) if known.shape[0] else 1), np.bool_)
     for t in range(known.shape[0]):
@@ -318,28 +320,29 @@ def _longest_pairs(
         if starts[t + 1] == first:
             continue
         most = -np.inf
-        if columns.kind == PER_LABEL and not shared:
+        if columns.kind == PER_LABEL and not rounds.shared:
             most = -2.0 * sq_norms[t] if shortest else 2.0 * sq_norms[t]
         else:
-            ours = right[right_indptr[t] : right_indptr[t + 1]]
-            for a in range(ours.shape[0]):
-                is_right[ours[a]] = True
-            for a in range(ours.shape[0]):
+            ours = rounds.right[1][rounds.right[0][t] : rounds.right[0][t + 1]]
+            for r in ours:
+                is_right[r] = True
+            for r in ours:
                 for s in range(known[t]):
                     if not is_right[s]:
-                        length = sq_distance(columns, sq_norms[t], ours[a], s)
-                        if shared:
-                            length += _sq_difference(phi_indptr, phi_indices, phi_data, first + ours[a], first + s)
+                        length = sq_distance(columns, sq_norms[t], r, s)
+                        if rounds.shared:
+                            length += _sq_difference(rounds.phi, first + r, first + s)
                         most = max(most, -length if shortest else length)
-            for a in range(ours.shape[0]):
-                is_right[ours[a]] = False
+            for r in ours:
+                is_right[r] = False
         out[t] = most
     return out
 
 
 @njit(cache=True)
-def _sq_difference(indptr: Any, indices: Any, data: Any, a: int, b: int) -> float:
+def _sq_difference(matrix: Any, a: int, b: int) -> float:
     """‖row a - row b‖² of a sparse matrix whose columns rise within a row."""
+    indptr, indices, data = matrix
     total = 0.0
     i, j = indptr[a], indptr[b]
     while i < indptr[a + 1] or j < indptr[b + 1]:

@@ -29,7 +29,7 @@ class Rounds(NamedTuple):
 
 
 def are_trials(X: Any, like: Any) -> bool:
-    """Whether rounds are trials: asked of a `Trials`, or given as pairs of a matrix and signs."""
+    """Return True if rounds are trials: `like` is a `Trials`, or they are pairs of a matrix and signs."""
     if like is not None:
         return isinstance(like, Trials)
     first = X[0] if isinstance(X, list) and X else None

@@ -1,22 +1,23 @@
-"""A sequence learner's memory, and the calls that teach and ask it.
+"""A sequence learner's memory, and the calls that learn and answer.
 
-One writer at a time (a lock sees to it); any number of readers beside it, each on the arrays it took hold of.
+One writer at a time holds the lock; any number of readers work concurrently, each on the arrays it took.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
+from hinged.loops.base import check_arrays, dual_of
 from hinged.loops.hearing import hear, pieces
-from hinged.loops.ledger import GAIN, LABELS, LEARNT, MISTAKES, NOVEL, PENALTY, SQ_NORM, Told, new_told
+from hinged.loops.ledger import LABELS, LEARNT, MISTAKES, NOVEL, Told, new_told
 from hinged.loops.memory import longer
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE
-from hinged.loops.sequence import COST, MAX_LOSS, Wish, learn
-from hinged.loops.tokens import Chain, Sentences, answer
+from hinged.loops.sequence import COST, MAX_LOSS, ChainLearner, Lessons, Wish, learn
+from hinged.loops.tokens import Answer, Chain, Sentences, answer
 
 __all__ = ["Answer", "ChainModel", "part_of"]
 
@@ -27,15 +28,6 @@ LARGEST_TABLE = 1 << 32  # bytes that the search by errors may take
 Asked = Callable[[np.ndarray, np.ndarray], float]
 
 
-class Answer(NamedTuple):
-    """What sentences were answered with."""
-
-    emissions: np.ndarray  # (tokens, tags)
-    tags: np.ndarray  # (m, tokens), the best sequences
-    scores: np.ndarray  # (m, sentences)
-    found: np.ndarray  # (sentences,): how many sequences there are, m at most
-
-
 class ChainModel:
     """Weights of features and of transitions, counts and the certificate's terms.
 
@@ -44,11 +36,11 @@ class ChainModel:
     dtype : float32 or float64
         Of the features' weights; those of transitions are float64.
     wish : Wish
-        The rule and what it looks at.
+        The rule and its constraints.
     rho : float64 array (tags, tags)
         Costs by position, empty for the number of errors.
     average : bool
-        Whether the sums for mean weights are kept.
+        True to keep the sums for mean weights.
     """
 
     def __init__(self, dtype: Any, wish: Wish, rho: np.ndarray = NO_TABLE, average: bool = False) -> None:
@@ -71,7 +63,7 @@ class ChainModel:
         return wish._replace(least_norm=LEAST_NORM if self.dtype.itemsize == 8 else LEAST_NORM_SINGLE)
 
     def ask(self, wish: Wish, rho: np.ndarray) -> None:
-        """Change the rule and what it looks at."""
+        """Change the rule and its constraints."""
         self.wish, self.rho = self._with_least(wish), rho
 
     # ------------------------------------------------------------------ growth
@@ -115,10 +107,10 @@ class ChainModel:
         delay: int = 0,
         advance: Callable[[int], None] | None = None,
     ) -> Told:
-        """Learn sentences in that order; return what is told of each, its rank the place of the right sequence.
+        """Learn sentences in that order; return flag, rank and loss of each; the rank is that of the right sequence.
 
-        `n_tags` is how many there are after these sentences; `cost` is a function of the user's, of the right and
-        another sequence of tags; `advance(n)` is told of rounds done.
+        `n_tags` is how many there are after these sentences; `cost` is a user's function of the right and
+        another sequence of tags; `advance(n)` is called with the number of rounds done.
         """
         n = len(order)
         told = new_told(n)
@@ -126,43 +118,20 @@ class ChainModel:
             self._check_table(sentences, order, n_tags)
             self._fit_tags(n_tags)
             if cost is not None or delay > 0:
-                self._learn_singly(sentences, tags, order, weights, n_tags, cost, delay, advance, told)
+                self._learn_singly(Lessons(sentences, tags, order, weights), n_tags, cost, delay, advance, told)
                 return told
             ends = np.concatenate([[0], np.cumsum(_sizes(sentences)[order])])
             for part in pieces(ends, n_tags, advance=advance):
-                self._run(sentences, tags, order[part], weights, n_tags, NOT_GIVEN, told.part(part))
+                self._run(Lessons(sentences, tags, order[part], weights), n_tags, NOT_GIVEN, told.part(part))
         return told
 
-    def _run(
-        self,
-        sentences: Sentences,
-        tags: np.ndarray,
-        order: np.ndarray,
-        weights: np.ndarray,
-        n_tags: int,
-        given: np.ndarray,
-        told: Told,
-    ) -> None:
-        cursor, counts, sums = np.zeros(2, np.int64), self.counts, self.sums
+    def _run(self, lessons: Lessons, n_tags: int, given: np.ndarray, told: Told) -> None:
+        cursor = np.zeros(2, np.int64)
         while True:
-            chain, marks = self.view, self.marks
-            learn(
-                sentences,
-                tags,
-                order,
-                weights,
-                self.wish,
-                self.rho,
-                given,
-                chain,
-                counts,
-                sums,
-                marks,
-                n_tags,
-                told,
-                cursor,
-            )
-            if cursor[0] == len(order):
+            chain = self.view
+            learner = ChainLearner(self.wish, self.rho, chain, self.counts, self.sums, self.marks)
+            learn(lessons, learner, given, n_tags, told, cursor)
+            if cursor[0] == len(lessons.order):
                 return
             rows = int(chain.used[0]) + int(cursor[1])
             room = min(self.n_features + 1, AT_FIRST // (chain.W.shape[2] * self.dtype.itemsize * self.depth))
@@ -170,26 +139,24 @@ class ChainModel:
 
     def _learn_singly(
         self,
-        sentences: Sentences,
-        tags: np.ndarray,
-        order: np.ndarray,
-        weights: np.ndarray,
+        lessons: Lessons,
         n_tags: int,
         cost: Asked | None,
         delay: int,
         advance: Callable[[int], None] | None,
         told: Told,
     ) -> None:
-        """One by one: a function of the user's is asked about each, or answers come late."""
+        """Learn one by one: a user's cost function is called for each, or answers come late."""
+        sentences, tags, order, weights = lessons
         counts, sums, n = self.counts, self.sums, len(order)
         judged = np.zeros(n)
 
         def run(i: int, weight: np.ndarray, told: Told) -> float:
-            """One round; return its cost."""
+            """Run one round; return its cost."""
             one, right = part_of(sentences, order[i]), tags[sentences.ends[order[i]] : sentences.ends[order[i] + 1]]
             given = NOT_GIVEN if cost is None or self._is_new(right) else self._asked(one, right, cost)
             before = sums[COST]
-            self._run(one, right, np.zeros(1, np.int64), weight, n_tags, given, told)
+            self._run(Lessons(one, right, np.zeros(1, np.int64), weight), n_tags, given, told)
             return float(sums[COST] - before)
 
         for t in range(n + delay):
@@ -214,7 +181,7 @@ class ChainModel:
         return bool(tags.min() < 0 or tags.max() >= self.counts[LABELS])
 
     def _asked(self, one: Sentences, right: np.ndarray, cost: Asked) -> np.ndarray:
-        """Costs of the best sequences of one sentence, by a function of the user's."""
+        """Costs of the best sequences of one sentence, by a user's function."""
         given = np.zeros(self.wish.n_best)
         _, listed, _, found = self.answer(one, int(self.counts[LABELS]), self.wish.n_best, current=True)
         for j in range(int(found[0])):
@@ -242,9 +209,9 @@ class ChainModel:
         ends, mean = np.concatenate([[0], np.cumsum(_sizes(sentences))]), self.depth == 2 and not current
         for part in pieces(ends, k * max(1, m)):
             some, a, b = several(sentences, part)
-            listed, theirs = np.zeros((m, b - a), np.int64), np.zeros((m, part.stop - part.start))
-            answer(chain, some, k, self.counts, mean, m, E[a:b], listed, theirs, found[part])
-            tags[:, a:b], tops[:, part] = listed, theirs
+            out = Answer(E[a:b], np.zeros((m, b - a), np.int64), np.zeros((m, part.stop - part.start)), found[part])
+            answer(chain, some, k, self.counts, mean, m, out)
+            tags[:, a:b], tops[:, part] = out.tags, out.scores
         return Answer(E[:, :k], tags, tops, found)
 
     def rows(self, features: np.ndarray, k: int) -> np.ndarray:
@@ -269,7 +236,7 @@ class ChainModel:
     @property
     def dual(self) -> float:
         """The dual certificate, Σ λ m - ½‖ω‖² (less Σ λ²/4C for pa2)."""
-        return float(self.sums[GAIN] - 0.5 * self.sums[SQ_NORM] - self.sums[PENALTY])
+        return dual_of(self.sums)
 
     # ------------------------------------------------------------------ keeping
     @property
@@ -293,13 +260,12 @@ class ChainModel:
         }
 
     def restore(self, arrays: dict[str, np.ndarray], n_tags: int) -> None:
-        """Become what `arrays` described, if it makes sense; the arrays are copied."""
+        """Load what `arrays` describe after checking it; the arrays are copied."""
         slots, W, T = arrays["slots"], arrays["weights"], arrays["transitions"]
         counts, sums = arrays["counts"], arrays["sums"]
-        if counts.shape != self.counts.shape or counts.dtype != np.int64 or (counts < 0).any():
+        check_arrays(arrays, {"counts": (self.counts.shape, np.int64), "sums": (self.sums.shape, np.float64)})
+        if (counts < 0).any():
             raise ValueError("its counts are damaged")
-        if sums.shape != self.sums.shape or sums.dtype != np.float64 or not np.isfinite(sums).all():
-            raise ValueError("its sums are damaged")
         if counts[LABELS] != n_tags or T.shape != (self.depth, n_tags, n_tags) or T.dtype != np.float64:
             raise ValueError("its transitions do not fit its tags")
         if W.ndim != 3 or W.shape[1] < 1 or W.shape[::2] != (self.depth, n_tags) or W.dtype != self.dtype:

@@ -1,12 +1,11 @@
-"""A label learner's memory where each label's weights live on a simplex, and the calls that teach and ask it.
+"""A label learner's memory where each label's weights live on a simplex, and the calls that learn and score.
 
-One writer at a time, any number of readers beside it, as in `hinged.loops.model`. A column whose masses are rescaled
-would make no sense half done, so readers look at a count before and after: if it moved, they read again.
+One writer and any number of concurrent readers, as in `hinged.loops.model`. A column whose masses are being rescaled is
+inconsistent, so readers compare a counter before and after: if it changed, they read again.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
 from typing import Any, Self
@@ -14,15 +13,14 @@ from typing import Any, Self
 import numpy as np
 
 from hinged.geometry.entropy import Entropy, simplex_weights
-from hinged.loops.entropy import DUE, FULL, UNTIL, learn_entropic, score_entropic
+from hinged.loops.base import ScaledModel, check_arrays, restored_ledger
+from hinged.loops.entropy import DUE, FULL, UNTIL, EntropicLearner, learn_entropic, score_entropic
 from hinged.loops.hearing import pieces
 from hinged.loops.labels import Targets
-from hinged.loops.ledger import GAIN, LABELS, LEARNT, Told, new_ledger, new_notes, new_told
-from hinged.loops.memory import longer
-from hinged.loops.rows import Rows, Scaling, longest_row, read_row
+from hinged.loops.ledger import GAIN, LABELS, LEARNT, Told, new_notes, new_told
+from hinged.loops.rows import Rows, longest_row
 from hinged.loops.simplex import SHIFT, SWEEP, TOTAL, TOUCHES, Simplex, sweep
 from hinged.loops.simplex_mean import COUNTED, grown, kept_means, mean_weights, new_means, renumbered, restored_means
-from hinged.loops.state import LONGEST_LOG_TABLE
 from hinged.loops.steps import Setting
 from hinged.sharing.plan import Plan
 from hinged.sharing.plan import resolve as resolve_sharing
@@ -32,7 +30,7 @@ __all__ = ["EntropicModel"]
 PER_LABEL = 8  # operations that a value of a row takes for each label, roughly
 
 
-class EntropicModel:
+class EntropicModel(ScaledModel):
     """Weights and counts of one learner on labels, with weights on simplices.
 
     Parameters
@@ -46,33 +44,19 @@ class EntropicModel:
         Whether to answer with the mean of the weights after each round.
     """
 
-    own, functions = None, ()
     fixed_space = True  # names not met before stand for features that have weights already
     dtype = np.dtype(np.float64)
     label_rows = np.zeros(0, np.int64)  # rows of each label are not counted here
 
-    def __init__(
-        self,
-        geometry: Entropy,
-        setting: Setting,
-        *,
-        idf: bool = False,
-        unit: bool = False,
-        bias: float = 0.0,
-        average: bool = False,
-    ) -> None:
+    def __init__(self, geometry: Entropy, setting: Setting, **scaled: Any) -> None:
+        super().__init__(**scaled)
         self.geometry, self.setting = geometry, setting
-        self.idf, self.unit, self.bias, self.average = idf, unit, bias, average
         self.plan: Plan = resolve_sharing("multi", None)
         self.names: dict[Hashable, int] = {}
-        self.n_features = 0
-        self.ledger, self.notes = new_ledger(), new_notes()
-        self.df = np.zeros(1, np.int32)
-        self.lock = threading.RLock()
+        self.notes = new_notes()
         self.simplex = self._empty(0, 0)
         self.rescaled = 0  # odd while columns are being rescaled
         self.told = False  # whether the user was warned of a margin out of reach
-        self._logs = np.zeros(0)
 
     # ------------------------------------------------------------------ room
     def widen(self, n_features: int) -> None:
@@ -116,11 +100,7 @@ class EntropicModel:
 
     def _fit_to(self, n_labels: int, n_rows: int) -> None:
         """Make room for so many labels, and for the logarithms that so many more rows may need."""
-        if self.idf:
-            self.df = longer(self.df, self.n_features + 1)
-            need = min(int(self.ledger.counts[LEARNT]) + n_rows + 1, LONGEST_LOG_TABLE)
-            if need > len(self._logs):
-                self._logs = np.log(np.arange(max(need, 2 * len(self._logs))) + 0.5)
+        self._tabulate(n_rows)
         before = self.simplex
         columns = before.labels.shape[1]
         if n_labels > columns:
@@ -151,9 +131,6 @@ class EntropicModel:
         finally:  # also where compiling it is interrupted: readers wait for an even number
             self.rescaled += 1
 
-    def _scaling(self) -> Scaling:
-        return Scaling(self.idf, self.unit, self.bias, self.idf, self.df, self._logs)
-
     # ------------------------------------------------------------------ learning
     def learn(
         self,
@@ -164,9 +141,9 @@ class EntropicModel:
         describe: Any = None,
         advance: Callable[[int], None] | None = None,
     ) -> Told:
-        """Learn rows in order; return what is told of each round.
+        """Learn rows in order; return flag, rank and loss of each round.
 
-        `labels` are all labels after these rows; `advance(n)` is told of rounds done.
+        `labels` are all labels after these rows; `advance(n)` is called with the number of rounds done.
         """
         n = len(rows.indptr) - 1
         told = new_told(n)
@@ -183,20 +160,8 @@ class EntropicModel:
         longest = longest_row(rows)
         while True:
             cursor[1] = 0
-            learn_entropic(
-                rows,
-                targets,
-                delay,
-                self.setting,
-                self._scaling(),
-                self.simplex,
-                self.ledger,
-                self.notes,
-                longest,
-                n_labels,
-                told,
-                cursor,
-            )
+            learner = EntropicLearner(self.setting, self._scaling(), self.simplex, self.ledger, self.notes)
+            learn_entropic(rows, targets, delay, learner, longest, n_labels, told, cursor)
             if cursor[1] == FULL:
                 self._make_room(int(cursor[2]))
             elif cursor[1] == DUE:
@@ -224,12 +189,8 @@ class EntropicModel:
                 break
 
     def read(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Features and scaled values of one row; feature 0 is the bias, column c is feature c + 1."""
-        rows = _double(rows)
-        longest = int(rows.indptr[1] - rows.indptr[0])
-        f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1)
-        n, _q = read_row(rows, 0, self._scaling(), int(self.ledger.counts[LEARNT]), f, v)
-        return f[:n], v[:n]
+        """Return features and scaled values of one row; feature 0 is the bias, column c is feature c + 1."""
+        return super().read(_double(rows))
 
     def contributions(self, rows: Rows, label: int) -> tuple[np.ndarray, np.ndarray]:
         """Features of one row, and what each adds to a label's score."""
@@ -273,7 +234,7 @@ class EntropicModel:
 
     # ------------------------------------------------------------------ labels
     def with_labels(self, onto: np.ndarray, n_labels: int) -> Self:
-        """A model in which the moves of label r are added to those of label onto[r], -1 for nobody's."""
+        """A model in which the moves of label r are added to those of label onto[r], -1 to drop them."""
         with self.lock:
             before = self.simplex
             columns = max(n_labels, 1)
@@ -325,31 +286,24 @@ class EntropicModel:
         }
 
     def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int) -> None:
-        """Become what `arrays` described, if it makes sense; the arrays are copied."""
-        for name, array in (*self.ledger._asdict().items(), ("notes", self.notes)):
-            kept = arrays[name if name == "notes" else f"ledger.{name}"]
-            if kept.shape != array.shape or kept.dtype != array.dtype or not np.isfinite(kept).all():
-                raise ValueError(f"its {name} are damaged")
-        counts, owners, width = arrays["ledger.counts"], arrays["owners"], arrays["n_features"]
-        if (counts < 0).any() or counts[LABELS] != n_labels:
+        """Load what `arrays` describe after checking it; the arrays are copied."""
+        ledger, owners, width = restored_ledger(arrays), arrays["owners"], arrays["n_features"]
+        if ledger.counts[LABELS] != n_labels:
             raise ValueError("its counts do not fit its labels")
         if arrays["df"].dtype != np.int32 or arrays["df"].ndim != 1 or width.shape != (1,) or width[0] < 0:
             raise ValueError("its counts are damaged")
         fresh = self._empty(int(width[0]), n_labels)
         shape = (len(owners) + 1, n_labels)
-        shapes = {"theta": shape, "mass": shape, "sums": (len(fresh.labels), n_labels)}
-        for name, expected in shapes.items():
-            kept = arrays[name]
-            if kept.dtype != np.float64 or kept.shape != expected or not np.isfinite(kept).all():
-                raise ValueError(f"its {name} are damaged")
+        shapes = {"notes": self.notes.shape, "theta": shape, "mass": shape, "sums": (len(fresh.labels), n_labels)}
+        check_arrays(arrays, {name: (expected, np.float64) for name, expected in shapes.items()})
         if owners.dtype != np.uint32 or len(np.unique(owners)) != len(owners):
             raise ValueError("its owners are damaged")
         if len(owners) and (int(owners.max()) >= len(fresh.slots) or len(owners) > fresh.n):
             raise ValueError("its owners point outside of it")
         if (arrays["mass"] < 0).any() or (arrays["sums"][TOTAL] <= 0).any():
             raise ValueError("its weights are damaged")
-        self.n_features, self.df, self.notes = int(width[0]), arrays["df"].copy(), arrays["notes"].copy()
-        self.ledger = type(self.ledger)(**{name: arrays[f"ledger.{name}"].copy() for name in self.ledger._fields})
+        self.ledger, self.n_features = ledger, int(width[0])
+        self.df, self.notes = arrays["df"].copy(), arrays["notes"].copy()
         fresh.slots[owners] = np.arange(1, len(owners) + 1)
         self.simplex = fresh._replace(
             owners=np.concatenate([np.zeros(1, np.uint32), owners]),

@@ -1,19 +1,20 @@
 """The loop over labelled rows where each label's weights live on a simplex: read, score, count, step, move, note.
 
 The same rounds as in `hinged.loops.labels`, with multiplicative moves (docs/maths.md, "Weights on a simplex"). It never
-makes memory and never rescales a column: where it would have to, it stops and says so in `cursor`.
+allocates weights and never rescales a column: where it would have to, it stops and says so in `cursor`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from hinged.loops.entropy_steps import draw, entropic_coefficients, measure, needs_curve
 from hinged.loops.ledger import (
     GAIN,
+    GAP,
+    ITERATIONS,
     LABELS,
     LEARNT,
     MISTAKES,
@@ -26,23 +27,72 @@ from hinged.loops.ledger import (
     note_lead,
 )
 from hinged.loops.rows import count_features, read_row
-from hinged.loops.simplex import TOTAL, add_masses, claim, expand, mass_inside, missing, move, outside
+from hinged.loops.simplex import TOTAL, add_masses, claim, draw, expand, mass_inside, measure, missing, move, outside
 from hinged.loops.simplex_mean import COUNTED, add_mean_scores, settle_row, watch_sum
+from hinged.rules.combine import Labels
+from hinged.rules.on_curves import needs_curve, over_curves
 from hinged.rules.response import LOGISTIC, TILTED, Responses
-from hinged.tasks.labels import extremes, rank_of_best, runner_up
+from hinged.tasks.labels import find_new, judge, runner_up
 
-__all__ = ["learn_entropic", "score_entropic"]
+__all__ = ["EntropicLearner", "learn_entropic", "score_entropic"]
 
-DONE, FULL, DUE = 0, 1, 2
+DONE, FULL, DUE = 0, 1, 2  # all rounds are done · there is no room for the next row · columns must be rescaled
 UNTIL = 3  # place of the cursor: the round to stop at
 
 
+class EntropicLearner(NamedTuple):
+    """What the loop reads and changes."""
+
+    setting: Any  # Setting
+    scaling: Any  # Scaling
+    simplex: Any  # Simplex
+    ledger: Any  # Ledger
+    notes: Any  # as in `new_notes`
+
+
+class Scratch(NamedTuple):
+    """Arrays that rounds work in, made once; k labels, n coordinates."""
+
+    f: np.ndarray  # (n,): coordinates of a row
+    v: np.ndarray  # (n,): their values
+    scores: np.ndarray  # (k,)
+    sums: np.ndarray  # (k,): Σ v mass
+    g: np.ndarray  # (k,): net coefficients
+    start: np.ndarray  # (k,) and (k, n): the curves of scores as functions of g
+    logs: np.ndarray
+    rest: np.ndarray  # (k,): mass outside the row, and a bound on its error
+    error: np.ndarray
+    is_relevant: np.ndarray  # (k,), False between rounds
+    drawn: np.ndarray  # (k,), False between rounds: labels whose curves were drawn
+    touched: np.ndarray  # (k,): labels that move
+
+
 @njit(cache=True)
-def _scores(simplex: Any, f: Any, v: Any, n: int, k: int, sums: Any, s: Any) -> None:
-    """Scores of the first `k` labels, U Σ v mass / Σ mass, and the upper sums on their own."""
-    add_masses(simplex, f, v, n, k, sums)
+def _scratch(longest: int, k: int) -> Any:
+    n = 2 * (longest + 1)
+    return Scratch(
+        np.empty(n, np.int64),
+        np.empty(n),
+        np.zeros(k),
+        np.zeros(k),
+        np.zeros(k),
+        np.zeros(k),
+        np.empty((k, n)),
+        np.zeros(k),
+        np.zeros(k),
+        np.zeros(k, np.bool_),
+        np.zeros(k, np.bool_),
+        np.empty(k, np.int64),
+    )
+
+
+@njit(cache=True)
+def _score(simplex: Any, f: Any, v: Any, k: int, sums: Any, s: Any) -> None:
+    """Fill `s` with the scores of the first `k` labels, U Σ v mass / Σ mass, and `sums` with the upper sums."""
+    add_masses(simplex, f, v, k, sums)
+    n = f.shape[0]
     for r in range(k):
-        total = simplex.labels[TOTAL, r]  # 0 only while a writer beside this reader is about to rescale the column
+        total = simplex.labels[TOTAL, r]  # 0 only while a concurrent writer is about to rescale the column
         s[r] = simplex.radius * (sums[r] / total) if total > 0.0 else 0.0
     if 0 < n == simplex.n:  # a row that is the same everywhere gives all labels the same score, to the last bit
         for j in range(n):
@@ -53,7 +103,7 @@ def _scores(simplex: Any, f: Any, v: Any, n: int, k: int, sums: Any, s: Any) -> 
 
 @njit(cache=True, nogil=True)
 def score_entropic(rows: Any, scaling: Any, simplex: Any, counts: Any, mean_over: int, longest: int, out: Any) -> None:
-    """Scores of every label for every row, into `out` (rows, labels); nothing is learnt or counted.
+    """Fill `out` (rows, labels) with the scores of every label for every row; nothing is learnt or counted.
 
     `mean_over` rounds answers with the mean weights, 0 with the current ones.
     """
@@ -63,179 +113,184 @@ def score_entropic(rows: Any, scaling: Any, simplex: Any, counts: Any, mean_over
         n, _q = read_row(rows, i, scaling, counts[LEARNT], f, v)
         n = expand(simplex.signed, f, v, n)
         if mean_over > 0:
-            s, totals = out[i], simplex.labels[TOTAL]
-            add_mean_scores(simplex.means, simplex.mass, totals, simplex.slots, f, v, n, mean_over, s)
+            s = out[i]
+            add_mean_scores(simplex, simplex.labels[TOTAL], f[:n], v[:n], mean_over, s)
             for r in range(out.shape[1]):
                 s[r] *= simplex.radius
         else:
-            _scores(simplex, f, v, n, out.shape[1], sums, out[i])
+            _score(simplex, f[:n], v[:n], out.shape[1], sums, out[i])
 
 
 @njit(cache=True, nogil=True)
 def learn_entropic(
-    rows: Any,
-    targets: Any,
-    delay: int,
-    setting: Any,
-    scaling: Any,
-    simplex: Any,
-    ledger: Any,
-    notes: Any,
-    longest: int,
-    n_labels_after: int,
-    told: Any,
-    cursor: Any,
+    rows: Any, targets: Any, delay: int, learner: Any, longest: int, n_labels_after: int, told: Any, cursor: Any
 ) -> None:
     """Learn rows from `cursor[0]` to `cursor[UNTIL]`, in order, changing weights and ledger in place.
 
     `told` gets each round's flag, rank and loss. With a delay d they are fixed when a row comes, and it is learnt d
     rows later.
     """
-    # s scores · g net coefficients · curves: scores as functions of g · rest: mass outside the row
     n_rows = rows.indptr.shape[0] - 1
-    counts, sums = ledger.counts, ledger.sums
-    flags, ranks, losses = told.flags, told.ranks, told.losses
-    room = 2 * (longest + 1)
-    f, v = np.empty(room, np.int64), np.empty(room)
-    all_scores, all_g, sums_v = np.zeros(n_labels_after), np.zeros(n_labels_after), np.zeros(n_labels_after)
-    start, rest, error = np.zeros(n_labels_after), np.zeros(n_labels_after), np.zeros(n_labels_after)
-    is_relevant, drawn = np.zeros(n_labels_after, np.bool_), np.zeros(n_labels_after, np.bool_)
-    touched = np.empty(n_labels_after, np.int64)
-    all_logs = np.empty((n_labels_after, room))
-
+    work = _scratch(longest, n_labels_after)
     while cursor[0] < min(n_rows + delay, cursor[UNTIL]):
         t = cursor[0]
-        i = t - delay
-        k = counts[LABELS]
-        s, g = all_scores[:k], all_g[:k]
-        weight = 1.0
-        if i >= 0 and targets.weights.shape[0] > 0:
-            weight = targets.weights[i]
-
-        if delay > 0 and t < n_rows:  # fix the prediction for the row that comes
-            relevant = targets.labels[targets.indptr[t] : targets.indptr[t + 1]]
-            novel = False
-            for a in range(relevant.shape[0]):
-                novel = novel or relevant[a] < 0 or relevant[a] >= k
-            if novel:
-                flags[t], ranks[t] = -1, 0
-            elif relevant.shape[0] == 0 or relevant.shape[0] == k:
-                flags[t], ranks[t] = 0, 1
-            else:
-                n, _q = read_row(rows, t, scaling, counts[LEARNT], f, v)
-                _scores(simplex, f, v, expand(simplex.signed, f, v, n), k, sums_v, s)
-                for a in range(relevant.shape[0]):
-                    is_relevant[relevant[a]] = True
-                low, rival = extremes(s, relevant, is_relevant)
-                gap = s[relevant[low]] - s[rival]
-                flags[t] = 1 if gap <= 0.0 else 0
-                ranks[t] = rank_of_best(s, relevant, is_relevant)
-                losses[t] = max(0.0, setting.margin - gap)
-                for a in range(relevant.shape[0]):
-                    is_relevant[relevant[a]] = False
-        if i < 0:
-            cursor[0] = t + 1
-            continue
-
-        relevant = targets.labels[targets.indptr[i] : targets.indptr[i + 1]]
-        n_features, _q = read_row(rows, i, scaling, counts[LEARNT], f, v)
-        if scaling.counts:  # features, before they become coordinates
-            seen = f[:n_features].copy()
-        n = expand(simplex.signed, f, v, n_features)
-        novel = False
-        k_after = k
-        for a in range(relevant.shape[0]):
-            novel = novel or relevant[a] < 0 or relevant[a] >= k
-            k_after = max(k_after, relevant[a] + 1)
-        if weight > 0.0 and not novel:  # memory first: a round is done whole or not begun
-            new = missing(simplex, f, n)
-            if simplex.used[0] + new >= simplex.theta.shape[0]:
+        if delay > 0 and t < n_rows:
+            _predict(rows, targets, t, learner, work, told)
+        state = DONE
+        if t >= delay:
+            state, new = _learn_row(rows, targets, t - delay, delay > 0, learner, work, told)
+            if state == FULL:
                 cursor[1], cursor[2] = FULL, new
                 return
-
-        flag, rank, loss, due = 0, 1, 0.0, False
-        if novel:
-            flag, rank = -1, 0
-            if weight > 0.0:
-                counts[LABELS] = k_after
-                if simplex.means.kept:  # weights of a label count from this round on
-                    simplex.means.labels[COUNTED, k:k_after] = counts[LEARNT]
-        elif 0 < relevant.shape[0] < k:
-            # ---- score
-            _scores(simplex, f, v, n, k, sums_v, s)
-            # ---- count
-            for a in range(relevant.shape[0]):
-                is_relevant[relevant[a]] = True
-            low, rival = extremes(s, relevant, is_relevant)
-            gap = s[relevant[low]] - s[rival]
-            flag = 1 if gap <= 0.0 else 0
-            rank = rank_of_best(s, relevant, is_relevant) if flag == 1 else 1
-            loss = max(0.0, setting.margin - gap)
-            if weight > 0.0:
-                sums[RANKED] += 1.0
-                middle = 0.5 * (s[relevant[low]] + s[rival])
-                sums[THRESHOLD] += (middle - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
-                first, lead = runner_up(s)
-                note_lead(ledger.leads, lead, is_relevant[first])
-                # ---- step
-                C = setting.C * weight if setting.uses_weight else setting.C
-                flat, lowest, highest = measure(simplex.n, v, n)
-                still = lowest == highest
-                if gap < setting.margin and not still and setting.margin >= simplex.radius * (highest - lowest):
-                    notes[UNREACHED] += 1.0
-                rate = abs(v[0]) if flat else 0.0
-                curves = Responses(
-                    LOGISTIC if flat else TILTED,
-                    start[:k],
-                    rate,
-                    -simplex.radius * rate if flat and v[0] < 0.0 else 0.0,
-                    simplex.radius,
-                    all_logs,
-                    v[:n],
-                    lowest,
-                    highest,
-                )
-                if gap < setting.margin and not still:
-                    for r in range(k):
-                        drawn[r] = needs_curve(setting.words, r, s, is_relevant, relevant[low], rival, setting.margin)
-                    draw(simplex, f, v, n, flat, drawn[:k], sums_v, curves, rest, error)
-                total = entropic_coefficients(
-                    setting, C, s, relevant, is_relevant[:k], low, rival, still, curves, notes, g
-                )
-                # ---- move
-                if total > 0.0:
-                    counts[UPDATES] += 1
-                    sums[GAIN] += total * setting.margin
-                    if not still:
-                        n_touched = 0
-                        for r in range(k):
-                            if g[r] != 0.0:
-                                touched[n_touched] = r
-                                n_touched += 1
-                                if not drawn[r]:
-                                    rest[r], error[r] = outside(simplex, f, n, r, mass_inside(simplex, f, n, r))
-                        claim(simplex, f, n)
-                        moved, totals = touched[:n_touched], simplex.labels[TOTAL]
-                        if simplex.means.kept:
-                            settle_row(simplex.means, simplex.mass, totals, simplex.slots, f, n, moved, counts[LEARNT])
-                        due = move(simplex, f, v, n, flat, g, moved, rest, error)
-                        if simplex.means.kept:
-                            watch_sum(simplex.means, simplex.mass, totals, simplex.used[0], moved)
-                drawn[:k] = False
-            for a in range(relevant.shape[0]):
-                is_relevant[relevant[a]] = False
-        # ---- note
-        if delay == 0:
-            flags[i], ranks[i], losses[i] = flag, rank, loss
-        counts[MISTAKES] += flags[i] == 1
-        counts[NOVEL] += flags[i] == -1
-        counts[ROUNDS] += 1
-        if weight > 0.0:
-            counts[LEARNT] += 1
-            if scaling.counts:
-                count_features(scaling, seen, n_features)
         cursor[0] = t + 1
-        if due:
+        if state == DUE:
             cursor[1] = DUE
             return
     cursor[1] = DONE
+
+
+@njit(cache=True)
+def _predict(rows: Any, targets: Any, t: int, learner: Any, work: Any, told: Any) -> None:
+    """Record the prediction for a row that is learnt later."""
+    relevant = targets.labels[targets.indptr[t] : targets.indptr[t + 1]]
+    counts, k = learner.ledger.counts, learner.ledger.counts[LABELS]
+    if find_new(relevant, k)[0]:
+        told.flags[t], told.ranks[t] = -1, 0
+    elif relevant.shape[0] == 0 or relevant.shape[0] == k:
+        told.flags[t], told.ranks[t] = 0, 1
+    else:
+        f, v, s = work.f, work.v, work.scores[:k]
+        n, _q = read_row(rows, t, learner.scaling, counts[LEARNT], f, v)
+        n = expand(learner.simplex.signed, f, v, n)
+        _score(learner.simplex, f[:n], v[:n], k, work.sums, s)
+        for r in relevant:
+            work.is_relevant[r] = True
+        _low, _rival, gap, told.ranks[t] = judge(s, relevant, work.is_relevant)
+        told.flags[t] = 1 if gap <= 0.0 else 0
+        told.losses[t] = max(0.0, learner.setting.margin - gap)
+        for r in relevant:
+            work.is_relevant[r] = False
+
+
+@njit(cache=True)
+def _learn_row(rows: Any, targets: Any, i: int, delayed: bool, learner: Any, work: Any, told: Any) -> tuple[int, int]:
+    """Learn one row; return how it ended, and how many coordinates need room where that is FULL.
+
+    A round is done whole or, where there is no room, not begun.
+    """
+    scaling, simplex, counts = learner.scaling, learner.simplex, learner.ledger.counts
+    k = counts[LABELS]
+    weight = targets.weights[i] if targets.weights.shape[0] > 0 else 1.0
+    relevant = targets.labels[targets.indptr[i] : targets.indptr[i + 1]]
+    # ---- read
+    n_features, _q = read_row(rows, i, scaling, counts[LEARNT], work.f, work.v)
+    seen = work.f[: n_features if scaling.counts else 0].copy()  # features, before they become coordinates
+    n = expand(simplex.signed, work.f, work.v, n_features)
+    f, v = work.f[:n], work.v[:n]
+    is_new, k_after = find_new(relevant, k)
+    if weight > 0.0 and not is_new:
+        new = missing(simplex, f)
+        if simplex.used[0] + new >= simplex.theta.shape[0]:
+            return FULL, new
+
+    flag, rank, loss, due = 0, 1, 0.0, False
+    if is_new:
+        flag, rank = -1, 0
+        if weight > 0.0:
+            counts[LABELS] = k_after
+            if simplex.means.kept:  # weights of a label count from this round on
+                simplex.means.labels[COUNTED, k:k_after] = counts[LEARNT]
+    elif 0 < relevant.shape[0] < k:
+        # ---- score and count
+        s = work.scores[:k]
+        _score(simplex, f, v, k, work.sums, s)
+        for r in relevant:
+            work.is_relevant[r] = True
+        low, rival, gap, rank = judge(s, relevant, work.is_relevant)
+        flag, loss = 1 if gap <= 0.0 else 0, max(0.0, learner.setting.margin - gap)
+        if weight > 0.0:
+            labels = Labels(s, relevant, work.is_relevant[:k], low, rival)
+            _note_score(learner.ledger, labels)
+            due = _step_and_move(learner, labels, measure(simplex, f, v), weight, work)
+        for r in relevant:
+            work.is_relevant[r] = False
+    # ---- note
+    if not delayed:
+        told.flags[i], told.ranks[i], told.losses[i] = flag, rank, loss
+    counts[MISTAKES] += told.flags[i] == 1
+    counts[NOVEL] += told.flags[i] == -1
+    counts[ROUNDS] += 1
+    if weight > 0.0:
+        counts[LEARNT] += 1
+        if scaling.counts:
+            count_features(scaling, seen, n_features)
+    return DUE if due else DONE, 0
+
+
+@njit(cache=True)
+def _note_score(ledger: Any, labels: Any) -> None:
+    """Follow the middle between right and wrong, and the winner's lead."""
+    s, sums = labels.scores, ledger.sums
+    sums[RANKED] += 1.0
+    middle = 0.5 * (s[labels.relevant[labels.low]] + s[labels.rival])
+    sums[THRESHOLD] += (middle - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
+    first, lead = runner_up(s)
+    note_lead(ledger.leads, lead, labels.is_relevant[first])
+
+
+@njit(cache=True)
+def _step_and_move(learner: Any, labels: Any, row: Any, weight: float, work: Any) -> bool:
+    """Ask the rule for its net coefficients and move by them; return True if columns must be rescaled."""
+    setting, simplex, counts, sums = learner.setting, learner.simplex, learner.ledger.counts, learner.ledger.sums
+    s, k, margin, rule = labels.scores, labels.scores.shape[0], setting.margin, setting.words
+    C = setting.C * weight if setting.uses_weight else setting.C
+    g, drawn, still = work.g[:k], work.drawn[:k], row.lowest == row.highest
+    rate = abs(row.v[0]) if row.flat else 0.0
+    curves = Responses(
+        LOGISTIC if row.flat else TILTED,
+        work.start[:k],
+        rate,
+        -simplex.radius * rate if row.flat and row.v[0] < 0.0 else 0.0,
+        simplex.radius,
+        work.logs,
+        row.v,
+        row.lowest,
+        row.highest,
+    )
+    if s[labels.relevant[labels.low]] - s[labels.rival] < margin and not still:
+        if margin >= simplex.radius * (row.highest - row.lowest):
+            learner.notes[UNREACHED] += 1.0
+        for r in range(k):
+            drawn[r] = needs_curve(rule, r, labels, margin)
+        draw(simplex, row, drawn, work.sums, curves, work.rest, work.error)
+    total, iterations, left = over_curves(rule, labels, curves, still, margin, C, setting.tolerance, g)
+    learner.notes[ITERATIONS] = max(learner.notes[ITERATIONS], iterations)
+    learner.notes[GAP] = max(learner.notes[GAP], left)
+    due = False
+    if total > 0.0:
+        counts[UPDATES] += 1
+        sums[GAIN] += total * margin
+        if not still:
+            due = _move(simplex, row, counts[LEARNT], g, work)
+    drawn[:] = False
+    return due
+
+
+@njit(cache=True)
+def _move(simplex: Any, row: Any, learnt: int, g: Any, work: Any) -> bool:
+    """Move the weights by `g`, and what the mean needs; return True if columns must be rescaled."""
+    f, rest, error, totals, n = row.f, work.rest, work.error, simplex.labels[TOTAL], 0
+    for r in range(g.shape[0]):
+        if g[r] != 0.0:
+            work.touched[n] = r
+            n += 1
+            if not work.drawn[r]:
+                rest[r], error[r] = outside(simplex, f, r, mass_inside(simplex, f, r))
+    claim(simplex, f)
+    moved = work.touched[:n]
+    if simplex.means.kept:
+        settle_row(simplex, totals, f, moved, learnt)
+    due = move(simplex, row, g, moved, rest, error)
+    if simplex.means.kept:
+        watch_sum(simplex, totals, moved)
+    return due

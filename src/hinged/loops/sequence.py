@@ -1,7 +1,7 @@
 """The loop over tagged sentences: score the tokens, search, count, step, move.
 
 It joins a task (the right sequence above its rivals, each by the root of its cost) and a rule on that list. It never
-makes room for features: where that runs out it stops before the round and says so in `cursor`.
+allocates room for features: where that runs out it stops before the round and says so in `cursor`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, LABELS, LEARNT, MISTAKES, NOVEL, PENALTY, ROUNDS, SQ_NORM, UPDATES
 from hinged.loops.tokens import emissions
 from hinged.rules.combine import multipliers
-from hinged.rules.words import JOINT, Words
-from hinged.tasks.sequence import best_path, best_paths, largest_loss, path_score, raised_by_cost, table_cost
+from hinged.rules.words import Words, is_joint
+from hinged.tasks.labels import find_new
+from hinged.tasks.sequence import best_paths, largest_loss, path_score, raised_by_cost, room_for, table_cost
 
-__all__ = ["ADDITIVE", "COST", "MAX_LOSS", "PREDICTION", "Wish", "learn"]
+__all__ = ["ADDITIVE", "COST", "MAX_LOSS", "PREDICTION", "ChainLearner", "Lessons", "Wish", "learn"]
 
 PREDICTION, MAX_LOSS, ADDITIVE = range(3)
 COST = PENALTY + 1  # place of Σρ(y, ŷ) among the sums
@@ -36,158 +37,186 @@ class Wish(NamedTuple):
     least_norm: float  # a direction with a smaller squared norm counts as none
 
 
-# ------------------------------------------------------------------ learning
+class Lessons(NamedTuple):
+    """Tagged sentences, and the order in which they are learnt."""
+
+    sentences: Any  # Sentences
+    tags: Any  # int64 (tokens,): the right tags; -1 or one beyond those known makes the round a new tag's
+    order: Any  # int64 (rounds,): sentences
+    weights: Any  # float64 (sentences,) or empty
+
+
+class ChainLearner(NamedTuple):
+    """What the loop reads and changes."""
+
+    wish: Wish
+    rho: Any  # float64 (tags, tags): costs by position; empty for the number of errors
+    chain: Any  # Chain
+    counts: Any  # int64 (6,) as in `Ledger`
+    sums: Any  # float64 (COST + 1,)
+    marks: Any  # int32 (features,): zeros, before and after
+
+
+class Round(NamedTuple):
+    """Arrays that rounds work in, made once; m rivals at most."""
+
+    E: Any  # float64 (tokens, width): emissions
+    room: Any  # Scratch of the searches
+    listed: Any  # int64 (m, tokens): the best sequences, and their scores
+    tops: Any
+    rivals: Any  # int64 (m, tokens): those of them that are wrong
+    gaps: Any  # float64 (m,): by how much the right sequence beats each rival, and by how much it should
+    margins: Any
+    lam: Any  # float64 (m,): multipliers
+    gram: Any  # float64 (m, m): inner products of the directions
+    D: Any  # float64 (m, features touched + 1, width): the directions, by feature and by transition
+    across: Any  # float64 (m, tags, width)
+    touched: Any  # int64 (features touched + 1,)
+
+
+@njit(cache=True)
+def _room(lessons: Any, first: int, wish: Any, width: int, k: int) -> Any:
+    """Return room for the rounds from `first` on."""
+    sentences, m = lessons.sentences, wish.n_best
+    longest, most = 1, 1
+    for i in lessons.order[first:]:
+        a, b = sentences.ends[i], sentences.ends[i + 1]
+        longest, most = max(longest, b - a), max(most, sentences.indptr[b] - sentences.indptr[a])
+    return Round(
+        np.empty((longest, width)),
+        room_for(longest, width, k, m, wish.constraint != PREDICTION, wish.constraint == MAX_LOSS),
+        np.zeros((m, longest), np.int64),
+        np.zeros(m),
+        np.zeros((m, longest), np.int64),
+        np.zeros(m),
+        np.zeros(m),
+        np.zeros(m),
+        np.zeros((m, m)),
+        np.zeros((m, most + 1, width)),
+        np.zeros((m, k, width)),
+        np.zeros(most + 1, np.int64),
+    )
+
+
 @njit(cache=True, nogil=True)
-def learn(
-    sentences: Any,
-    tags: Any,
-    order: Any,
-    weights: Any,
-    wish: Any,
-    rho: Any,
-    given: Any,
-    chain: Any,
-    counts: Any,
-    sums: Any,
-    marks: Any,
-    k_after: int,
-    told: Any,
-    cursor: Any,
-) -> None:
-    """Learn the sentences of `order` from `cursor[0]` on, changing the weights and the counts in place.
+def learn(lessons: Any, learner: Any, given: Any, k_after: int, told: Any, cursor: Any) -> None:
+    """Learn the sentences in their order from `cursor[0]` on, changing the weights and the counts in place.
 
     Parameters
     ----------
-    tags : int64 array (tokens,)
-        The right tags; -1 or one beyond those known makes the round a new tag's.
-    weights : float64 array (sentences,) or empty
-    rho : float64 array (tags, tags)
-        Costs by position; empty for the number of errors.
+    lessons : Lessons
+    learner : ChainLearner
     given : float64 array (n_best,)
-        Costs of the sequences of the list, where a function of the user's told them; else empty. For one sentence.
-    marks : int32 array (features,)
-        Zeros, before and after.
+        Costs of the sequences of the list, where a user's function gave them; else empty. For one sentence.
+    k_after : int
+        Tags known after these sentences.
     told : Told
         Gets each round's flag, where in the list the right sequence was, and the loss: of the rivals' the largest.
     cursor : int64 array (2,)
         The next round; rows of W it may need where it could not begin, else 0.
     """
-    flags, ranks, losses = told.flags, told.ranks, told.losses
-    longest, most = 1, 1
-    for t in range(cursor[0], order.shape[0]):
-        a, b = sentences.ends[order[t]], sentences.ends[order[t] + 1]
-        longest, most = max(longest, b - a), max(most, sentences.indptr[b] - sentences.indptr[a])
-    width, m = chain.W.shape[2], wish.n_best
-    T = chain.T[0]
-    E, raised = np.empty((longest, width)), np.empty((longest if wish.constraint != PREDICTION else 0, width))
-    came, work = np.zeros((longest, width), np.int64), np.zeros((2, width))
-    by_errors = longest if wish.constraint == MAX_LOSS else 0
-    came_by_errors = np.zeros((by_errors, by_errors + 1, width), np.int16)
-    work_by_errors = np.zeros((2 * by_errors + 4, width))
-    many = m if m > 1 else 0
-    scores = np.zeros((2, k_after, many))
-    from_tag, from_place = np.zeros((longest, k_after, many), np.int64), np.zeros((longest, k_after, many), np.int64)
-    listed, tops = np.zeros((m, longest), np.int64), np.zeros(m)
-    rivals = np.zeros((m, longest), np.int64)
-    gaps, margins, lam, gram = np.zeros(m), np.zeros(m), np.zeros(m), np.zeros((m, m))
-    D, across = np.zeros((m, most + 1, width)), np.zeros((m, k_after, width))
-    touched = np.zeros(most + 1, np.int64)
+    chain, counts, sentences = learner.chain, learner.counts, lessons.sentences
+    now = _room(lessons, cursor[0], learner.wish, chain.W.shape[2], k_after)
     cursor[1] = 0
-    while cursor[0] < order.shape[0]:
+    while cursor[0] < lessons.order.shape[0]:
         t = cursor[0]
-        i = order[t]
+        i = lessons.order[t]
         a, b = sentences.ends[i], sentences.ends[i + 1]
-        n, k = b - a, counts[LABELS]
-        y = tags[a:b]
-        weight = weights[i] if weights.shape[0] > 0 else 1.0
+        weight = lessons.weights[i] if lessons.weights.shape[0] > 0 else 1.0
         need = sentences.indptr[b] - sentences.indptr[a]
         if chain.used[0] + need > chain.W.shape[1]:
             cursor[1] = need
             return
-        least, after = 0, k
-        for j in range(n):
-            least, after = min(least, y[j]), max(after, y[j] + 1)
-        if least < 0 or after > k:
-            flags[t], ranks[t] = -1, 0
+        y = lessons.tags[a:b]
+        is_new, k = find_new(y, counts[LABELS])
+        if is_new:
+            told.flags[t], told.ranks[t] = -1, 0
             counts[NOVEL] += 1
             if weight > 0.0:
-                counts[LABELS] = after
+                counts[LABELS] = k
         else:
-            # ---- predict and count
-            emissions(chain, sentences, a, n, 0, E)
-            found = _search(E, T, n, k, m, came, work, scores, from_tag, from_place, listed, tops)
-            rank = m + 1
-            for j in range(found - 1, -1, -1):
-                if _same(n, listed[j], y):
-                    rank = j + 1
-            flags[t], ranks[t] = rank > 1, rank
-            counts[MISTAKES] += rank > 1
-            if rank > 1:
-                sums[COST] += given[0] if given.shape[0] > 0 else table_cost(rho, n, y, listed[0])
-            # ---- who the rivals are, and what is asked of each
-            n_rivals = 0
-            if wish.constraint == MAX_LOSS:
-                raised_by_cost(E, n, k, y, rho, raised)
-                wrong = largest_loss(E, T, n, k, y, listed[0], raised, came, came_by_errors, work_by_errors, rivals[0])
-                n_rivals = 1 if wrong > 0 else 0
-            else:
-                if wish.constraint == ADDITIVE:
-                    raised_by_cost(E, n, k, y, rho, raised)
-                    found = _search(raised, T, n, k, m, came, work, scores, from_tag, from_place, listed, tops)
-                for j in range(found):
-                    if not _same(n, listed[j], y):
-                        rivals[n_rivals] = listed[j]
-                        margins[n_rivals] = given[j] if given.shape[0] > 0 else 0.0
-                        n_rivals += 1
-            right, hurts, loss = path_score(E, T, n, y), False, 0.0
-            for j in range(n_rivals):
-                gaps[j] = right - path_score(E, T, n, rivals[j])
-                cost = margins[j] if given.shape[0] > 0 else table_cost(rho, n, y, rivals[j])
-                margins[j] = cost if wish.constraint == ADDITIVE else math.sqrt(cost)
-                hurts = hurts or gaps[j] < margins[j] or gaps[j] <= 0.0
-                loss = max(loss, margins[j] - gaps[j])
-            losses[t] = loss
-            # ---- step and move
-            if hurts and weight > 0.0:
-                n_touched = _directions(sentences, a, n, y, rivals, n_rivals, marks, touched, D, across)
-                _inner_products(D, across, n_rivals, n_touched, k, wish, gram)
-                C = wish.C * weight if wish.uses_weight else wish.C
-                total, softened = multipliers(wish.words, gaps[:n_rivals], margins[:n_rivals], gram, C, lam[:n_rivals])
-                if total > 0.0:
-                    counts[UPDATES] += 1
-                    sums[PENALTY] += softened
-                    inner = 0.0
-                    for j in range(n_rivals):
-                        sums[GAIN] += lam[j] * margins[j]
-                        inner += lam[j] * gaps[j]
-                    age = float(counts[LEARNT])
-                    moved = _move(chain, D, across, lam, n_rivals, touched, n_touched, k, age, work[0])
-                    sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, moved)
+            emissions(chain, sentences, a, b - a, 0, now.E)
+            found, rank = _count(learner, y, k, given, now)
+            told.flags[t], told.ranks[t] = rank > 1, rank
+            n_rivals = _find_rivals(learner, y, k, given, found, now)
+            misses, told.losses[t] = _compare(learner, y, n_rivals, given, now)
+            if misses and weight > 0.0:
+                _step(learner, sentences, a, y, n_rivals, weight, now)
         counts[ROUNDS] += 1
         counts[LEARNT] += weight > 0.0
         cursor[0] = t + 1
 
 
 @njit(cache=True)
-def _search(
-    E: Any,
-    T: Any,
-    n: int,
-    k: int,
-    m: int,
-    came: Any,
-    work: Any,
-    scores: Any,
-    from_tag: Any,
-    from_place: Any,
-    listed: Any,
-    tops: Any,
-) -> int:
-    """The `m` best sequences in `listed`; how many there are."""
-    if m == 1:
-        tops[0] = best_path(E, T, n, k, came, work, listed[0])
-        return 1
-    return best_paths(E, T, n, k, m, scores, from_tag, from_place, listed, tops)
+def _count(learner: Any, y: Any, k: int, given: Any, now: Any) -> tuple[int, int]:
+    """List the best sequences and count; return how many are listed, and at which rank the right one is."""
+    n, m = y.shape[0], learner.wish.n_best
+    found = best_paths(now.E, learner.chain.T[0], n, k, m, now.room, now.listed, now.tops)
+    rank = m + 1
+    for j in range(found - 1, -1, -1):
+        if _same(n, now.listed[j], y):
+            rank = j + 1
+    learner.counts[MISTAKES] += rank > 1
+    if rank > 1:
+        cost = given[0] if given.shape[0] > 0 else table_cost(learner.rho, n, y, now.listed[0])
+        learner.sums[COST] += cost
+    return found, rank
+
+
+@njit(cache=True)
+def _find_rivals(learner: Any, y: Any, k: int, given: Any, found: int, now: Any) -> int:
+    """Fill in the sequences that the right one is compared with, and their given costs; return how many.
+
+    Without costs in the search these are the wrong ones among the `found` that are listed.
+    """
+    constraint, T, n, m = learner.wish.constraint, learner.chain.T[0], y.shape[0], learner.wish.n_best
+    if constraint != PREDICTION:
+        raised_by_cost(now.E, n, k, y, learner.rho, now.room.raised)
+    if constraint == MAX_LOSS:
+        return 1 if largest_loss(now.E, T, n, k, y, now.listed[0], now.room, now.rivals[0]) > 0 else 0
+    if constraint == ADDITIVE:
+        found = best_paths(now.room.raised, T, n, k, m, now.room, now.listed, now.tops)
+    n_rivals = 0
+    for j in range(found):
+        if not _same(n, now.listed[j], y):
+            now.rivals[n_rivals] = now.listed[j]
+            now.margins[n_rivals] = given[j] if given.shape[0] > 0 else 0.0
+            n_rivals += 1
+    return n_rivals
+
+
+@njit(cache=True)
+def _compare(learner: Any, y: Any, n_rivals: int, given: Any, now: Any) -> tuple[bool, float]:
+    """Fill in gaps and margins; return True if some rival is too near, and the largest loss."""
+    E, T, n, margins = now.E, learner.chain.T[0], y.shape[0], now.margins
+    right, misses, loss = path_score(E, T, n, y), False, 0.0
+    for j in range(n_rivals):
+        now.gaps[j] = right - path_score(E, T, n, now.rivals[j])
+        cost = margins[j] if given.shape[0] > 0 else table_cost(learner.rho, n, y, now.rivals[j])
+        margins[j] = cost if learner.wish.constraint == ADDITIVE else math.sqrt(cost)
+        misses = misses or now.gaps[j] < margins[j] or now.gaps[j] <= 0.0
+        loss = max(loss, margins[j] - now.gaps[j])
+    return misses, loss
+
+
+@njit(cache=True)
+def _step(learner: Any, sentences: Any, a: int, y: Any, n_rivals: int, weight: float, now: Any) -> None:
+    """Ask the rule for its multipliers, and move by them."""
+    wish, counts, sums, k = learner.wish, learner.counts, learner.sums, learner.counts[LABELS]
+    gaps, margins, lam = now.gaps[:n_rivals], now.margins[:n_rivals], now.lam[:n_rivals]
+    n_touched = _directions(sentences, a, y, now.rivals[:n_rivals], learner.marks, now)
+    _inner_products(n_rivals, n_touched, k, wish, now)
+    C = wish.C * weight if wish.uses_weight else wish.C
+    total, softened = multipliers(wish.words, gaps, margins, now.gram, C, lam)
+    if total > 0.0:
+        counts[UPDATES] += 1
+        sums[PENALTY] += softened
+        inner = 0.0
+        for j in range(n_rivals):
+            sums[GAIN] += lam[j] * margins[j]
+            inner += lam[j] * gaps[j]
+        moved = _move(learner.chain, lam, n_touched, k, float(counts[LEARNT]), now)
+        sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, moved)
 
 
 @njit(cache=True)
@@ -199,10 +228,9 @@ def _same(n: int, tags: Any, other: Any) -> bool:
 
 
 @njit(cache=True)
-def _directions(
-    sentences: Any, a: int, n: int, y: Any, rivals: Any, m: int, marks: Any, touched: Any, D: Any, across: Any
-) -> int:
+def _directions(sentences: Any, a: int, y: Any, rivals: Any, marks: Any, now: Any) -> int:
     """z_j = Φ(x, y) - Φ(x, ŷ_j): rows 1 to the number returned of D[j], for the features in `touched`; and `across`."""
+    D, across, touched, m, n = now.D, now.across, now.touched, rivals.shape[0], y.shape[0]
     across[:m] = 0.0
     n_touched = 0
     for j in range(m):
@@ -231,10 +259,11 @@ def _directions(
 
 
 @njit(cache=True)
-def _inner_products(D: Any, across: Any, m: int, n_touched: int, k: int, wish: Any, gram: Any) -> None:
+def _inner_products(m: int, n_touched: int, k: int, wish: Any, now: Any) -> None:
     """⟨z_i, z_j⟩: all of them for joint steps, else the squared norms alone."""
+    D, across, gram = now.D, now.across, now.gram
     for i in range(m):
-        for j in range(0 if wish.words.combine == JOINT else i, i + 1):
+        for j in range(0 if is_joint(wish.words) else i, i + 1):
             total = 0.0
             for place in range(1, n_touched + 1):
                 for c in range(k):
@@ -249,10 +278,9 @@ def _inner_products(D: Any, across: Any, m: int, n_touched: int, k: int, wish: A
 
 
 @njit(cache=True)
-def _move(
-    chain: Any, D: Any, across: Any, lam: Any, m: int, touched: Any, n_touched: int, k: int, age: float, move: Any
-) -> float:
+def _move(chain: Any, lam: Any, n_touched: int, k: int, age: float, now: Any) -> float:
     """Add Σ_j λ_j z_j to the weights, and that times `age` to the sums of the average; return its squared norm."""
+    D, across, touched, move, m = now.D, now.across, now.touched, now.room.work[0], lam.shape[0]
     W, T, width, averaged = chain.W, chain.T, chain.W.shape[2], chain.W.shape[0] == 2
     square = 0.0
     for place in range(1, n_touched + 1):

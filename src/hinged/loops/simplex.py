@@ -4,8 +4,8 @@ A label's weights are w = U e^θ / Σ e^θ. Kept are θ, the masses e^(θ - shif
 its non-zeros times the labels it touches, whatever the width n. A coordinate never learnt has θ = 0: row 0 stands for
 all of them. Two things could spoil the numbers, and both are watched per label:
 
-- Rounding. Masses are multiplied, the sum is mended by differences. A bound on the sum's error is kept beside it; where
-  it matters the part outside the row is added up again, and after `SWEEP` updates everything is computed anew from θ.
+- Rounding. Masses are multiplied, the sum is updated by differences. A bound on the sum's error is kept with it; where
+  it matters the part outside the row is summed again, and after `SWEEP` updates everything is recomputed from θ.
 - Range. The shift moves before a mass can overflow; a mass that has sunk below the smallest number comes back from θ.
 """
 
@@ -20,14 +20,28 @@ from numba import njit
 from hinged.loops.simplex_mean import Means, settle_column
 from hinged.rules.tilt import FARTHEST, exponentials
 
-__all__ = ["Simplex", "add_masses", "claim", "expand", "mass_inside", "missing", "move", "outside", "sweep"]
+__all__ = [
+    "Row",
+    "Simplex",
+    "add_masses",
+    "claim",
+    "draw",
+    "expand",
+    "mass_inside",
+    "measure",
+    "missing",
+    "move",
+    "outside",
+    "sweep",
+]
 
 TOTAL, ERROR, SHIFT, LOW, HIGH, TOUCHES = range(6)
 EPS = 2.0**-52
-SWEEP = 16384.0  # updates of a label after which its column is computed anew
+SWEEP = 16384.0  # updates of a label after which its column is recomputed
 FAR = 600.0  # of exponents from the shift: further out masses leave the range of numbers
 NEAR = 300.0  # of the largest exponent from the shift: within this a sweep leaves the shift alone
 SUNK = 1e-130  # of a column's sum: all of it has moved far below the shift
+TINY = 1e-290  # a mass below this is read from its logarithm
 PRECISE = 1e-9  # relative error at which the weight outside a row is added up again
 
 
@@ -40,11 +54,21 @@ class Simplex(NamedTuple):
     mass: np.ndarray  # float64 (rows, columns): e^(θ - shift)
     labels: np.ndarray  # float64 (6, columns): TOTAL, ERROR, SHIFT, bounds LOW and HIGH of θ, TOUCHES since a sweep
     marks: np.ndarray  # int64 (rows,): scratch
-    used: np.ndarray  # int64 (2,): rows in use beside row 0, marks given out
+    used: np.ndarray  # int64 (2,): rows in use besides row 0, marks used
     n: int  # coordinates in all
     radius: float
     signed: bool
     means: Means
+
+
+class Row(NamedTuple):
+    """A row as moves read it."""
+
+    f: np.ndarray  # coordinates
+    v: np.ndarray  # their values
+    flat: bool  # all values are the same
+    lowest: float  # the ends of its range over all coordinates, zeros among them
+    highest: float
 
 
 @njit(cache=True)
@@ -59,32 +83,46 @@ def expand(signed: bool, f: Any, v: Any, n: int) -> int:
 
 
 @njit(cache=True)
-def add_masses(simplex: Any, f: Any, v: Any, n: int, k: int, s: Any) -> None:
+def add_masses(simplex: Any, f: Any, v: Any, k: int, s: Any) -> None:
     """s_r = Σ_j v_j mass[f_j, r], in the order of the row; a coordinate outside the space has none."""
     slots, mass = simplex.slots, simplex.mass
     s[:k] = 0.0
-    for j in range(n):
+    for j in range(f.shape[0]):
         if f[j] < slots.shape[0]:
             slot = np.int64(slots[f[j]])
-            row = mass[slot if slot < mass.shape[0] else 0]  # a writer beside this reader may have made more rows
+            row = mass[slot if slot < mass.shape[0] else 0]  # a concurrent writer may have added rows
             value = v[j]
             for r in range(k):
                 s[r] += value * row[r]
 
 
 @njit(cache=True)
-def missing(simplex: Any, f: Any, n: int) -> int:
-    """How many of a row's coordinates have no row yet."""
-    new = 0
+def measure(simplex: Any, f: Any, v: Any) -> Any:
+    """Return the row of these coordinates and values with what is known of its range."""
+    n = f.shape[0]
+    lowest, highest = 0.0, 0.0
+    if 0 < n == simplex.n:
+        lowest, highest = v[0], v[0]
+    flat = n > 0
     for j in range(n):
+        lowest, highest = min(lowest, v[j]), max(highest, v[j])
+        flat = flat and v[j] == v[0]
+    return Row(f, v, flat, lowest, highest)
+
+
+@njit(cache=True)
+def missing(simplex: Any, f: Any) -> int:
+    """Return how many of a row's coordinates have no slot yet."""
+    new = 0
+    for j in range(f.shape[0]):
         new += simplex.slots[f[j]] == 0
     return new
 
 
 @njit(cache=True)
-def claim(simplex: Any, f: Any, n: int) -> None:
-    """Give every coordinate of a row a row of its own; there must be room."""
-    for j in range(n):
+def claim(simplex: Any, f: Any) -> None:
+    """Give every coordinate of a row a slot of its own; there must be room."""
+    for j in range(f.shape[0]):
         if simplex.slots[f[j]] == 0:
             slot = simplex.used[0] + 1
             simplex.theta[slot, :] = 0.0
@@ -98,25 +136,25 @@ def claim(simplex: Any, f: Any, n: int) -> None:
 
 
 @njit(cache=True)
-def mass_inside(simplex: Any, f: Any, n: int, r: int) -> float:
+def mass_inside(simplex: Any, f: Any, r: int) -> float:
     """Mass of label `r` inside a row."""
     inside = 0.0
-    for j in range(n):
+    for j in range(f.shape[0]):
         inside += simplex.mass[simplex.slots[f[j]], r]
     return inside
 
 
 @njit(cache=True)
-def outside(simplex: Any, f: Any, n: int, r: int, inside: float) -> tuple[float, float]:
+def outside(simplex: Any, f: Any, r: int, inside: float) -> tuple[float, float]:
     """Mass of label `r` outside a row, given that inside it, and a bound on its error."""
     total = simplex.labels[TOTAL, r]
     error = simplex.labels[ERROR, r] + 4.0 * EPS * total
     rest = total - inside
-    if n < simplex.n and rest > 0.0 and error <= PRECISE * rest:
+    if f.shape[0] < simplex.n and rest > 0.0 and error <= PRECISE * rest:
         return rest, error
-    _mark(simplex, f, n)
+    _mark(simplex, f)
     unlearnt = simplex.n - simplex.used[0]
-    for j in range(n):
+    for j in range(f.shape[0]):
         unlearnt -= simplex.slots[f[j]] == 0
     rest, lost = unlearnt * simplex.mass[0, r], 0.0
     for i in range(1, simplex.used[0] + 1):
@@ -127,11 +165,11 @@ def outside(simplex: Any, f: Any, n: int, r: int, inside: float) -> tuple[float,
 
 
 @njit(cache=True)
-def log_outside(simplex: Any, f: Any, n: int, r: int) -> float:
+def log_outside(simplex: Any, f: Any, r: int) -> float:
     """Log of the same sum from θ, where the masses themselves are too small to be written down."""
-    _mark(simplex, f, n)
+    _mark(simplex, f)
     unlearnt = simplex.n - simplex.used[0]
-    for j in range(n):
+    for j in range(f.shape[0]):
         unlearnt -= simplex.slots[f[j]] == 0
     top = 0.0 if unlearnt > 0 else -math.inf
     for i in range(1, simplex.used[0] + 1):
@@ -145,10 +183,10 @@ def log_outside(simplex: Any, f: Any, n: int, r: int) -> float:
 
 
 @njit(cache=True)
-def _mark(simplex: Any, f: Any, n: int) -> None:
-    """Mark the rows of a row's coordinates with a number not used before."""
+def _mark(simplex: Any, f: Any) -> None:
+    """Mark the slots of a row's coordinates with a number not used before."""
     simplex.used[1] += 1
-    for j in range(n):
+    for j in range(f.shape[0]):
         simplex.marks[simplex.slots[f[j]]] = simplex.used[1]
 
 
@@ -164,12 +202,73 @@ def _add(total: float, lost: float, x: float) -> tuple[float, float]:
 
 
 @njit(cache=True)
-def move(simplex: Any, f: Any, v: Any, n: int, flat: bool, g: Any, touched: Any, rest: Any, error: Any) -> bool:
-    """θ[f_j, r] += g_r v_j for the touched labels r, with masses and sums; return whether a sweep is due.
+def draw(simplex: Any, row: Any, wanted: Any, sums_v: Any, curves: Any, rest: Any, error: Any) -> None:
+    """Fill in the wanted labels' curves, their masses outside the row and bounds on the errors of those.
 
-    `rest` and `error` are what `outside` said of each touched label; `flat` tells that all values are the same. Every
-    coordinate must have its row.
+    `sums_v` holds Σ v mass of each label.
     """
+    # arrays apart from their tuples: handing a tuple to a function counts references, label by label
+    labels, start, logs, theta, slots = simplex.labels, curves.start, curves.logs, simplex.theta, simplex.slots
+    f, v, flat, n = row.f, row.v, row.flat, row.f.shape[0]
+    sign = 1.0 if flat and v[0] > 0.0 else -1.0
+    k, n_wanted = wanted.shape[0], 0
+    for r in range(k):
+        n_wanted += wanted[r]
+    together = not flat and 4 * n_wanted > k  # coordinate by coordinate: a label's own column lies far apart
+    inside_of = np.zeros(k if together else 0)
+    if together:
+        for j in range(n):
+            masses, thetas = simplex.mass[slots[f[j]]], theta[slots[f[j]]]
+            for r in range(k):
+                inside_of[r] += masses[r]
+            for r in range(k):
+                logs[r, j] = thetas[r]
+    for r in range(k):
+        if not wanted[r]:
+            continue
+        if flat:
+            inside = sums_v[r] / v[0]
+        else:
+            inside = inside_of[r] if together else mass_inside(simplex, f, r)
+        rest[r] = labels[TOTAL, r] - inside
+        error[r] = labels[ERROR, r] + 4.0 * EPS * labels[TOTAL, r]
+        if not error[r] <= PRECISE * rest[r]:
+            rest[r], error[r] = outside(simplex, f, r, inside)
+        if flat and min(inside, rest[r]) > 1e-140 and max(inside, rest[r]) < 1e140:
+            # a row of one negative value lifts a label by taking weight off itself
+            start[r] = sign * math.log(inside / rest[r])
+            continue
+        log_rest = math.log(rest[r]) if rest[r] > TINY else log_outside(simplex, f, r)
+        if flat:
+            log_inside = math.log(inside) if inside > TINY else _log_inside(simplex, f, r)
+            start[r] = sign * (log_inside - log_rest)
+        else:
+            log_total = math.log(inside + rest[r])
+            start[r] = log_rest - log_total
+            own, shift = logs[r], labels[SHIFT, r]
+            for j in range(n):
+                own[j] = (own[j] if together else theta[slots[f[j]], r]) - shift - log_total
+
+
+@njit(cache=True)
+def _log_inside(simplex: Any, f: Any, r: int) -> float:
+    """Log of the mass inside a row, from θ."""
+    top = -math.inf
+    for j in range(f.shape[0]):
+        top = max(top, simplex.theta[simplex.slots[f[j]], r])
+    total = 0.0
+    for j in range(f.shape[0]):
+        total += math.exp(simplex.theta[simplex.slots[f[j]], r] - top)
+    return top + math.log(total) - simplex.labels[SHIFT, r]
+
+
+@njit(cache=True)
+def move(simplex: Any, row: Any, g: Any, touched: Any, rest: Any, error: Any) -> bool:
+    """θ[f_j, r] += g_r v_j for the touched labels r, with masses and sums; return True if a sweep is due.
+
+    `rest` and `error` are what `outside` said of each touched label. Every coordinate must have its slot.
+    """
+    f, v, flat, n = row.f, row.v, row.flat, row.f.shape[0]
     theta, mass, labels, slots, k = simplex.theta, simplex.mass, simplex.labels, simplex.slots, g.shape[0]
     factor, inside, steady = np.ones(k), np.zeros(k), np.ones(k, np.bool_)
     lowest, highest = v[0], v[0]
@@ -212,7 +311,9 @@ def move(simplex: Any, f: Any, v: Any, n: int, flat: bool, g: Any, touched: Any,
         labels[TOUCHES, r] += 1.0
         if not steady[r]:
             if labels[HIGH, r] - labels[SHIFT, r] > FAR:
-                labels[TOUCHES, r] = SWEEP  # masses stay as they were until the sweep, which comes before anyone asks
+                labels[TOUCHES, r] = (
+                    SWEEP  # masses stay as they were until the sweep, which comes before the next score
+                )
             else:
                 inside[r] = 0.0
                 for j in range(n):
@@ -228,7 +329,7 @@ def move(simplex: Any, f: Any, v: Any, n: int, flat: bool, g: Any, touched: Any,
 
 @njit(cache=True)
 def sweep(simplex: Any, k: int) -> None:
-    """Compute anew, from θ, the columns of the labels that are due."""
+    """Recompute, from θ, the columns of the labels that are due."""
     theta, mass, labels = simplex.theta, simplex.mass, simplex.labels
     for r in range(k):
         if labels[TOUCHES, r] < SWEEP:

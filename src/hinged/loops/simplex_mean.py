@@ -6,7 +6,7 @@ rounds of 1 / sum, and each coordinate what it has gathered up to the moment whe
     Σ_t w_t = gathered + mass (A - B)
 
 settled whenever the mass changes; a round costs its non-zeros times the labels it touches, as before. A forgets small
-terms beside large ones, so where the sum has grown a lot the label's whole column is settled and A begins anew.
+terms next to large ones, so where the sum has grown a lot the label's whole column is settled and A restarts at 0.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ GROWN = 1e4  # of a column's sum since A began: at this factor A has lost four d
 
 
 class Means(NamedTuple):
-    """What is kept beside a simplex; empty where no mean is asked for."""
+    """What is kept with a simplex for its mean; empty where no mean is kept."""
 
     gathered: np.ndarray  # float64 (rows, columns): Σ mass / sum over the rounds, up to B
     since: np.ndarray  # float64 (rows, columns): B
@@ -52,14 +52,15 @@ def new_means(rows: int, columns: int, kept: bool) -> Means:
 
 
 @njit(cache=True)
-def settle_row(means: Any, mass: Any, totals: Any, slots: Any, f: Any, n: int, touched: Any, rounds: int) -> None:
+def settle_row(simplex: Any, totals: Any, f: Any, touched: Any, rounds: int) -> None:
     """Before a move: let the touched labels gather, in the row's coordinates, all that `rounds` rounds brought."""
+    means, mass, slots = simplex.means, simplex.mass, simplex.slots
     labels = means.labels
     for r in touched:
         labels[SUM, r] += (rounds - labels[COUNTED, r]) / totals[r]
         labels[COUNTED, r] = rounds
         labels[LEAST, r] = min(labels[LEAST, r], totals[r])
-    for j in range(n):
+    for j in range(f.shape[0]):
         slot = slots[f[j]]
         gathered, since, masses = means.gathered[slot], means.since[slot], mass[slot]
         for r in touched:
@@ -68,16 +69,16 @@ def settle_row(means: Any, mass: Any, totals: Any, slots: Any, f: Any, n: int, t
 
 
 @njit(cache=True)
-def watch_sum(means: Any, mass: Any, totals: Any, used: int, touched: Any) -> None:
+def watch_sum(simplex: Any, totals: Any, touched: Any) -> None:
     """After a move: settle the columns of labels whose sums have grown a lot."""
     for r in touched:
-        if totals[r] > GROWN * means.labels[LEAST, r]:
-            settle_column(means, mass, used, r)
+        if totals[r] > GROWN * simplex.means.labels[LEAST, r]:
+            settle_column(simplex.means, simplex.mass, simplex.used[0], r)
 
 
 @njit(cache=True)
 def settle_column(means: Any, mass: Any, used: int, r: int) -> None:
-    """Let a label gather everywhere what is in A, and begin A anew; row 0 stands for coordinates never learnt."""
+    """Let a label gather everywhere what is in A, and restart A at 0; row 0 stands for coordinates never learnt."""
     for i in range(used + 1):
         means.gathered[i, r] += mass[i, r] * (means.labels[SUM, r] - means.since[i, r])
         means.since[i, r] = 0.0
@@ -85,16 +86,15 @@ def settle_column(means: Any, mass: Any, used: int, r: int) -> None:
 
 
 @njit(cache=True)
-def add_mean_scores(
-    means: Any, mass: Any, totals: Any, slots: Any, f: Any, v: Any, n: int, rounds: int, s: Any
-) -> None:
+def add_mean_scores(simplex: Any, totals: Any, f: Any, v: Any, rounds: int, s: Any) -> None:
     """s_r = Σ_j v_j of the mean weight at f_j, for weights of sum 1."""
+    means, mass, slots = simplex.means, simplex.mass, simplex.slots
     k = s.shape[0]
     now = np.empty(k)
     for r in range(k):
         now[r] = means.labels[SUM, r] + (rounds - means.labels[COUNTED, r]) / totals[r]
     s[:] = 0.0
-    for j in range(n):
+    for j in range(f.shape[0]):
         if f[j] < slots.shape[0]:
             slot = slots[f[j]]
             gathered, since, masses, value = means.gathered[slot], means.since[slot], mass[slot], v[j] / rounds
@@ -125,7 +125,7 @@ def grown(means: Means, rows: int, columns: int) -> Means:
 
 
 def renumbered(means: Means, mass: np.ndarray, used: int, onto: np.ndarray, columns: int) -> Means:
-    """What label r gathered as that of label onto[r], -1 for nobody's."""
+    """Return what label r gathered as that of label onto[r], -1 to drop it."""
     if not means.kept:
         return means
     kept = np.flatnonzero(onto >= 0)
@@ -151,7 +151,7 @@ def kept_means(means: Means, rows: int, columns: int) -> dict[str, np.ndarray]:
 
 
 def restored_means(arrays: dict[str, np.ndarray], rows: int, columns: int) -> Means:
-    """What such arrays hold, if it makes sense."""
+    """Return what such arrays hold, after checking it."""
     found: dict[str, np.ndarray] = {}
     for name, n in (("gathered", rows), ("since", rows), ("labels", 3)):
         kept = arrays[f"means.{name}"]

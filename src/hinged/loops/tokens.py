@@ -12,9 +12,9 @@ import numpy as np
 from numba import njit
 
 from hinged.loops.ledger import LEARNT
-from hinged.tasks.sequence import best_path, best_paths
+from hinged.tasks.sequence import best_paths, room_for
 
-__all__ = ["Chain", "Sentences", "answer", "emissions"]
+__all__ = ["Answer", "Chain", "Sentences", "answer", "emissions"]
 
 
 class Sentences(NamedTuple):
@@ -33,6 +33,15 @@ class Chain(NamedTuple):
     W: np.ndarray  # (1 or 2, rows, width): row 0 stays zero
     T: np.ndarray  # float64 (1 or 2, tags, width): [previous, current]
     used: np.ndarray  # int64 (1,): rows of W in use, row 0 among them
+
+
+class Answer(NamedTuple):
+    """What sentences were answered with."""
+
+    emissions: np.ndarray  # (tokens, tags)
+    tags: np.ndarray  # (m, tokens), the best sequences
+    scores: np.ndarray  # (m, sentences)
+    found: np.ndarray  # (sentences,): how many sequences there are, m at most
 
 
 @njit(cache=True)
@@ -83,7 +92,7 @@ def _mean_emissions(
 ) -> None:
     """Emissions by the `mean` weights, W - A / rounds, or by W itself.
 
-    The rounds are read last: beside a writer, no move is then younger than they are.
+    The rounds are read last: with a concurrent writer, no move is then younger than they are.
     """
     if mean:
         emissions(chain, sentences, begin, n, 1, aside)
@@ -96,33 +105,24 @@ def _mean_emissions(
 
 
 @njit(cache=True, nogil=True)
-def answer(
-    chain: Any, sentences: Any, k: int, counts: Any, mean: bool, m: int, E: Any, tags: Any, tops: Any, found: Any
-) -> None:
-    """Emissions of all tokens, and the `m` best sequences of each sentence; none where `m` is 0.
+def answer(chain: Any, sentences: Any, k: int, counts: Any, mean: bool, m: int, out: Any) -> None:
+    """Fill `out`, an `Answer`, with the emissions of all tokens and the `m` best sequences, none where `m` is 0.
 
-    By the `mean` weights over the rounds in `counts`, or by the current ones. E (tokens, width), tags (m, tokens),
-    tops (m, sentences), found (sentences,).
+    By the `mean` weights over the rounds in `counts`, or by the current ones.
     """
-    longest, width = _longest(sentences), chain.W.shape[2]
+    longest, width, E = _longest(sentences), chain.W.shape[2], out.emissions
     aside = np.empty((longest, width))
     late = chain.T[chain.T.shape[0] - 1].copy()
     T = chain.T[0].copy()
     rounds = counts[LEARNT]
     if mean and rounds > 0:
         T -= late / rounds
-    came, work = np.zeros((longest, width), np.int64), np.zeros((2, width))
-    many = m if m > 1 else 0
-    scores = np.zeros((2, k, many))
-    from_tag, from_place = np.zeros((longest, k, many), np.int64), np.zeros((longest, k, many), np.int64)
+    room = room_for(longest, width, k, m)
     for t in range(sentences.ends.shape[0] - 1):
         a, b = sentences.ends[t], sentences.ends[t + 1]
         _mean_emissions(chain, sentences, a, b - a, counts, mean, E[a:b], aside)
-        if m == 1:
-            tops[0, t] = best_path(E[a:b], T, b - a, k, came, work, tags[0, a:b])
-            found[t] = 1
-        elif m > 1:
-            found[t] = best_paths(E[a:b], T, b - a, k, m, scores, from_tag, from_place, tags[:, a:b], tops[:, t])
+        if m > 0:
+            out.found[t] = best_paths(E[a:b], T, b - a, k, m, room, out.tags[:, a:b], out.scores[:, t])
 
 
 @njit(cache=True)

@@ -16,14 +16,14 @@ from scipy import sparse
 
 from hinged.geometry.entropy import Entropy, simplex_weights
 from hinged.loops.rows import LEAST_NORM
-from hinged.rules.choose import is_chosen, worst
+from hinged.rules.choose import chosen
 from hinged.rules.combine import shares
 from hinged.rules.joint import joint_step
 from hinged.rules.length import alone, softening
 from hinged.rules.optimal import on_gram
 from hinged.rules.response import LOGISTIC, TILTED, Responses, lone_step
 from hinged.rules.table import Step
-from hinged.rules.words import CONSTANT, INTERIOR, JOINT, ONE, PA, PA2
+from hinged.rules.words import is_constant, is_interior, is_joint, is_softened, is_uncapped
 
 __all__ = ["TrialModel"]
 
@@ -116,23 +116,18 @@ class TrialModel:
         with np.errstate(divide="ignore"):
             caps = self.step.C / nu  # no cap where ν is 0
         margins, lam = np.full(n, self.step.margin), np.zeros(n)
-        if rule.combine in (JOINT, INTERIOR):
+        if is_joint(rule):
             return self._jointly(Z, achieved, loss, nu) if (loss > 0.0).any() else lam
-        if rule.combine == ONE:
-            j = worst(rule.length, achieved, margins)
+        for j in np.flatnonzero(chosen(rule, achieved, margins)):
             lam[j] = self._alone(Z, j, float(achieved[j]), float(caps[j]))
-            return lam
-        for j in range(n):
-            if is_chosen(rule.choose, achieved[j], margins[j]):
-                lam[j] = self._alone(Z, j, float(achieved[j]), float(caps[j]))
         shares(rule, achieved, margins, lam)
         return lam
 
     def _alone(self, Z: sparse.csr_array, j: int, achieved: float, cap: float) -> float:
         """The best step for one constraint alone."""
-        margin, length = self.step.margin, self.step.words.length
+        margin, rule = self.step.margin, self.step.words
         values = Z.data[Z.indptr[j] : Z.indptr[j + 1]]
-        if self.geometry is not None and length != CONSTANT:
+        if self.geometry is not None and not is_constant(rule):
             if achieved >= margin:
                 return 0.0
             curve = self._curve(Z.indices[Z.indptr[j] : Z.indptr[j + 1]], values)
@@ -140,7 +135,7 @@ class TrialModel:
             return lone_step(curve, 0, margin, cap)
         sq_norm = float(values @ values)
         sq_norm = sq_norm if sq_norm >= LEAST_NORM else 0.0
-        return float(alone(length, achieved, sq_norm, margin, self.step.C if length == PA2 else cap))
+        return float(alone(rule.length, achieved, sq_norm, margin, self.step.C if is_softened(rule) else cap))
 
     def _curve(self, columns: np.ndarray, values: np.ndarray) -> Responses:
         """The margin of one constraint as a function of its own step, on the simplex."""
@@ -165,15 +160,15 @@ class TrialModel:
         """The exact maximiser of the trial's dual over all its constraints."""
         step, lam = self.step, np.zeros(len(achieved))
         margins = np.full(len(achieved), step.margin)
-        if self.geometry is None and step.words.combine != INTERIOR and (nu > 0.0).all():
+        if self.geometry is None and not is_interior(step.words) and (nu > 0.0).all():
             # the trial as a ranking: one label without a vector must beat labels -z_j/ν_j, each with its own margin
             gram = np.zeros((len(achieved) + 1, len(achieved) + 1))
             gram[1:, 1:] = (Z @ Z.T).toarray() / np.outer(nu, nu)
             scores = np.concatenate([[0.0], loss / nu - step.margin])
             is_right, g = np.arange(len(scores)) == 0, np.zeros(len(scores))
-            on_gram(scores, is_right, gram, step.margin, step.C, step.words.length == PA, g)
+            on_gram(scores, is_right, gram, step.margin, step.C, is_uncapped(step.words), g)
             return np.maximum(0.0, -g[1:]) / nu
-        kept = np.flatnonzero(Z.power(2).sum(axis=1) > 0.0) if step.words.length == PA else np.arange(len(lam))
+        kept = np.flatnonzero(Z.power(2).sum(axis=1) > 0.0) if is_uncapped(step.words) else np.arange(len(lam))
         if len(kept):
             potential = self._potential(Z[kept], achieved[kept])
             lam[kept] = joint_step(potential, margins[kept], nu[kept], step.C)[0]

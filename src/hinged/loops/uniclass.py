@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
@@ -11,9 +10,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numba import njit
 
+from hinged.loops.base import Model, check_arrays, restored_ledger
 from hinged.loops.direct import Direct
 from hinged.loops.hearing import pieces
-from hinged.loops.ledger import LEARNT, MISTAKES, ROUNDS, UPDATES, new_ledger
+from hinged.loops.ledger import LEARNT, MISTAKES, ROUNDS, UPDATES
 from hinged.loops.memory import longer
 from hinged.loops.rows import USUAL_SQUARE, USUAL_SQUARE_SINGLE, Rows
 from hinged.loops.steps import Setting
@@ -26,18 +26,18 @@ SCALE, SQ_NORM, HEIGHT, LARGEST, SINCE, WIDTH = range(6)
 # The multiple is folded into the vector before the vector, which is the centre over it, leaves the range of its type.
 LEAST_SCALE, LEAST_SCALE_SINGLE = 1e-60, 1e-20
 REFRESH = 4096  # updates after which ‖c‖² is summed anew
-SHORT = 1e-3  # seconds, until a reader looks again whether there is a ball to ask
+SHORT = 1e-3  # seconds after which a reader tries again to get a ball
 Answer = TypeVar("Answer")
 
 
 @njit(cache=True)
-def _apart(indices: Any, data: Any, begin: int, end: int, v: Any, numbers: Any) -> tuple[float, float]:
+def _apart(indices: Any, data: Any, v: Any, numbers: Any) -> tuple[float, float]:
     """‖x - c‖² and ‖x‖² of one row."""
     # columns outside the row add what ‖c‖² has beyond the row's columns; nothing where the row has them all
     scale = numbers[SCALE]
     apart, met, q = 0.0, 0.0, 0.0
     others = numbers[WIDTH]
-    for j in range(begin, end):
+    for j in range(data.shape[0]):
         x = np.float64(data[j])
         if x == 0.0:  # as if it were not there: dense and sparse rows are the same rows
             continue
@@ -62,24 +62,13 @@ def _refresh(v: Any, numbers: Any) -> None:
 
 
 @njit(cache=True)
-def _learn_row(
-    indices: Any,
-    data: Any,
-    begin: int,
-    end: int,
-    length: int,
-    C: float,
-    weight: float,
-    v: Any,
-    numbers: Any,
-    counts: Any,
-    largest: float,
-) -> float:
+def _learn_row(indices: Any, data: Any, length: int, C: float, weight: float, centre: Any, largest: float) -> float:
     """Learn one row: c += τ (x - c)/‖x - c‖ where it lies outside, with the height h of a radius to be learnt.
 
     Return its loss; -1, and nothing has changed, where ‖x‖² is not below `largest`.
     """
-    apart, q = _apart(indices, data, begin, end, v, numbers)
+    v, numbers, counts = centre
+    apart, q = _apart(indices, data, v, numbers)
     if not q < largest:
         return -1.0
     height = numbers[HEIGHT]
@@ -103,7 +92,7 @@ def _learn_row(
         numbers[SCALE] *= keep
         scale = numbers[SCALE]
         share, sq_norm = a / scale, keep * keep * numbers[SQ_NORM]
-        for j in range(begin, end):  # ‖c‖² of the vector as it is stored, rounded: distances are read from it
+        for j in range(data.shape[0]):  # ‖c‖² of the vector as it is stored, rounded: distances are read from it
             before = scale * np.float64(v[indices[j]])
             v[indices[j]] += v.dtype.type(share * data[j])
             after = scale * np.float64(v[indices[j]])
@@ -120,26 +109,25 @@ def _learn_row(
 def _learn_dense(indices: Any, x: Any, length: int, C: float, v: Any, numbers: Any, counts: Any) -> float:
     """Learn one dense row; `indices` are all its columns."""
     largest = USUAL_SQUARE if x.itemsize == 8 else USUAL_SQUARE_SINGLE
-    return _learn_row(indices, x, 0, x.shape[0], length, C, 1.0, v, numbers, counts, largest)
+    return _learn_row(indices, x, length, C, 1.0, (v, numbers, counts), largest)
 
 
 @njit(cache=True, nogil=True)
-def _learn(
-    rows: Any, weights: Any, length: int, C: float, uses_weight: bool, v: Any, numbers: Any, counts: Any, losses: Any
-) -> None:
+def _learn(rows: Any, weights: Any, length: int, C: float, uses_weight: bool, centre: Any, losses: Any) -> None:
+    """Learn rows in order; `centre` is its vector, its numbers and the counts."""
     for i in range(losses.shape[0]):
         weight = weights[i] if weights.shape[0] > 0 else 1.0
         if weight > 0.0 and not uses_weight:
             weight = 1.0
-        losses[i] = _learn_row(
-            rows.indices, rows.data, rows.indptr[i], rows.indptr[i + 1], length, C, weight, v, numbers, counts, math.inf
-        )
+        row = slice(rows.indptr[i], rows.indptr[i + 1])
+        losses[i] = _learn_row(rows.indices[row], rows.data[row], length, C, weight, centre, math.inf)
 
 
 @njit(cache=True, nogil=True)
 def _distances(rows: Any, v: Any, numbers: Any, out: Any) -> None:
     for i in range(out.shape[0]):
-        out[i] = math.sqrt(_apart(rows.indices, rows.data, rows.indptr[i], rows.indptr[i + 1], v, numbers)[0])
+        row = slice(rows.indptr[i], rows.indptr[i + 1])
+        out[i] = math.sqrt(_apart(rows.indices[row], rows.data[row], v, numbers)[0])
 
 
 class Ball(NamedTuple):
@@ -170,7 +158,7 @@ class Ball(NamedTuple):
 learn_direct = Direct(_learn_dense)
 
 
-class UniclassModel:
+class UniclassModel(Model):
     """A centre, a radius and counts.
 
     Parameters
@@ -184,18 +172,17 @@ class UniclassModel:
     learns_radius : bool
     """
 
-    functions = ()  # no label features of the user's own
+    unkept = "lock", "turns"
 
     def __init__(self, dtype: Any, setting: Setting, largest: float, learns_radius: bool) -> None:
+        super().__init__()
         self.dtype, self.setting = np.dtype(dtype), setting
-        self.ledger = new_ledger()
         self.v = np.zeros(0, self.dtype)
         self.numbers = np.array([1.0, 0.0, largest if learns_radius else 0.0, largest, 0.0, 0.0])
-        self.turns = [0]  # odd while a writer is at work; the vector and its multiple make sense together alone
+        self.turns = [0]  # odd while a writer is at work: the vector and its multiple must be read together
         self.before: Ball | None = None  # while many rows are learnt, the ball before them
         self.n_features = 0
         self.columns = np.zeros(0, np.int32)
-        self.lock = threading.RLock()
 
     def widen(self, n_features: int) -> None:
         """Admit columns up to `n_features`."""
@@ -228,10 +215,10 @@ class UniclassModel:
                 self.turns[0] += 1
 
     def ask(self, question: Callable[[Ball], Answer]) -> Answer:
-        """The answer to a question about the ball of one moment.
+        """Return `question(ball)` for a consistent ball.
 
-        Where a writer was at work meanwhile, it is asked again: about the ball before the rows that are being learnt
-        if these are many, else about a copy that is made once the writer's turn is over.
+        Where a writer was at work meanwhile, the question is asked again: of the ball before the rows that are being
+        learnt if these are many, else of a copy that is made once the writer is done.
         """
         turn = self.turns[0]
         if turn % 2 == 0:
@@ -254,17 +241,19 @@ class UniclassModel:
     def learn(
         self, rows: Rows, weights: np.ndarray, advance: Callable[[int], None] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Learn rows in order; return each round's flag and loss. `advance(n)` is told of rounds done."""
+        """Learn rows in order; return each round's flag and loss. `advance(n)` is called with the rounds done."""
         losses = np.zeros(len(rows.indptr) - 1)
         words, C, _, uses_weight, *_ = self.setting
-        many = len(losses) > 1 and rows.indptr[-1] - rows.indptr[0] >= len(self.v)  # then a copy costs little beside
+        many = len(losses) > 1 and rows.indptr[-1] - rows.indptr[0] >= len(
+            self.v
+        )  # then a copy costs little in comparison
         with self._turn():
             self.before = self._copied() if many else None
             try:
                 for part in pieces(rows.indptr, advance=advance):
                     some = Rows(rows.indptr[part.start : part.stop + 1], *rows[1:])
-                    common = (self.v, self.numbers, self.ledger.counts, losses[part])
-                    _learn(some, weights[part], words.length, C, uses_weight, *common)
+                    centre = (self.v, self.numbers, self.ledger.counts)
+                    _learn(some, weights[part], words.length, C, uses_weight, centre, losses[part])
             finally:
                 self.before = None
         return (losses > 0.0).astype(np.int8), losses
@@ -285,22 +274,16 @@ class UniclassModel:
         return {"counts": self.ledger.counts, "numbers": self.numbers, "v": self.v[: self.n_features]}
 
     def restore(self, arrays: dict[str, np.ndarray], names: Any, n_labels: int) -> None:
-        """Become what `arrays` described, if it makes sense; the arrays are copied."""
-        like = {"counts": self.ledger.counts, "numbers": self.numbers, "v": np.zeros(arrays["v"].shape[:1], self.dtype)}
-        for name, array in like.items():
-            kept = arrays[name]
-            if kept.shape != array.shape or kept.dtype != array.dtype or not np.isfinite(kept).all():
-                raise ValueError(f"its {name} are damaged")
+        """Load what `arrays` describe after checking it; the arrays are copied."""
+        ledger = restored_ledger(arrays, ("counts",), "")
+        expected = {"numbers": (self.numbers.shape, np.float64), "v": (arrays["v"].shape[:1], self.dtype)}
+        check_arrays(arrays, expected)
         numbers = arrays["numbers"]
-        if (arrays["counts"] < 0).any() or numbers[WIDTH] != len(arrays["v"]) or numbers[SCALE] <= 0.0:
+        if numbers[WIDTH] != len(arrays["v"]) or numbers[SCALE] <= 0.0:
             raise ValueError("its counts are damaged")
         self.widen(len(arrays["v"]))
-        self.ledger = self.ledger._replace(counts=arrays["counts"].copy())
-        self.v, self.numbers = arrays["v"].copy(), numbers.copy()
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self.lock:
-            return {name: value for name, value in vars(self).items() if name not in ("lock", "turns")}
+        self.ledger, self.v, self.numbers = ledger, arrays["v"].copy(), numbers.copy()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, lock=threading.RLock(), turns=[0])
+        super().__setstate__(state)
+        self.turns = [0]

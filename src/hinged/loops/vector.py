@@ -10,15 +10,14 @@ from numba import njit
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, LEARNT, MISTAKES, PENALTY, ROUNDS, SQ_NORM, UPDATES
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, count_features, read_row
-from hinged.rules.combine import over_pairs
+from hinged.rules.combine import Directions, Labels, over_labels
 from hinged.rules.length import alone, softening
-from hinged.rules.optimal import on_gram
-from hinged.rules.words import JOINT, ONE, PA
+from hinged.rules.words import is_joint
 from hinged.tasks.binary import sign
 from hinged.tasks.ordinal import side
 from hinged.tasks.regression import towards
 
-__all__ = ["Vector", "learn_dense", "learn_one_constraint", "learn_thresholds", "score", "score_dense"]
+__all__ = ["Vector", "VectorLearner", "learn_dense", "learn_one_constraint", "learn_thresholds", "score", "score_dense"]
 
 
 class Vector(NamedTuple):
@@ -28,6 +27,15 @@ class Vector(NamedTuple):
     late: np.ndarray  # float64 like w, Σ age · move: the mean is w - late / rounds; empty where no mean is kept
     b: np.ndarray  # float64 (thresholds,)
     late_b: np.ndarray  # float64 like b; empty where no mean is kept
+
+
+class VectorLearner(NamedTuple):
+    """What the loops read and change."""
+
+    setting: Any  # Setting
+    scaling: Any  # Scaling
+    vector: Vector
+    ledger: Any  # Ledger
 
 
 @njit(cache=True)
@@ -102,37 +110,34 @@ def _move(vector: Any, f: Any, v: Any, n: int, step: float, age: float) -> None:
             late[f[j]] += age * step * v[j]
 
 
+@njit(cache=True, inline="always")
+def _longest(rows: Any) -> int:
+    """The most values of a row."""
+    longest = 0
+    for i in range(rows.indptr.shape[0] - 1):
+        longest = max(longest, rows.indptr[i + 1] - rows.indptr[i])
+    return longest
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def learn_one_constraint(
-    rows: Any,
-    targets: Any,
-    sample_weights: Any,
-    epsilon: float,
-    setting: Any,
-    scaling: Any,
-    vector: Any,
-    ledger: Any,
-    judged: bool,
-    longest: int,
-    flags: Any,
-    losses: Any,
+    rows: Any, targets: Any, weights: Any, learner: Any, epsilon: float, judged: bool, flags: Any, losses: Any
 ) -> None:
     """Learn rows in order: labels 0 and 1 where `epsilon` is negative, else numbers to come within `epsilon` of.
 
     `flags` gets 1 for a wrong sign, or a positive loss where numbers are learnt; `losses` the hinge of each round.
-    Rows that are not `judged` (there is nothing to tell their label from) only enter what is counted.
+    Rows that are not `judged` (only one label is known yet) are counted and nothing more.
     """
     # p score · q ‖x‖² · s the side on which the score must lie, by `margin`
-    counts, sums, w = ledger.counts, ledger.sums, vector.w
+    setting, scaling, vector, (counts, sums) = learner.setting, learner.scaling, learner.vector, learner.ledger[:2]
+    longest = _longest(rows)
     f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
     numbers = epsilon >= 0.0
     for i in range(rows.indptr.shape[0] - 1):
-        weight = sample_weights[i] if sample_weights.shape[0] > 0 else 1.0
+        weight = weights[i] if weights.shape[0] > 0 else 1.0
         n, _ = read_row(rows, i, scaling, counts[LEARNT], f, v)
-        p, q = _measure(w, f, v, n)
-        s, margin = sign(int(targets[i])), setting.margin
-        if numbers:
-            s, margin = towards(targets[i], p, epsilon)
+        p, q = _measure(vector.w, f, v, n)
+        s, margin = towards(targets[i], p, epsilon) if numbers else (sign(int(targets[i])), setting.margin)
         gap = s * p
         if judged:
             losses[i] = max(0.0, margin - gap)
@@ -155,59 +160,36 @@ def learn_one_constraint(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def learn_dense(
-    X: Any,
-    targets: Any,
-    sample_weights: Any,
-    epsilon: float,
-    setting: Any,
-    bias: float,
-    vector: Any,
-    ledger: Any,
-    flags: Any,
-    losses: Any,
-) -> None:
+def learn_dense(X: Any, targets: Any, weights: Any, learner: Any, epsilon: float, flags: Any, losses: Any) -> None:
     """`learn_one_constraint` on a dense matrix as it is, rows neither scaled nor copied; the same to the last bit."""
-    counts, sums = ledger.counts, ledger.sums
-    w, late = vector.w[1:], vector.late[1:]
-    numbers = epsilon >= 0.0
+    setting, bias, vector, (counts, sums) = learner.setting, learner.scaling.bias, learner.vector, learner.ledger[:2]
+    w, numbers = vector.w[1:], epsilon >= 0.0
     mistakes, updates, learnt = 0, 0, counts[LEARNT]
     gain, sq_norm, penalty = sums[GAIN], sums[SQ_NORM], sums[PENALTY]
     for i in range(X.shape[0]):
         x = X[i]
         p, q = _measure_dense(w, vector.w[0], x, bias)
-        s, margin = sign(int(targets[i])), setting.margin
-        if numbers:
-            s, margin = towards(targets[i], p, epsilon)
+        s, margin = towards(targets[i], p, epsilon) if numbers else (sign(int(targets[i])), setting.margin)
         gap = s * p
         loss = max(0.0, margin - gap)
         losses[i] = loss
         flags[i] = loss > 0.0 if numbers else gap <= 0.0
         mistakes += flags[i]
         C = setting.C
-        if sample_weights.shape[0] > 0:
-            if sample_weights[i] <= 0.0:
+        if weights.shape[0] > 0:
+            if weights[i] <= 0.0:
                 continue
             if setting.uses_weight:
-                C *= sample_weights[i]
+                C *= weights[i]
         step = alone(setting.words.length, gap, q, margin, C)
         if step > 0.0:
             updates += 1
             gain += step * margin
             sq_norm = moved_sq_norm(sq_norm, step * gap, step * step * q)
             penalty += softening(setting.words.length, step, C)
-            move, age = s * step, float(learnt)
-            for j in range(X.shape[1]):
-                w[j] += w.dtype.type(move * x[j])
-            if late.shape[0] > 0:
-                for j in range(X.shape[1]):
-                    late[j] += age * move * x[j]
-            if bias != 0.0:
-                vector.w[0] += w.dtype.type(move * w.dtype.type(bias))
-                if late.shape[0] > 0:
-                    vector.late[0] += age * move * w.dtype.type(bias)
+            _move_dense(vector, x, bias, s * step, float(learnt))
         learnt += 1
-        if late.shape[0] > 0:
+        if vector.late.shape[0] > 0:
             counts[LEARNT] = learnt  # as it goes: readers divide by it
     counts[ROUNDS] += X.shape[0]
     counts[MISTAKES] += mistakes
@@ -216,40 +198,45 @@ def learn_dense(
     sums[GAIN], sums[SQ_NORM], sums[PENALTY] = gain, sq_norm, penalty
 
 
+@njit(cache=True, inline="always")
+def _move_dense(vector: Any, x: Any, bias: float, step: float, age: float) -> None:
+    """w += step · x for a dense row, the bias last."""
+    w, late = vector.w[1:], vector.late[1:]
+    for j in range(x.shape[0]):
+        w[j] += w.dtype.type(step * x[j])
+    if late.shape[0] > 0:
+        for j in range(x.shape[0]):
+            late[j] += age * step * x[j]
+    if bias != 0.0:
+        vector.w[0] += w.dtype.type(step * w.dtype.type(bias))
+        if late.shape[0] > 0:
+            vector.late[0] += age * step * w.dtype.type(bias)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def learn_thresholds(
-    rows: Any,
-    targets: Any,
-    sample_weights: Any,
-    setting: Any,
-    scaling: Any,
-    vector: Any,
-    ledger: Any,
-    judged: bool,
-    longest: int,
-    flags: Any,
-    losses: Any,
+    rows: Any, targets: Any, weights: Any, learner: Any, judged: bool, flags: Any, losses: Any
 ) -> None:
     """Learn rows of known ranks, from 0, in order; a round is flagged where the score is on a wrong side of any.
 
     To the rules the constraints are pairs of labels: number 0 is the right one and scores 0, number i + 1 scores
     y_i (b_i - ⟨w, x⟩), and the pair's direction is that constraint's.
     """
-    # p score · q ‖x‖² · a the labels' scores · g their net coefficients, -λ on constraints · gram of the directions
-    counts, sums, w, b = ledger.counts, ledger.sums, vector.w, vector.b
-    k = b.shape[0] + 1
+    # p score · q ‖x‖² · a the labels' scores · g their net coefficients, -λ on constraints
+    setting, scaling, vector, (counts, sums) = learner.setting, learner.scaling, learner.vector, learner.ledger[:2]
+    k, longest, margin = vector.b.shape[0] + 1, _longest(rows), setting.margin
     f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
-    a, g, norms, gram = np.zeros(k), np.zeros(k), np.zeros((1, k)), np.zeros((k, k))
-    sides, is_right, right = np.zeros(k), np.arange(k) == 0, np.zeros(1, np.int64)
-    rule, margin = setting.words, setting.margin
+    a, g, sides = np.zeros(k), np.zeros(k), np.zeros(k)
+    directions = Directions(np.zeros((1, k)), np.zeros((k, k)), 0.0)
+    is_right, right = np.arange(k) == 0, np.zeros(1, np.int64)
     for i in range(rows.indptr.shape[0] - 1):
-        weight = sample_weights[i] if sample_weights.shape[0] > 0 else 1.0
+        weight = weights[i] if weights.shape[0] > 0 else 1.0
         n, _ = read_row(rows, i, scaling, counts[LEARNT], f, v)
-        p, q = _measure(w, f, v, n)
+        p, q = _measure(vector.w, f, v, n)
         worst = 1
         for j in range(1, k):
             sides[j] = side(j - 1, targets[i])
-            a[j] = sides[j] * (b[j - 1] - p)
+            a[j] = sides[j] * (vector.b[j - 1] - p)
             worst = j if a[j] > a[worst] else worst
         gap = -a[worst] if k > 1 and judged else np.inf
         losses[i] = max(0.0, margin - gap)
@@ -258,45 +245,53 @@ def learn_thresholds(
         counts[ROUNDS] += 1
         if weight <= 0.0:
             continue
-        C = setting.C * weight if setting.uses_weight else setting.C
-        total = 0.0
         if gap < margin:
+            C = setting.C * weight if setting.uses_weight else setting.C
             g[:] = 0.0
-            softened = 0.0
-            if rule.combine == ONE:
-                total = alone(rule.length, gap, q + 1.0, margin, C)
-                g[worst], softened = -total, softening(rule.length, total, C)
-            elif rule.combine == JOINT:
-                for j in range(1, k):
-                    for m in range(1, k):
-                        gram[j, m] = sides[j] * sides[m] * q + (1.0 if j == m else 0.0)
-                total = on_gram(a, is_right, gram, margin, C, rule.length == PA, g)
-            else:
-                norms[:] = q + 1.0
-                total, softened = over_pairs(rule, a, right, is_right, norms, margin, C, g)
+            _fill_directions(setting.words, sides, q, directions)
+            labels = Labels(a, right, is_right, 0, worst)
+            total, softened = over_labels(setting.words, labels, directions, margin, C, g)
             sums[PENALTY] += softened
-        if total > 0.0:
-            counts[UPDATES] += 1
-            age = float(counts[LEARNT])
-            step, inner, sq_move = 0.0, 0.0, 0.0
-            for j in range(1, k):
-                inner += g[j] * a[j]
-                sq_move += g[j] * g[j]
-                step -= g[j] * sides[j]
-                b[j - 1] += g[j] * sides[j]
-                if vector.late_b.shape[0] > 0:
-                    vector.late_b[j - 1] += age * g[j] * sides[j]
-            _move(vector, f, v, n, step, age)
-            sums[GAIN] += total * margin
-            sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, sq_move + step * step * q)
+            if total > 0.0:
+                counts[UPDATES] += 1
+                age = float(counts[LEARNT])
+                step, inner, sq_move = _move_thresholds(vector, sides, a, g, age)
+                _move(vector, f, v, n, step, age)
+                sums[GAIN] += total * margin
+                sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, sq_move + step * step * q)
         counts[LEARNT] += 1
         if scaling.counts:
             count_features(scaling, f, n)
 
 
+@njit(cache=True)
+def _fill_directions(rule: Any, sides: Any, q: float, directions: Any) -> None:
+    """Fill in what the rule reads: each constraint's squared norm, and for joint steps all inner products."""
+    directions.norms[:] = q + 1.0
+    if is_joint(rule):
+        for j in range(1, sides.shape[0]):
+            for m in range(1, sides.shape[0]):
+                directions.gram[j, m] = sides[j] * sides[m] * q + (1.0 if j == m else 0.0)
+
+
+@njit(cache=True)
+def _move_thresholds(vector: Any, sides: Any, a: Any, g: Any, age: float) -> tuple[float, float, float]:
+    """Move the thresholds; return how far w moves along the row, ⟨ω, Δ⟩ and the thresholds' part of ‖Δ‖²."""
+    step, inner, sq_move = 0.0, 0.0, 0.0
+    for j in range(1, g.shape[0]):
+        inner += g[j] * a[j]
+        sq_move += g[j] * g[j]
+        step -= g[j] * sides[j]
+        vector.b[j - 1] += g[j] * sides[j]
+        if vector.late_b.shape[0] > 0:
+            vector.late_b[j - 1] += age * g[j] * sides[j]
+    return step, inner, sq_move
+
+
 @njit(cache=True, nogil=True)
-def score(rows: Any, scaling: Any, w: Any, learnt: int, longest: int, out: Any) -> None:
+def score(rows: Any, scaling: Any, w: Any, learnt: int, out: Any) -> None:
     """⟨w, x⟩ of every row; nothing is learnt or counted."""
+    longest = _longest(rows)
     f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
     for i in range(out.shape[0]):
         n, _ = read_row(rows, i, scaling, learnt, f, v)

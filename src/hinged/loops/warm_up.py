@@ -1,4 +1,4 @@
-"""Compile every loop once, so that no user waits for it later."""
+"""Compile every loop once, so that later calls need not wait for it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> int:
     Parameters
     ----------
     progress : callable, optional
-        Told (name, done, total) before each version and once at the end.
+        Called with (name, done, total) before each version and once at the end.
     """
     return _run((*LABELS_ONLY, *OTHERS), progress)
 

@@ -85,23 +85,23 @@ def learn(
     >>> learnt.mistakes, learnt.scores(X).argmax(axis=1).tolist()
     (3, [0, 1, 1, 0])
     """
+    _check(kernel, rule, sharing)
+    within, where = resolve_budget(budget), resolve_device(device)
+    check_budget(within, sharing)
+    X, y = np.asarray(X), np.asarray(y, np.int64)
+    X = X if X.dtype == np.float32 else X.astype(np.float64, copy=False)
+    if before is None:
+        before = Learnt(Machine(kernel, sharing, X.dtype, 0, within, where), n_labels or 0, np.zeros(0, np.int8), 0, 0)
+    machine, known, done = before.machine.copy(), before.n_labels, before.rounds
+    rounds = LabelRounds(Rule(RULES[rule].words, cap_of(rule, C), margin), np.arange(len(y) + 1), y, np.zeros(0), known)
+    machine.learn(X, rounds, max(known, int(y.max(initial=-1)) + 1), done, block, tile)
+    mistakes = int((rounds.flags == 1).sum())
+    return Learnt(machine, rounds.n_known, rounds.flags, mistakes, rounds.updates, done + len(y), rounds.losses)
+
+
+def _check(kernel: Any, rule: str, sharing: str) -> None:
     check_kernel(kernel)
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}; got rule={rule!r}.")
     if (sharing != "multi") != isinstance(kernel, Centred):
         raise ValueError(f"sharing={sharing!r} does not go with kernel={kernel!r}: Centred is for 'single', 'hybrid'.")
-    within, where = resolve_budget(budget), resolve_device(device)
-    check_budget(within, sharing)
-    X = np.asarray(X)
-    X = X if X.dtype == np.float32 else X.astype(np.float64, copy=False)
-    y = np.asarray(y, np.int64)
-    known = n_labels or 0 if before is None else before.n_labels
-    k = max(known, int(y.max(initial=-1)) + 1)
-    machine = (
-        Machine(kernel, sharing, X.dtype, budget=within, device=where) if before is None else before.machine.copy()
-    )
-    rounds = LabelRounds(Rule(RULES[rule].words, cap_of(rule, C), margin), np.arange(len(y) + 1), y, np.zeros(0), known)
-    done = 0 if before is None else before.rounds
-    machine.learn(X, rounds, k, done, block, tile)
-    mistakes = int((rounds.flags == 1).sum())
-    return Learnt(machine, rounds.n_known, rounds.flags, mistakes, rounds.updates, done + len(y), rounds.losses)

@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from hinged.mercer.budget import Budget, learn_within
-from hinged.mercer.budget_shared import learn_shared_within
+from hinged.mercer.budget import Budget, learn_shared_within, learn_within
 from hinged.mercer.expansion import TILE, Expansion, Means, joined_by
-from hinged.mercer.functions import Centred, diagonal, formula, gram, lengths, matrix, squares
-from hinged.mercer.lazily import compiled
+from hinged.mercer.functions import Centred, compiled, diagonal, formula, gram, lengths, matrix, squares
 from hinged.mercer.rounds import Constraints, LabelRounds
 from hinged.mercer.sparse import Sparse
 from hinged.mercer.sparse_expansion import SparseExpansion
@@ -105,7 +103,7 @@ class Machine:
             self.means = self.means.fitted_to(n_features, n_outputs)
 
     def merge(self, onto: np.ndarray, n_labels: int) -> None:
-        """Make label r one with label onto[r], -1 for nobody; what is shared by all labels stays."""
+        """Merge label r into label onto[r], -1 to drop it; what all labels share stays."""
         if self.own is not None:
             self.own.merge(onto, n_labels)
         if self.means is not None:
@@ -118,12 +116,12 @@ class Machine:
 
     @property
     def sparse(self) -> bool:
-        """Whether rows are kept as `Sparse`."""
+        """Return True if rows are kept as `Sparse`."""
         return isinstance(self.own, SparseExpansion)
 
     @property
     def can_be_sparse(self) -> bool:
-        """Whether rows may be kept as `Sparse`: nothing is subtracted from them, and the kernel is built in."""
+        """Return True if rows may be kept as `Sparse`: nothing is subtracted from them, and the kernel is built in."""
         usual = self.means is None and self.budget is None and self.device is None
         return usual and formula(self.kernel) is not None and compiled() is not None
 
@@ -133,7 +131,7 @@ class Machine:
             self.own = SparseExpansion.of(self.own)
 
     def copy(self) -> Machine:
-        """A machine of its own that knows the same: to learn on with, or to ask while this one learns."""
+        """A machine of its own that knows the same: to learn with, or to score with while this one learns."""
         twin = object.__new__(type(self))
         twin.kernel, twin.dtype, twin.budget, twin.device = self.kernel, self.dtype, self.budget, self.device
         twin.own = None if self.own is None else self.own.copy()
@@ -141,7 +139,7 @@ class Machine:
         twin.means = self.means
         return twin
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ scores
     def scores(self, X: np.ndarray, n_outputs: int, beyond: np.ndarray | None = None, tile: int = TILE) -> np.ndarray:
         """Scores (rows, labels) by what is learnt so far.
 
@@ -170,7 +168,7 @@ class Machine:
         return X[some] if isinstance(X, Sparse) else np.ascontiguousarray(X[some], self.dtype)
 
     def _work(self, X: np.ndarray, n_outputs: int, least: int = 0) -> float:
-        """Multiplications of scoring rows, with at least so many past ones; a function of the user's counts none."""
+        """Multiplications of scoring rows, with at least so many past ones; a user's own function counts none."""
         if callable(self.kernel):
             return 0.0
         own = 0 if self.own is None else max(least, self.own.n)
@@ -214,7 +212,7 @@ class Machine:
         block: int | None = None,
         tile: int | None = None,
     ) -> None:
-        """Learn the rows of X in order, as `rounds` decides; it is asked once a round."""
+        """Learn the rows of X in order; `rounds` decides each of them once."""
         self.fit_to(X.shape[1], n_outputs)
         self._compare_with_past(X)
         if self.budget is not None and self.means is not None:
@@ -277,7 +275,7 @@ class Machine:
             own.append(some[moved], coef, first_round + first + moved)
 
     def _compare_with_past(self, X: Any) -> None:
-        """Check a function of the user's on a past row and a new one: one alone could not show K(x, z) ≠ K(z, x)."""
+        """Check a user's kernel on a past row and a new one: a single row could not show that K(x, z) ≠ K(z, x)."""
         past = self.shared if self.own is None else self.own
         if formula(self.kernel) is None and self.device is None and len(X) and past is not None and past.n:
             two = np.concatenate([past.filled.rows[-1:], self._rows(X, slice(1))])
@@ -349,7 +347,7 @@ class Machine:
             self.shared.append(seen[at, labels], by[:, None], first_round + first + at)
 
     def look_ahead(self, X: np.ndarray, means: Means, first: int, rounds: Rounds) -> tuple[np.ndarray, np.ndarray]:
-        """Rows as seen from the means of their own moments: those follow the labels, whatever is learnt."""
+        """Rows less the labels' means before each of them; the means follow the labels alone, whatever is learnt."""
         k = len(means.counts)
         seen, alike = np.empty((len(X), k, X.shape[1]), self.dtype), np.empty((len(X), k), np.int64)
         for i, x in enumerate(X):

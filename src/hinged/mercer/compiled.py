@@ -13,12 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hinged.rules.combine import over_pairs
+from hinged.rules.combine import Directions, Labels, over_labels
 from hinged.rules.length import alone, softening
-from hinged.rules.optimal import by_sorting
-from hinged.rules.words import JOINT, ONE, Words
+from hinged.rules.words import Words
+from hinged.tasks.binary import sign
+from hinged.tasks.labels import find_new, judge, runner_up
+from hinged.tasks.regression import towards
 
-__all__ = ["Formula", "Noted", "Numbers", "Sums", "add_lines", "constraint_rounds", "label_rounds", "raise_all"]
+__all__ = ["Block", "Formula", "Noted", "Numbers", "add_lines", "constraint_rounds", "label_rounds", "raise_all"]
+
+KNOWN, NOTED, MOVED, LEARNT = range(4)
+GAIN, SQ_NORM, PENALTY = range(3)
 
 
 class Formula(NamedTuple):
@@ -38,6 +43,15 @@ class Numbers(NamedTuple):
     least_norm: float
 
 
+class Block(NamedTuple):
+    """Rows that are learnt one after another."""
+
+    X: np.ndarray  # (rounds, features); K of the rows where the formula says that it is given
+    lengths: np.ndarray  # float64 (rounds,): K(x, x)
+    scores: np.ndarray  # float64 (labels, rounds): by what was learnt before the block; corrected after each step
+    weights: np.ndarray  # float64 (rounds,) or none
+
+
 class Noted(NamedTuple):
     """What is written down of each round, and of each step."""
 
@@ -49,18 +63,8 @@ class Noted(NamedTuple):
     hits: np.ndarray  # bool (rounds,): and whether it was right
     moved: np.ndarray  # int64 (rounds,): rounds with a step
     coef: np.ndarray  # float64 (rounds, labels): their net coefficients
-
-
-class Sums(NamedTuple):
-    """What the rounds amounted to, as in `hinged.mercer.rounds.Rounds`."""
-
-    n_known: int
-    noted: int
-    moved: int
-    learnt: int
-    gain: float
-    sq_norm: float
-    penalty: float
+    counts: np.ndarray  # int64 (4,): KNOWN labels, rounds NOTED, rounds that MOVED, rounds with a weight
+    sums: np.ndarray  # float64 (3,): GAIN, SQ_NORM and PENALTY of `hinged.mercer.rounds.Rounds`
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # sums of products by SIMD
@@ -149,174 +153,133 @@ def _fill(formula: Any, X: Any, i: int, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _note_lead(noted: Any, at: int, s: Any, is_right: Any, one: bool, low: int, rival: int) -> None:
-    """Write down how far the winner leads, and the middle between right and wrong."""
-    gap = s[low] - s[rival]
-    noted.middles[at] = 0.5 * (s[low] + s[rival])
-    if gap > 0.0 and one:
-        noted.leads[at], noted.hits[at] = gap, True
-        return
-    first = 0
-    for r in range(1, s.shape[0]):
-        if s[r] > s[first]:
-            first = r
-    second = -math.inf
-    for r in range(s.shape[0]):
-        if r != first:
-            second = max(second, s[r])
-    noted.leads[at], noted.hits[at] = s[first] - second, is_right[first]
+def _weigh(rule: Any, weights: Any, i: int) -> tuple[float, bool]:
+    """Return the cap on a round's steps, and True if it is learnt at all."""
+    if weights.shape[0] == 0:
+        return rule.C, True
+    return rule.C * weights[i] if rule.uses_weight else rule.C, weights[i] > 0.0
 
 
 @njit(cache=True, nogil=True)
-def _step(
-    rule: Any, C: float, s: Any, right: Any, is_right: Any, low: int, rival: int, size: float, work: Any, g: Any
-) -> tuple[float, float]:
-    """Fill `g` with the net coefficients of a round; return Σλ and what the dual subtracts. `size` is K(x, x)."""
-    g[:] = 0.0
-    gap, norm, words = s[low] - s[rival], 2.0 * size if 2.0 * size >= rule.least_norm else 0.0, rule.words
-    if words.combine != ONE and words.combine != JOINT:
-        return over_pairs(words, s, right, is_right, np.full((right.shape[0], s.shape[0]), norm), rule.margin, C, g)
-    if words.combine == JOINT and size >= rule.least_norm:
-        return by_sorting(s, is_right, size, rule.margin, C, work, g), 0.0
-    total = alone(words.length, gap, norm if words.combine == ONE else 0.0, rule.margin, C)
-    g[low], g[rival] = total, -total
-    return total, softening(words.length, total, C)
+def _note_lead(noted: Any, labels: Any) -> None:
+    """Write down how far the winner leads, and the middle between right and wrong."""
+    s, at = labels.scores, noted.counts[NOTED]
+    first, lead = runner_up(s)
+    noted.middles[at] = 0.5 * (s[labels.relevant[labels.low]] + s[labels.rival])
+    noted.leads[at], noted.hits[at] = lead, labels.is_relevant[first]
+    noted.counts[NOTED] += 1
+
+
+@njit(cache=True, nogil=True)
+def _note_step(noted: Any, i: int, gain: float, change: float, penalty: float) -> None:
+    """Enter the step of round `i` in the sums."""
+    noted.moved[noted.counts[MOVED]] = i
+    noted.counts[MOVED] += 1
+    noted.sums[GAIN] += gain
+    noted.sums[SQ_NORM] += change
+    noted.sums[PENALTY] += penalty
+
+
+@njit(cache=True, nogil=True)
+def _correct(formula: Any, block: Any, i: int, g: Any, column: Any) -> None:
+    """Add what the step of round `i` changes to the scores of the rows after it; `column` is scratch."""
+    n = block.X.shape[0]
+    if i + 1 < n:
+        _fill(formula, block.X, i, column)
+        for r in range(g.shape[0]):
+            if g[r] != 0.0:
+                row, share = block.scores[r], g[r]
+                for j in range(i + 1, n):
+                    row[j] += share * column[j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def label_rounds(
-    formula: Any,
-    rule: Any,
-    X: Any,
-    lengths: Any,
-    scores: Any,
-    indptr: Any,
-    labels: Any,
-    weights: Any,
-    n_known: int,
-    noted: Any,
-) -> Any:
-    """Judge and learn rows on labels in order, correcting `scores` (labels, rows) after each step; return the sums.
+def label_rounds(formula: Any, rule: Any, block: Any, indptr: Any, right_labels: Any, noted: Any) -> None:
+    """Judge and learn rows on labels in order, correcting the block's scores after each step.
 
-    `lengths` are K(x, x); `indptr` and `labels` the right labels of each row, `weights` theirs or none.
+    `indptr` and `right_labels` are the right labels of each row; `noted.counts[KNOWN]` labels are known before.
     """
     # s scores of a round · g net coefficients · column K(x_i, x_j) of a step's row with those after it
-    n, most = X.shape[0], scores.shape[0]
-    s_room, g_room, work, column = np.zeros(most), np.zeros(most), np.zeros(most), np.zeros(n, X.dtype)
-    right_room = np.zeros(most, np.bool_)
-    gain, sq_norm, penalty = 0.0, 0.0, 0.0
-    told, moved, learnt = 0, 0, 0
+    n, most = block.X.shape[0], block.scores.shape[0]
+    s_room, g_room, column, right_room = (
+        np.zeros(most),
+        np.zeros(most),
+        np.zeros(n, block.X.dtype),
+        np.zeros(most, np.bool_),
+    )
     for i in range(n):
-        right, k, C = labels[indptr[i] : indptr[i + 1]], n_known, rule.C
-        if weights.shape[0] > 0:
-            C = rule.C * weights[i] if rule.uses_weight else rule.C
-        counts = weights.shape[0] == 0 or weights[i] > 0.0
-        learnt += counts
-        lowest, highest = most, -1
-        for r in right:
-            lowest, highest = min(lowest, r), max(highest, r)
-        if right.shape[0] > 0 and (lowest < 0 or highest >= k):
+        right, k = right_labels[indptr[i] : indptr[i + 1]], noted.counts[KNOWN]
+        C, is_learnt = _weigh(rule, block.weights, i)
+        noted.counts[LEARNT] += is_learnt
+        is_new, after = find_new(right, k)
+        if is_new:
             noted.flags[i], noted.ranks[i] = -1, 0
-            if counts:
-                n_known = max(k, highest + 1)
+            if is_learnt:
+                noted.counts[KNOWN] = after
+        if is_new or right.shape[0] == 0 or right.shape[0] >= k:
             continue
-        if right.shape[0] == 0 or right.shape[0] >= k:
-            continue
-        # ---- who wins
-        s, g, is_right = s_room[:k], g_room[:k], right_room[:k]
-        is_right[:] = False
+        # ---- score and count
+        s, is_right = s_room[:k], right_room[:k]
+        s[:] = block.scores[:k, i]
         for r in right:
             is_right[r] = True
-        low, rival, best = -1, -1, -math.inf
-        for r in range(k):
-            s[r] = scores[r, i]
-            if is_right[r]:
-                best = max(best, s[r])
-                if low < 0 or s[r] < s[low]:
-                    low = r
-            elif rival < 0 or s[r] > s[rival]:
-                rival = r
-        gap = s[low] - s[rival]
+        low, rival, gap, rank = judge(s, right, is_right)
+        labels = Labels(s, right, is_right, low, rival)
         noted.losses[i] = max(0.0, rule.margin - gap)
         if gap <= 0.0:
-            above = 0
-            for r in range(k):
-                above += not is_right[r] and s[r] >= best
-            noted.flags[i], noted.ranks[i] = 1, 1 + above
-        if not counts:
-            continue
-        _note_lead(noted, told, s, is_right, right.shape[0] == 1, low, rival)
-        told += 1
-        if gap >= rule.margin:
-            continue
-        # ---- the step, and what it does to the rows that follow
-        total, softened = _step(rule, C, s, right, is_right, low, rival, lengths[i], work, g)
-        if total <= 0.0:
-            continue
-        noted.moved[moved] = i
-        inner, square = 0.0, 0.0
-        for r in range(k):
-            noted.coef[moved, r] = g[r]
-            inner += g[r] * s[r]
-            square += g[r] * g[r]
-        moved += 1
-        gain += total * rule.margin
-        sq_norm += 2.0 * inner + lengths[i] * square
-        penalty += softened
-        if i + 1 < n:
-            _fill(formula, X, i, column)
-            for r in range(k):
-                if g[r] != 0.0:
-                    row, share = scores[r], g[r]
-                    for j in range(i + 1, n):
-                        row[j] += share * column[j]
-    return Sums(n_known, told, moved, learnt, gain, sq_norm, penalty)
+            noted.flags[i], noted.ranks[i] = 1, rank
+        if is_learnt:
+            _note_lead(noted, labels)
+            if gap < rule.margin:
+                g, at = g_room[:k], noted.counts[MOVED]
+                total, softened = _step(rule, C, labels, block.lengths[i], g)
+                if total > 0.0:
+                    noted.coef[at, :k] = g
+                    change = _change(g, s, block.lengths[i])
+                    _note_step(noted, i, total * rule.margin, change, softened)
+                    _correct(formula, block, i, g, column)
+        for r in right:
+            is_right[r] = False
+
+
+@njit(cache=True, nogil=True)
+def _step(rule: Any, C: float, labels: Any, size: float, g: Any) -> tuple[float, float]:
+    """Fill `g` with the net coefficients of a round; return Σλ and what the dual subtracts. `size` is K(x, x)."""
+    norm = 2.0 * size if 2.0 * size >= rule.least_norm else 0.0
+    norms = np.full((labels.relevant.shape[0], g.shape[0]), norm)
+    directions = Directions(norms, np.zeros((0, 0)), size if size >= rule.least_norm else 0.0)
+    g[:] = 0.0
+    return over_labels(rule.words, labels, directions, rule.margin, C, g)
+
+
+@njit(cache=True, nogil=True)
+def _change(g: Any, s: Any, size: float) -> float:
+    """Return by how much a step changes ‖ω‖²."""
+    inner, square = 0.0, 0.0
+    for r in range(g.shape[0]):
+        inner += g[r] * s[r]
+        square += g[r] * g[r]
+    return 2.0 * inner + size * square
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def constraint_rounds(
-    formula: Any,
-    rule: Any,
-    X: Any,
-    lengths: Any,
-    scores: Any,
-    targets: Any,
-    weights: Any,
-    epsilon: float,
-    noted: Any,
-) -> Any:
+def constraint_rounds(formula: Any, rule: Any, block: Any, targets: Any, epsilon: float, noted: Any) -> None:
     """The same for one constraint a round: labels 0 and 1, or numbers where `epsilon` is not negative."""
-    n = X.shape[0]
-    column = np.zeros(n, X.dtype)
-    gain, sq_norm, penalty = 0.0, 0.0, 0.0
-    moved, learnt = 0, 0
-    for i in range(n):
-        C, score, target = rule.C, scores[0, i], targets[i]
-        if weights.shape[0] > 0:
-            C = rule.C * weights[i] if rule.uses_weight else rule.C
-        counts = weights.shape[0] == 0 or weights[i] > 0.0
-        learnt += counts
-        if epsilon < 0.0:
-            side, margin = 1.0 if target > 0.0 else -1.0, rule.margin
-        else:
-            side = 1.0 if target > score else -1.0
-            margin = side * target - epsilon
+    column, g = np.zeros(block.X.shape[0], block.X.dtype), np.zeros(1)
+    for i in range(block.X.shape[0]):
+        C, is_learnt = _weigh(rule, block.weights, i)
+        noted.counts[LEARNT] += is_learnt
+        score, numbers = block.scores[0, i], epsilon >= 0.0
+        side, margin = towards(targets[i], score, epsilon) if numbers else (sign(int(targets[i])), rule.margin)
         gap = side * score
         noted.losses[i] = max(0.0, margin - gap)
-        noted.flags[i] = gap <= 0.0 if epsilon < 0.0 else noted.losses[i] > 0.0
-        if not counts:
+        noted.flags[i] = noted.losses[i] > 0.0 if numbers else gap <= 0.0
+        if not is_learnt:
             continue
-        norm = lengths[i] if lengths[i] >= rule.least_norm else 0.0
+        norm = block.lengths[i] if block.lengths[i] >= rule.least_norm else 0.0
         step = alone(rule.words.length, gap, norm, margin, C)
-        if step <= 0.0:
-            continue
-        noted.moved[moved], noted.coef[moved, 0] = i, side * step
-        moved += 1
-        gain += step * margin
-        sq_norm += 2.0 * step * gap + step * step * norm
-        penalty += softening(rule.words.length, step, C)
-        if i + 1 < n:
-            _fill(formula, X, i, column)
-            for j in range(i + 1, n):
-                scores[0, j] += side * step * column[j]
-    return Sums(0, 0, moved, learnt, gain, sq_norm, penalty)
+        if step > 0.0:
+            g[0] = noted.coef[noted.counts[MOVED], 0] = side * step
+            change = 2.0 * step * gap + step * step * norm
+            _note_step(noted, i, step * margin, change, softening(rule.words.length, step, C))
+            _correct(formula, block, i, g, column)

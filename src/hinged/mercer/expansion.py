@@ -113,7 +113,7 @@ class Expansion:
         return squares(rows)
 
     def replace(self, rows: np.ndarray, sq: np.ndarray, coef: np.ndarray, rounds: np.ndarray) -> None:
-        """Remember these rows and no others; whoever reads the old ones keeps them."""
+        """Remember these rows and no others; readers of the old ones keep them."""
         self.state = len(rows), Held(rows, sq.astype(self.dtype), self.fitting(coef), rounds)
 
     def fitting(self, coef: Any) -> Any:
@@ -129,7 +129,7 @@ class Expansion:
         return coef
 
     def merge(self, onto: np.ndarray, n_outputs: int) -> None:
-        """Add the coefficients of output r to those of onto[r], -1 for nobody's."""
+        """Add the coefficients of output r to those of onto[r], -1 to drop them."""
         used = self.used
         coef = self._room(self.n, 0, n_outputs).coef
         for r, to in enumerate(onto[: self.n_outputs]):
@@ -219,7 +219,7 @@ class Means:
             self.compare()
 
     def merged(self, onto: np.ndarray, n_labels: int) -> Means:
-        """Means in which the rows of label r are added to those of onto[r], -1 for nobody's."""
+        """Means in which the rows of label r are added to those of onto[r], -1 to drop them."""
         twin = Means(self.sums.shape[1], n_labels)
         for r, to in enumerate(onto[: len(self.counts)]):
             if to >= 0:
@@ -245,7 +245,7 @@ class Means:
 def joined_by(g: np.ndarray, alike: np.ndarray) -> np.ndarray:
     """Net coefficients of label vectors that differ: those of equal vectors are one, and all of them sum to exactly 0.
 
-    A step among labels that nothing tells apart then leaves no trace, not even one of rounding.
+    A step among labels with equal vectors then changes nothing, not even by rounding.
     """
     joined = np.bincount(alike, g, len(g))
     right = alike[int(g.argmax())]

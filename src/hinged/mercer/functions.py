@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from hinged.mercer.lazily import compiled
 from hinged.mercer.sparse import Sparse
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Linear",
     "Polynomial",
     "check_kernel",
+    "compiled",
     "diagonal",
     "formula",
     "gram",
@@ -31,6 +32,16 @@ __all__ = [
 MANY = 4096
 #: What rounding may do to the two halves of a symmetric matrix, relative to its diagonal.
 ASYMMETRY = {"float64": 1e-8, "float32": 1e-3}
+
+
+@cache
+def compiled() -> Any:
+    """Return the module `hinged.mercer.compiled`, imported at the first call; None where Numba is not installed."""
+    try:
+        from hinged.mercer import compiled as loops
+    except ImportError:
+        return None
+    return loops
 
 
 @dataclass(frozen=True)
@@ -219,7 +230,7 @@ def matrix(
 
 
 def diagonal(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray | None:
-    """K(x, x) of each row, without rounding where it is known in closed form; None for a function of the user's."""
+    """K(x, x) of each row, without rounding where it is known in closed form; None for a user's own function."""
     if isinstance(kernel, Gaussian):
         return np.ones(len(X), X.dtype)
     if isinstance(kernel, Linear | Polynomial):
@@ -231,7 +242,7 @@ def diagonal(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray | None:
 
 
 def formula(kernel: Any) -> tuple[float, int] | None:
-    """A built-in kernel in two numbers: (gamma, 0) for `Gaussian`, else (a, d); None for a function of the user's.
+    """A built-in kernel in two numbers: (gamma, 0) for `Gaussian`, else (a, d); None for a user's own function.
 
     Examples
     --------
@@ -270,7 +281,7 @@ def gram(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
 
 
 def check_values(kernel: Any, values: np.ndarray, symmetric: bool = False) -> None:
-    """Refuse what is no K among some rows; `symmetric` where it is so by its formula."""
+    """Refuse values that cannot be K among some rows; `symmetric` says that the formula makes them symmetric."""
     if not np.isfinite(values).all():
         _refuse(kernel, bool(np.isnan(values).any()))
     across = np.diagonal(values)

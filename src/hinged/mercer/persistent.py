@@ -4,6 +4,9 @@ A program holds the scores of a few rows at a time, a strip of the block. A roun
 chooses the step, and adds the step's share, g K(x_i, ·), to the rows of the strip; the next round then sees it. What
 earlier strips moved is added to a strip before its first round. Whatever does not depend on the steps is fetched a
 round ahead, and not touched before it is needed, or the program would wait for it.
+
+Triton has no compiled functions of Numba's, so the step of a rule is written again here, for all labels at once.
+tests/mercer/test_devices.py compares it with `hinged.rules.combine.over_labels` bit for bit, in Triton's interpreter.
 """
 
 from __future__ import annotations
@@ -17,16 +20,16 @@ import triton.language as tl
 
 from hinged.rules import words
 
-__all__ = ["COLUMNS", "MOST_LABELS", "Program", "shape_for"]
+__all__ = ["COLUMNS", "Program", "can_run", "shape_for"]
 
-#: What a round tells, by column of the table it is written to.
+#: What is recorded of a round, by column of the table.
 COLUMNS = ("flag", "rank", "total", "inner", "sq_move", "lead", "hit", "middle", "noted", "loss", "softened")
 #: What a program holds for up to 16 labels: rows of a strip, moved rows looked at together. More labels, fewer rows.
 STRIP, PAST, MOST_LABELS = 32, 16, 2048
 WARPS = 4
 # the words of rules, as programs read them
 CONSTANT, PA1, PA2 = tl.constexpr(words.CONSTANT), tl.constexpr(words.PA1), tl.constexpr(words.PA2)
-ONE, JOINT, MISSING = tl.constexpr(words.ONE), tl.constexpr(words.JOINT), tl.constexpr(words.MISSING)
+ONE, MEAN, MISSING = tl.constexpr(words.ONE), tl.constexpr(words.MEAN), tl.constexpr(words.MISSING)
 
 
 @triton.jit
@@ -47,13 +50,119 @@ def _alone(gap, norm, margin, cap, infinite, LENGTH: tl.constexpr):  # type: ign
     return step
 
 
+@triton.jit
+def _mean(gaps, steps, margin, CHOOSE: tl.constexpr):  # type: ignore[no-untyped-def]
+    """`hinged.rules.combine.mean`: an equal share of each chosen step."""
+    if CHOOSE == MISSING:
+        chosen = gaps < margin
+    else:
+        chosen = gaps <= 0.0
+    count = tl.sum(tl.where(chosen, 0.0 * margin + 1.0, 0.0 * margin), axis=0)
+    return tl.where(chosen, steps / tl.maximum(count, 1.0), 0.0 * margin)
+
+
+@triton.jit
+def _joint(own, rivals, top, rival, length, margin, cap, labels):  # type: ignore[no-untyped-def]
+    """`hinged.rules.optimal.by_sorting` for one right label: rivals join from the highest on, while that gains.
+
+    Return the total, and the level to which the rivals above it are pressed.
+    """
+    joined, count = top, 0.0 * margin + 1.0
+    left = tl.where((labels == rival) | (rivals <= own - margin), float("-inf"), rivals)
+    total = tl.minimum((margin - own + joined) / (2.0 * length), cap)
+    following, at = tl.max(left, axis=0, return_indices=True, return_indices_tie_break_left=True)
+    while (joined - count * following) / length < total:
+        joined, count = joined + following, count + 1.0
+        left = tl.where(labels == at, float("-inf"), left)
+        total = (margin - own + joined / count) / (length * (1.0 + 1.0 / count))
+        total = tl.minimum(total, cap)
+        following, at = tl.max(left, axis=0, return_indices=True, return_indices_tie_break_left=True)
+    return total, (joined - length * total) / count
+
+
+@triton.jit
+def _step(  # type: ignore[no-untyped-def]
+    s, y, own, rivals, top, rival, known, length, margin, cap, least, infinite, labels,
+    CHOOSE: tl.constexpr, LENGTH: tl.constexpr, COMBINE: tl.constexpr,
+):  # fmt: skip
+    """`hinged.rules.combine.over_labels` for one right label `y` with vectors of the labels' own, ‖x‖² = `length`.
+
+    Return the labels' net coefficients, Σλ, and what the dual subtracts.
+    """
+    zero = 0.0 * margin
+    softened = zero
+    norm = tl.where(2.0 * length >= least, 2.0 * length, zero)
+    if COMBINE == ONE:
+        total = _alone(own - top, norm, margin, cap, infinite, LENGTH)
+        g = tl.where(labels == y, total, tl.where(labels == rival, -total, zero))
+        if LENGTH == PA2:
+            softened = total * total / (4.0 * cap)
+    elif COMBINE == MEAN:
+        gaps = own - rivals
+        steps = _mean(gaps, _alone(gaps, norm, margin, cap, infinite, LENGTH), margin, CHOOSE)
+        total = tl.sum(steps, axis=0)
+        g = tl.where(labels == y, total, -steps)
+        if LENGTH == PA2:
+            softened = tl.sum(steps * steps / (4.0 * cap), axis=0)
+    else:
+        total = _alone(own - top, zero, margin, cap, infinite, LENGTH)
+        g = tl.where(labels == y, total, tl.where(labels == rival, -total, zero))
+        if length >= least:
+            total, down = _joint(own, rivals, top, rival, length, margin, cap, labels)
+            others = (labels < known) & (labels != y)
+            moves = tl.where(others, tl.maximum(zero, (s - down) / length), zero)
+            up = tl.maximum(zero, ((length * total + own) - own) / length)
+            g = tl.where(labels == y, up, -moves)
+    return g, total, softened
+
+
+@triton.jit
+def _corrected(  # type: ignore[no-untyped-def]
+    scores, among, coef, moved, rows, labels, n, n_moved, K: tl.constexpr, PAST: tl.constexpr
+):
+    """The scores of a strip's rows: by the past, and by what the block moved so far."""
+    past = tl.arange(0, PAST)
+    s_all = tl.load(scores + rows[:, None] * K + labels[None, :], mask=rows[:, None] < n, other=0.0)
+    for m in range(0, n_moved, PAST):
+        some = m + past < n_moved
+        at = tl.load(moved + m + past, mask=some, other=0)
+        inside = some[:, None] & (rows[None, :] < n)
+        values = tl.load(among + at[:, None] * n + rows[None, :], mask=inside, other=0.0).to(tl.float64)
+        by = tl.load(coef + at[:, None] * K + labels[None, :], mask=some[:, None], other=0.0)
+        s_all += tl.sum(values[:, :, None] * by[:, None, :], axis=0)
+    return s_all
+
+
+@triton.jit
+def _judge(s, y, known, margin, labels):  # type: ignore[no-untyped-def]
+    """What `hinged.tasks.labels.judge` and `runner_up` say of one right label, its score and the rivals' scores.
+
+    Return those, the highest rival's score and number, the gap, the winner's lead, 1 if it is right, and the rank.
+    """
+    zero = 0.0 * margin
+    one = zero + 1.0
+    own = tl.sum(tl.where(labels == y, s, zero), axis=0)
+    rivals = tl.where((labels < known) & (labels != y), s, float("-inf"))
+    top, rival = tl.max(rivals, axis=0, return_indices=True, return_indices_tie_break_left=True)
+    gap = own - top
+    lead, hit, rank = gap, one, one
+    if gap <= 0.0:
+        rank = one + tl.sum(tl.where(rivals >= own, one, zero), axis=0)
+        second = tl.max(tl.where(labels == rival, float("-inf"), rivals), axis=0)
+        lead, hit = top - tl.maximum(own, second), zero
+        if (gap == 0.0) & (y < rival):  # a tie goes to the lowest label
+            hit = one
+    return own, rivals, top, rival, gap, lead, hit, rank
+
+
 @triton.jit(do_not_specialize=["n_known"])
 def _program(  # type: ignore[no-untyped-def]
     scores, among, worst, meta, told, coef, moved, status, numbers, n, n_known, infinite,
     CHOOSE: tl.constexpr, LENGTH: tl.constexpr, COMBINE: tl.constexpr,
     K: tl.constexpr, STRIP: tl.constexpr, PAST: tl.constexpr, COLS: tl.constexpr,
 ):  # fmt: skip
-    labels, strip, past = tl.arange(0, K), tl.arange(0, STRIP), tl.arange(0, PAST)
+    """Run the rounds of a block; `Program.run` says what each array holds."""
+    labels, strip = tl.arange(0, K), tl.arange(0, STRIP)
     margin, least = tl.load(numbers), tl.load(numbers + 1)
     zero = 0.0 * least
     one = zero + 1.0
@@ -66,105 +175,38 @@ def _program(  # type: ignore[no-untyped-def]
     rows = strip
     next_products = tl.zeros([STRIP], among.dtype.element_ty)
     for i in range(n):
-        if i % STRIP == 0:  # the next strip: scores by the past, and by what the block moved so far
+        if i % STRIP == 0:
             rows = i + strip
             tl.debug_barrier()
-            s_all = tl.load(scores + rows[:, None] * K + labels[None, :], mask=rows[:, None] < n, other=0.0)
-            for m in range(0, n_moved, PAST):
-                some = m + past < n_moved
-                at = tl.load(moved + m + past, mask=some, other=0)
-                inside = some[:, None] & (rows[None, :] < n)
-                values = tl.load(among + at[:, None] * n + rows[None, :], mask=inside, other=0.0).to(tl.float64)
-                by = tl.load(coef + at[:, None] * K + labels[None, :], mask=some[:, None], other=0.0)
-                s_all += tl.sum(values[:, :, None] * by[:, None, :], axis=0)
+            s_all = _corrected(scores, among, coef, moved, rows, labels, n, n_moved, K, PAST)
             next_products = tl.load(among + i * n + rows, mask=rows < n, other=0.0)
         products, length = next_products.to(tl.float64), next_length.to(tl.float64)
         y, cap, weight = next_y.to(tl.int64), next_cap, next_weight
         later = tl.minimum(i + 1, n - 1)
         next_products = tl.load(among + later * n + rows, mask=rows < n, other=0.0)
         next_length = tl.load(among + later * n + later)
-        next_y, next_cap, next_weight = (
-            tl.load(meta + 3 * later),
-            tl.load(meta + 3 * later + 1),
-            tl.load(meta + 3 * later + 2),
-        )
+        of_later = meta + 3 * later
+        next_y, next_cap, next_weight = tl.load(of_later), tl.load(of_later + 1), tl.load(of_later + 2)
         s = tl.sum(tl.where(rows[:, None] == i, s_all, zero), axis=0)
         sound = sound & (length >= 0.0)
-        flag, rank, noted, softened, total, inner, sq_move, lead, hit, middle, loss = (
-            zero,
-            one,
-            zero,
-            zero,
-            zero,
-            zero,
-            zero,
-            zero,
-            zero,
-            zero,
-            zero,
-        )
+        flag, rank, total, inner, sq_move, lead = zero, one, zero, zero, zero, zero
+        hit, middle, noted, loss, softened = zero, zero, zero, zero, zero
         if y >= known or y < 0:
             flag, rank = -one, zero
             if weight > 0.0:
                 known = tl.maximum(known, y + 1)
         elif known > 1:
-            valid = labels < known
-            own = tl.sum(tl.where(labels == y, s, zero), axis=0)
-            rivals = tl.where(valid & (labels != y), s, float("-inf"))
-            top, rival = tl.max(rivals, axis=0, return_indices=True, return_indices_tie_break_left=True)
-            gap = own - top
+            own, rivals, top, rival, gap, lead, hit, rank = _judge(s, y, known, margin, labels)
             sound = sound & (gap - gap == 0.0)
-            lead, hit, middle, loss = gap, one, 0.5 * (own + top), tl.maximum(zero, margin - gap)
-            noted = tl.where(weight > 0.0, one, zero)
-            if gap <= 0.0:
-                flag, hit = one, zero
-                rank = one + tl.sum(tl.where(rivals >= own, one, zero), axis=0)
-                second = tl.max(tl.where(labels == rival, float("-inf"), rivals), axis=0)
-                lead = top - tl.maximum(own, second)
-                if (gap == 0.0) & (y < rival):  # a tie goes to the lowest label
-                    hit = one
+            flag, noted = tl.where(gap <= 0.0, one, zero), tl.where(weight > 0.0, one, zero)
+            middle, loss = 0.5 * (own + top), tl.maximum(zero, margin - gap)
             if (weight > 0.0) & (gap < margin):
-                g = tl.zeros([K], tl.float64)
-                norm = tl.where(2.0 * length >= least, 2.0 * length, zero)
-                if COMBINE == ONE:
-                    total = _alone(gap, norm, margin, cap, infinite, LENGTH)
-                    g = tl.where(labels == y, total, tl.where(labels == rival, -total, zero))
-                    if LENGTH == PA2:
-                        softened = total * total / (4.0 * cap)
-                elif COMBINE != JOINT:  # a share of each chosen step
-                    gaps = own - rivals
-                    if CHOOSE == MISSING:
-                        chosen = gaps < margin
-                    else:
-                        chosen = gaps <= 0.0
-                    steps = _alone(gaps, norm, margin, cap, infinite, LENGTH)
-                    count = tl.sum(tl.where(chosen, one, zero), axis=0)
-                    steps = tl.where(chosen, steps / tl.maximum(count, one), zero)
-                    total = tl.sum(steps, axis=0)
-                    g = tl.where(labels == y, total, -steps)
-                    if LENGTH == PA2:
-                        softened = tl.sum(steps * steps, axis=0) / (4.0 * cap)
-                elif (
-                    length >= least
-                ):  # the joint step: labels join from the highest on, until the next would gain nothing
-                    joined, count = top, one
-                    left = tl.where((labels == rival) | (rivals <= own - margin), float("-inf"), rivals)
-                    total = tl.minimum((margin - own + joined) / (2.0 * length), cap)
-                    following, at = tl.max(left, axis=0, return_indices=True, return_indices_tie_break_left=True)
-                    while (joined - count * following) / length < total:
-                        joined, count = joined + following, count + 1.0
-                        left = tl.where(labels == at, float("-inf"), left)
-                        total = (margin - own + joined / count) / (length * (1.0 + 1.0 / count))
-                        total = tl.minimum(total, cap)
-                        following, at = tl.max(left, axis=0, return_indices=True, return_indices_tie_break_left=True)
-                    down = (joined - length * total) / count
-                    moves = tl.where(valid & (labels != y), tl.maximum(zero, (s - down) / length), zero)
-                    g = tl.where(labels == y, tl.maximum(zero, total), -moves)
-                else:
-                    total = _alone(gap, zero, margin, cap, infinite, LENGTH)
-                    g = tl.where(labels == y, total, tl.where(labels == rival, -total, zero))
+                g, total, softened = _step(
+                    s, y, own, rivals, top, rival, known, length, margin, cap, least, infinite, labels,
+                    CHOOSE, LENGTH, COMBINE,
+                )  # fmt: skip
                 if total > 0.0:
-                    inner = tl.sum(tl.where(valid, g * s, zero), axis=0)
+                    inner = tl.sum(tl.where(labels < known, g * s, zero), axis=0)
                     sq_move = length * tl.sum(g * g, axis=0)
                     tl.store(coef + i * K + labels, g)
                     tl.store(moved + n_moved, i)
@@ -201,6 +243,11 @@ def _keep(  # type: ignore[no-untyped-def]
     tl.store(by + j * k + labels, g.to(by.dtype.element_ty), mask=labels < k)
     tl.store(squares + j, tl.load(sq + i))
     tl.store(rounds + j, first_round + i)
+
+
+def can_run(rule: words.Words, n_labels: int) -> bool:
+    """Return True if the program knows how the rule combines steps, and holds so many labels."""
+    return rule.combine in (words.ONE, words.MEAN, words.JOINT) and n_labels <= MOST_LABELS
 
 
 def shape_for(n_labels: int) -> tuple[int, int, int]:

@@ -1,4 +1,4 @@
-"""What happens in a round: labels or one constraint; judged, counted, and turned into a step."""
+"""What happens in a round on labels or on one constraint: it is judged, counted, and turned into a step."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hinged.mercer.functions import formula
-from hinged.mercer.lazily import compiled
+from hinged.mercer.functions import compiled, formula
 from hinged.mercer.steps import Rule, net_coefficients
 from hinged.rules.length import alone, softening
-from hinged.rules.words import OWN
 
 __all__ = ["Constraints", "LabelRounds", "Rounds"]
 
@@ -22,7 +20,7 @@ GIVEN = 0.0, -1
 
 
 class Rounds:
-    """What is told of some rounds, and the sums they added to.
+    """What is recorded of some rounds, and the sums they added to.
 
     Attributes
     ----------
@@ -37,7 +35,7 @@ class Rounds:
     def __init__(self, rule: Rule, n: int, weights: np.ndarray) -> None:
         self.rule, self.weights = rule, weights
         self.flags, self.losses = np.zeros(n, np.int8), np.zeros(n)
-        self.learnt, self.updates = 0, 0
+        self.learnt, self.updates, self.n_known, self.noted = 0, 0, 0, 0
         self.gain, self.sq_norm, self.penalty = 0.0, 0.0, 0.0
 
     def entering(self, i: int) -> np.ndarray:
@@ -45,23 +43,37 @@ class Rounds:
         return np.zeros(0, np.int64)
 
     def can_run(self, kernel: Any) -> bool:
-        """Whether `run` may take the place of `decide`: rule and kernel are built in, and Numba is there."""
-        return self.rule.words.combine != OWN and formula(kernel) is not None and compiled() is not None
+        """Return True if `run` may take the place of `decide`: rule and kernel are built in, and Numba is installed."""
+        return self.rule.own is None and formula(kernel) is not None and compiled() is not None
 
-    def _enter(self, sums: Any) -> None:
-        """Take in what compiled rounds amounted to."""
-        self.learnt += sums.learnt
-        self.updates += sums.moved
-        self.gain += sums.gain
-        self.sq_norm += sums.sq_norm
-        self.penalty += sums.penalty
+    def _run(self, first: int, kernel: Any, block: tuple[Any, ...], noted: Any, targets: tuple[Any, ...]) -> Moves:
+        """Let compiled rounds judge and learn a block of rows from `first` on; return the steps they made.
 
-    def _numbers(self, kernel: Any) -> tuple[Any, Any]:
-        """Kernel and rule as compiled rounds read them."""
-        rule, shape = self.rule, GIVEN if kernel is None else formula(kernel)
+        Parameters
+        ----------
+        block : X, K(x, x) of its rows, and scores (labels, rows) by what was learnt before them, which are corrected
+        noted : as `compiled.Noted` has them, but for the last four
+        targets : what the loop reads of the right answers
+        """
+        loops, rule, (n, k) = compiled(), self.rule, (len(block[0]), len(block[2]))
+        shape = GIVEN if kernel is None else formula(kernel)
         assert shape is not None
-        numbers = float(rule.C), float(rule.margin), bool(rule.uses_weight), float(rule.least_norm)
-        return compiled().Formula(*shape), compiled().Numbers(rule.words, *numbers)
+        numbers = loops.Numbers(
+            rule.words, float(rule.C), float(rule.margin), bool(rule.uses_weight), float(rule.least_norm)
+        )
+        moved, coef, counts, sums = np.zeros(n, np.int64), np.zeros((n, k)), np.zeros(4, np.int64), np.zeros(3)
+        counts[loops.KNOWN] = self.n_known
+        rows = loops.Block(*block, self.weights[first : first + n])
+        loop = loops.label_rounds if isinstance(self, LabelRounds) else loops.constraint_rounds
+        loop(loops.Formula(*shape), numbers, rows, *targets, loops.Noted(*noted, moved, coef, counts, sums))
+        self.n_known, more, steps, learnt = counts.tolist()
+        self.noted += more
+        self.learnt += learnt
+        self.updates += steps
+        self.gain += sums[loops.GAIN]
+        self.sq_norm += sums[loops.SQ_NORM]
+        self.penalty += sums[loops.PENALTY]
+        return moved[:steps], coef[:steps]
 
     def weigh(self, i: int) -> tuple[float, float]:
         """The weight of a round, and its cap on steps."""
@@ -90,8 +102,8 @@ class LabelRounds(Rounds):
         self.indptr, self.labels, self.n_known = indptr, labels, n_known
         n = len(indptr) - 1
         self.ranks = np.ones(n, np.int32)
-        self.noted = 0  # rounds of which the next three tell
-        self.leads, self.hits = np.zeros(n), np.zeros(n, np.bool_)  # the winner's lead, and whether it was right
+        # the first `noted` of these: the winner's lead, and whether it was right
+        self.leads, self.hits = np.zeros(n), np.zeros(n, np.bool_)
         self.middles = np.zeros(n)  # between right and wrong
 
     def right(self, i: int) -> np.ndarray:
@@ -104,7 +116,7 @@ class LabelRounds(Rounds):
         return self.rule.C * (weights if self.rule.uses_weight else np.ones(len(weights))), weights
 
     def take_in(self, told: dict[str, np.ndarray], n_known: int) -> None:
-        """Enter what a program on a device tells of all rounds; `persistent.COLUMNS` names the columns."""
+        """Take over what a program on a device recorded of all rounds; `persistent.COLUMNS` names the columns."""
         self.flags[:], self.ranks[:], self.losses[:] = told["flag"], told["rank"], told["loss"]
         self.n_known = n_known
         weights = self.caps()[1]
@@ -120,7 +132,7 @@ class LabelRounds(Rounds):
             to[: self.noted] = told[name][noted]
 
     def tell(self, told: Any) -> None:
-        """Copy what is told of these rounds to where the caller keeps it."""
+        """Copy flags, ranks and losses of these rounds to the caller's arrays."""
         told.flags[:], told.ranks[:], told.losses[:] = self.flags, self.ranks, self.losses
 
     def entering(self, i: int) -> np.ndarray:
@@ -133,25 +145,11 @@ class LabelRounds(Rounds):
         `lengths` are K(x, x) of the rows, `scores` (labels, rows) by what was learnt before them; they are corrected.
         Without a kernel, X is its Gram matrix of the rows.
         """
-        loops, n, (k, _) = compiled(), len(X), scores.shape
-        here, more = slice(first, first + n), slice(self.noted, None)
-        moved, coef = np.zeros(n, np.int64), np.zeros((n, k))
+        here, more = slice(first, first + len(X)), slice(self.noted, None)
         each = self.flags[here], self.ranks[here], self.losses[here]
-        noted = loops.Noted(*each, self.middles[more], self.leads[more], self.hits[more], moved, coef)
-        sums = loops.label_rounds(
-            *self._numbers(kernel),
-            X,
-            lengths,
-            scores,
-            self.indptr[first : first + n + 1],
-            self.labels,
-            self.weights[here],
-            self.n_known,
-            noted,
-        )
-        self._enter(sums)
-        self.n_known, self.noted = sums.n_known, self.noted + sums.noted
-        return moved[: sums.moved], coef[: sums.moved]
+        noted = (*each, self.middles[more], self.leads[more], self.hits[more])
+        targets = self.indptr[first : first + len(X) + 1], self.labels
+        return self._run(first, kernel, (X, lengths, scores), noted, targets)
 
     def decide(self, i: int, scores: np.ndarray, measure: Any) -> np.ndarray | None:
         """Judge a round and choose its step."""
@@ -215,22 +213,11 @@ class Constraints(Rounds):
 
     def run(self, first: int, kernel: Any, X: np.ndarray, lengths: np.ndarray, scores: np.ndarray) -> Moves:
         """Judge and learn some rows from `first` on, by compiled rounds; as for labels."""
-        loops, n, none = compiled(), len(X), np.zeros(0)
-        here, (moved, coef) = slice(first, first + n), (np.zeros(n, np.int64), np.zeros((n, 1)))
-        each = self.flags[here], np.zeros(0, np.int32), self.losses[here]
-        noted = loops.Noted(*each, none, none, np.zeros(0, np.bool_), moved, coef)
-        sums = loops.constraint_rounds(
-            *self._numbers(kernel),
-            X,
-            lengths,
-            scores,
-            self.targets[here].astype(np.float64, copy=False),
-            self.weights[here],
-            -1.0 if self.epsilon is None else float(self.epsilon),
-            noted,
-        )
-        self._enter(sums)
-        return moved[: sums.moved], coef[: sums.moved]
+        here, none = slice(first, first + len(X)), np.zeros(0)
+        noted = self.flags[here], np.zeros(0, np.int32), self.losses[here], none, none, np.zeros(0, np.bool_)
+        epsilon = -1.0 if self.epsilon is None else float(self.epsilon)
+        targets = self.targets[here].astype(np.float64, copy=False), epsilon
+        return self._run(first, kernel, (X, lengths, scores), noted, targets)
 
     def decide(self, i: int, scores: np.ndarray, measure: Any) -> np.ndarray | None:
         """Judge a round and choose its step."""

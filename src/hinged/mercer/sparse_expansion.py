@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from hinged.mercer.expansion import TILE, Expansion, Held
-from hinged.mercer.functions import diagonal
-from hinged.mercer.lazily import compiled
+from hinged.mercer.functions import compiled, diagonal
 from hinged.mercer.sparse import Sparse
 from hinged.mercer.workers import Share
 
@@ -19,12 +18,12 @@ class SparseExpansion(Expansion):
     """f_r(x) = Σ_j coef[j, r] K(rows[j], x) over sparse rows; needs Numba, and a kernel that is built in.
 
     A block of rows is turned into a table, a line of numbers for each column it has; every value of a past row then
-    adds its column's line. Columns that the block has not cost a look.
+    adds its column's line. Columns that the block does not have cost one lookup.
     """
 
     def __init__(self, n_outputs: int, dtype: Any) -> None:
         self.rows = Sparse(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, dtype))  # with room for more
-        self.places: list[np.ndarray] = []  # tables from columns to lines that nobody uses now, -1 throughout
+        self.places: list[np.ndarray] = []  # tables from columns to lines that are not in use, -1 throughout
         super().__init__(0, n_outputs, dtype)
 
     @classmethod
@@ -37,7 +36,7 @@ class SparseExpansion(Expansion):
     @property
     def filled(self) -> Held:
         """What is in use."""
-        n, held = self.state  # before the rows: a writer beside us fills those first
+        n, held = self.state  # before the rows: a concurrent writer fills those first
         rows = self.rows
         ends = rows.indptr[: n + 1]
         kept: Any = Sparse(ends, rows.indices[: ends[-1]], rows.data[: ends[-1]])
@@ -54,7 +53,7 @@ class SparseExpansion(Expansion):
         self.held = to
 
     def merge(self, onto: np.ndarray, n_outputs: int) -> None:
-        """Add the coefficients of output r to those of onto[r], -1 for nobody's."""
+        """Add the coefficients of output r to those of onto[r], -1 to drop them."""
         super().merge(onto, n_outputs)
         self.held = self.held._replace(rows=np.zeros((self.n, 0), self.dtype))
 

@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.rules.combine import over_pairs
-from hinged.rules.length import alone, softening
-from hinged.rules.optimal import by_sorting, on_gram
+from hinged.rules.combine import Directions, Labels, over_labels
 from hinged.rules.table import RULES, on_mistakes
-from hinged.rules.words import JOINT, ONE, OWN, PA, Words
+from hinged.rules.words import Words
 
 __all__ = ["Rule", "net_coefficients"]
 
@@ -19,7 +17,7 @@ __all__ = ["Rule", "net_coefficients"]
 class Rule(NamedTuple):
     """A rule and its numbers.
 
-    `own` is a function of the user's, (scores, right labels, pair norms, margin, C, g), that fills g; `words` say so.
+    `own` is a user's function, (scores, right labels, pair norms, margin, C, g), that fills g; `words` say so.
     """
 
     words: Words = RULES["pa1"].words
@@ -47,39 +45,23 @@ def net_coefficients(
     `low` is the lowest right label, `rival` the highest wrong one; `measure` as in `pair_norms`.
     """
     gap, k, words = s[low] - s[rival], len(s), rule.words
-    if gap >= rule.margin or (gap > 0.0 and words.combine != OWN and on_mistakes(words)):
+    if gap >= rule.margin or (gap > 0.0 and on_mistakes(words)):
         return None
-    g, softened = np.zeros(k), 0.0
-    is_right = np.zeros(k, np.bool_)
+    g, is_right, s = np.zeros(k), np.zeros(k, np.bool_), np.ascontiguousarray(s, np.float64)
     is_right[right] = True
-    if words.combine == ONE:
-        norm = float(pair_norms(measure, low, rival, rule.least_norm))
-        total = alone(words.length, gap, norm, rule.margin, C)
-        g[low], g[rival] = total, -total
-        softened = softening(words.length, total, C)
-    elif words.combine == JOINT:
-        total = _joint(rule, C, s, is_right, gap, low, rival, measure, g)
+    norms, wrong = np.zeros((len(right), k)), np.flatnonzero(~is_right)
+    norms[:, wrong] = pair_norms(measure, right[:, None], wrong, rule.least_norm)
+    if rule.own is not None:
+        rule.own(s, right, norms, rule.margin, C, g)
+        total, softened = float(g[right].sum()), 0.0
     else:
-        norms, wrong = np.zeros((len(right), k)), np.flatnonzero(~is_right)
-        norms[:, wrong] = pair_norms(measure, right[:, None], wrong, rule.least_norm)
-        if rule.own is not None:
-            rule.own(s, right, norms, rule.margin, C, g)
-            total = float(g[right].sum())
-        else:
-            scores = np.ascontiguousarray(s, np.float64)
-            total, softened = over_pairs(words, scores, right, is_right, norms, rule.margin, C, g)
+        labels = Labels(s, right, is_right, int(np.flatnonzero(right == low)[0]), rival)
+        total, softened = over_labels(words, labels, _directions(norms, measure, rule.least_norm), rule.margin, C, g)
     return (g, total, softened) if total > 0.0 else None
 
 
-def _joint(
-    rule: Rule, C: float, s: np.ndarray, is_right: np.ndarray, gap: float, low: int, rival: int, measure: Any, g: Any
-) -> float:
-    """The exact joint step; fill g and return Σλ."""
-    s = np.ascontiguousarray(s)
-    if not isinstance(measure, float):
-        return float(on_gram(s, is_right, np.ascontiguousarray(measure), rule.margin, C, rule.words.length == PA, g))
-    if measure >= rule.least_norm:
-        return float(by_sorting(s, is_right, float(measure), rule.margin, C, np.zeros(len(s)), g))
-    total = float(alone(rule.words.length, gap, 0.0, rule.margin, C))
-    g[low], g[rival] = total, -total
-    return total
+def _directions(norms: np.ndarray, measure: Any, least: float) -> Directions:
+    """What rules read of the labels' vectors."""
+    if isinstance(measure, float):
+        return Directions(norms, np.zeros((0, 0)), measure if measure >= least else 0.0)
+    return Directions(norms, np.ascontiguousarray(measure), 0.0)

@@ -1,4 +1,4 @@
-"""Sums over past rows that live on a device, by PyTorch; nothing comes back to the host that was not asked for."""
+"""Sums over past rows that live on a device, by PyTorch; only what is needed comes back to the host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import torch
 from hinged.mercer.expansion import Expansion, Held
 from hinged.mercer.functions import ASYMMETRY, Gaussian, Linear, Polynomial, check_values
 from hinged.mercer.rounds import LabelRounds, Rounds
-from hinged.rules.words import JOINT, MEAN, ONE
 
 __all__ = ["TensorExpansion", "learn_labels", "program_for"]
 
@@ -124,15 +123,13 @@ def values(kernel: Any, A: torch.Tensor, B: torch.Tensor, left: torch.Tensor, ri
 def program_for(rounds: Rounds, device: Any, n_outputs: int) -> Any:
     """The module that runs these rounds on the device, or None where they must be decided on the host."""
     on_device = torch.device(device).type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1"
-    if not on_device or not isinstance(rounds, LabelRounds) or rounds.rule.words.combine not in (ONE, MEAN, JOINT):
-        return None
-    if len(rounds.labels) != len(rounds.flags) or (np.diff(rounds.indptr) != 1).any():
-        return None  # a set of right labels
+    if not on_device or not isinstance(rounds, LabelRounds) or (np.diff(rounds.indptr) != 1).any():
+        return None  # one constraint a round, or a set of right labels
     try:
         from hinged.mercer import persistent
     except ImportError:  # no Triton
         return None
-    return persistent if n_outputs <= persistent.MOST_LABELS else None
+    return persistent if persistent.can_run(rounds.rule.words, n_outputs) else None
 
 
 def learn_labels(
@@ -145,7 +142,7 @@ def learn_labels(
     block: int | None = None,
     tile: int | None = None,
 ) -> None:
-    """Learn rows with one right label each, in order; the host only hears how many rows of a block are to be kept."""
+    """Learn rows with one right label each, in order; the host only learns how many rows of a block to keep."""
     n, k = len(X), own.n_outputs
     size = block or BLOCK
     program = module.Program(rounds.rule, min(size, n), k, rounds.n_known, own.device)
@@ -175,7 +172,7 @@ def learn_labels(
 
 
 def _symmetric(among: torch.Tensor, dtype: Any) -> bool:
-    """Whether the two halves differ by no more than rounding, as `check_values` has it."""
+    """Return True if the two halves differ by no more than rounding, as in `check_values`."""
     allowed = ASYMMETRY[np.dtype(dtype).name] * max(1.0, float(among.diagonal().max()))
     return float((among - among.T).abs().max()) <= allowed
 
@@ -203,7 +200,7 @@ def _brought(own: TensorExpansion, X: np.ndarray, some: int) -> Iterator[torch.T
 
 
 def refuse(kernel: Any, X: np.ndarray, dtype: Any) -> None:
-    """Say what is wrong with a block's values, as the host says it."""
+    """Raise the error that the host would raise for a block's values."""
     x = torch.as_tensor(np.ascontiguousarray(X, dtype))
     sq = (x * x).sum(dim=1)
     check_values(kernel, values(kernel, x, x, sq, sq).numpy(), isinstance(kernel, BUILT_IN))

@@ -1,8 +1,8 @@
 """Threads for matrix products: each takes whole tiles, so that what follows a product is shared as well.
 
 A product that BLAS shares among threads leaves the kernel's own arithmetic to one of them, and lets the others spin
-until all are done. Here each thread multiplies, applies the kernel and sums for a tile of its own; BLAS is told to
-use one thread meanwhile, and as many threads are taken as it would have used.
+until all are done. Here each thread multiplies, applies the kernel and sums for a tile of its own; BLAS is limited
+to one thread meanwhile, and as many threads are taken as it would have used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SOME, ENOUGH = 1e6, 1e8
 
 
 class _Blas:
-    """The process's BLAS, held to one thread while anybody asks for it; without threadpoolctl it is left alone."""
+    """The process's BLAS, limited to one thread while in use here; without threadpoolctl it is left alone."""
 
     def __init__(self) -> None:
         self.lock, self.is_held, self.threads = threading.Lock(), False, 1
@@ -40,7 +40,7 @@ class _Blas:
 
     @contextmanager
     def held(self) -> Iterator[int]:
-        """Hold it, and say how many threads it had; it is given back by the thread that held it first."""
+        """Limit it to one thread and yield how many it had; the thread that limited it first restores it."""
         with self.lock:
             first = not self.is_held
             if first:
@@ -66,7 +66,7 @@ class Team(NamedTuple):
 
 
 def _later(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
-    """Without threads, what is needed next waits until it is asked for."""
+    """Without threads, what is needed next is computed when it is needed."""
     return lambda: function(*arguments)
 
 
@@ -85,7 +85,7 @@ def _cores() -> int:
 
 @contextmanager
 def workers(work: float) -> Iterator[Team]:
-    """Threads for so many multiplications, or none where they are too few; gone when the block is left."""
+    """Threads for so many multiplications, or none where they are too few; they end with the block."""
     if work < SOME:
         yield ALONE
         return
@@ -107,7 +107,7 @@ def workers(work: float) -> Iterator[Team]:
 def _in_order(
     pool: ThreadPoolExecutor, ahead: int, function: Callable[[Any], Any], things: Iterable[Any]
 ) -> Iterator[Any]:
-    """What the function returns for each thing, in order; no more than `ahead` are begun before they are asked for."""
+    """What the function returns for each thing, in order; at most `ahead` calls are started in advance."""
     begun: deque[Any] = deque()
     for thing in things:
         begun.append(pool.submit(function, thing))

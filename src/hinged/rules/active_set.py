@@ -71,32 +71,17 @@ def maximise(
     With `moving_only`, what pairs of norm 0 took is in the total alone.
 
     A pass lets the most violated pair join, once the active ones are settled, or moves these towards the point
-    where all of them gain alike: as far as the objective rises, or until an amount runs out and leaves.
+    where all of them gain the same: as far as the objective rises, or until an amount runs out and leaves.
     """
     # lead: what a variable gains more than the base · rise = Kg: what the scores gained so far
-    # h: the move per label · bend: its curvature h'Kh
-    k = scores.shape[0]
-    lengths, farthest = np.empty(k), math.inf
-    for t in range(k):
-        lengths[t] = math.sqrt(max(K[t, t], 0.0))
-        if lengths[t] > 0.0:  # beyond this, rounding would blur the margin
-            farthest = min(farthest, 1e-3 * margin / (EPS * lengths[t]))
-    problem = Problem(scores, K, lengths, margin)
-    size = k + 3
-    active = Active(
-        np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
-        np.zeros(size),
-        np.zeros(size),
-        np.empty(size),
-        np.empty((size, size)),
-    )
-    amount, step = active.amount, active.step
-    uncapped = math.inf == C
+    # h: the move per label · bend: its curvature h'Kh · extent: its length at most
+    k, uncapped = scores.shape[0], math.inf == C
+    problem, farthest = _problem(scores, K, margin)
+    active = _room(k + 3)
     picky = k if skip_flat or uncapped else 0
     left_out = np.zeros((picky, picky), np.bool_)
     rise, h, rate = np.zeros(k), np.empty(k), np.empty(k)
-    amount[0], n = C, 1
+    active.amount[0], n = C, 1
     reach, fresh, tries, passes = 0.0, True, 0, 0
     while passes < 20 * k + 200:
         passes += 1
@@ -107,19 +92,14 @@ def maximise(
                 fresh = True
                 continue
             r, s = most_violated(problem, active, rise, is_relevant, left_out, reach)
-            if n == size or not is_news(problem, active, n, rise, reach, r, s):
+            if n == k + 3 or not is_news(problem, active, n, rise, reach, r, s):
                 break
             n = _join(problem, active, n, r, s)
-            step[: n - 1] = 0.0
-            step[n - 1] = lead(problem, active, rise, r, s)
+            active.step[: n - 1] = 0.0
+            active.step[n - 1] = lead(problem, active, rise, r, s)
             joins, tries = True, 0
         slope = _aim(active, n, tries < NEWTON)
-        net(active, step, n, h)
-        product(K, h, rate)
-        bend, extent = 0.0, 0.0
-        for t in range(k):
-            bend += h[t] * rate[t]
-            extent += abs(h[t]) * lengths[t]
+        bend, extent = _along(problem, active, n, h, rate)
         first, until = _first_to_run_out(active, n)
         far = min(until, slope / bend) if bend > 0.0 else until
         if far == math.inf or (uncapped and bend <= FLAT * extent**2 and far * extent > min(1e4 * reach, farthest)):
@@ -132,7 +112,7 @@ def maximise(
                 break
             continue
         for i in range(n):
-            amount[i] = max(0.0, amount[i] + far * step[i])
+            active.amount[i] = max(0.0, active.amount[i] + far * active.step[i])
         for t in range(k):
             rise[t] += far * rate[t]
         reach += far * extent
@@ -140,10 +120,53 @@ def maximise(
         if far == until:
             n = _leave(problem, active, n, first)
             tries = 0
+    return _finish(problem, active, n, reach, moving_only, g), passes
+
+
+@njit(cache=True)
+def _problem(scores: Any, K: Any, margin: float) -> tuple[Any, float]:
+    """Return the problem, and how far an uncapped step may go before rounding would blur the margin."""
+    lengths, farthest = np.empty(scores.shape[0]), math.inf
+    for t in range(scores.shape[0]):
+        lengths[t] = math.sqrt(max(K[t, t], 0.0))
+        if lengths[t] > 0.0:
+            farthest = min(farthest, 1e-3 * margin / (EPS * lengths[t]))
+    return Problem(scores, K, lengths, margin), farthest
+
+
+@njit(cache=True)
+def _room(size: int) -> Any:
+    """Return room for `size` active variables."""
+    return Active(
+        np.zeros(size, np.int64),
+        np.zeros(size, np.int64),
+        np.zeros(size),
+        np.zeros(size),
+        np.empty(size),
+        np.empty((size, size)),
+    )
+
+
+@njit(cache=True)
+def _along(problem: Any, active: Any, n: int, h: Any, rate: Any) -> tuple[float, float]:
+    """Fill `h` and `rate` = Kh for the active variables' step; return its curvature and its length at most."""
+    net(active, active.step, n, h)
+    product(problem.K, h, rate)
+    bend, extent = 0.0, 0.0
+    for t in range(h.shape[0]):
+        bend += h[t] * rate[t]
+        extent += abs(h[t]) * problem.length[t]
+    return bend, extent
+
+
+@njit(cache=True)
+def _finish(problem: Any, active: Any, n: int, reach: float, moving_only: bool, g: Any) -> float:
+    """Drop what rounding left of variables, and fill `g` with the rest; return the total."""
+    amount = active.amount
     total, all_of_it = 0.0, np.sum(amount[:n])
     for i in range(n):
         r, s = active.up[i], active.down[i]
-        square = inner(K, r, s, r, s)
+        square = inner(problem.K, r, s, r, s)
         small = r != s and amount[i] <= 16.0 * EPS * all_of_it  # the slack may be infinite
         if small and amount[i] * square <= doubt(problem, active, reach, r, s):
             amount[i] = 0.0  # what rounding leaves of a pair whose share another one took, and it moves nothing
@@ -153,7 +176,7 @@ def maximise(
             if moving_only and square <= 0.0:
                 amount[i] = 0.0
     net(active, amount, n, g)
-    return total, passes
+    return total
 
 
 @njit(cache=True)
@@ -178,7 +201,7 @@ def _join(problem: Any, active: Any, n: int, r: int, s: int) -> int:
     return n + 1
 
 
-# ------------------------------------------------------------------ who moves, and who leaves
+# ------------------------------------------------------------------ which variables move and leave
 @njit(cache=True)
 def _aim(active: Any, n: int, newton: bool) -> float:
     """Turn leads into a step that keeps the sum of the amounts; return the objective's slope along it.
@@ -222,15 +245,15 @@ def _first_to_run_out(active: Any, n: int) -> tuple[int, float]:
 def _leave(problem: Any, active: Any, n: int, i: int) -> int:
     """Take out variable `i` of the `n` active ones; the largest takes over from a base. Return how many are left."""
     up, down, amount = active.up, active.down, active.amount
-    gone = i
+    removed = i
     if i > 0:
         remove(active.L, n - 1, i - 1)
     else:
-        gone = 1 + int(np.argmax(amount[1:n]))
-        up[0], down[0], amount[0] = up[gone], down[gone], amount[gone]
-    for j in range(gone, n - 1):
+        removed = 1 + int(np.argmax(amount[1:n]))
+        up[0], down[0], amount[0] = up[removed], down[removed], amount[removed]
+    for j in range(removed, n - 1):
         up[j], down[j], amount[j] = up[j + 1], down[j + 1], amount[j + 1]
-    if i == 0:  # all directions change: the factor is made anew
+    if i == 0:  # all directions change: the factor is computed again
         for j in range(1, n - 1):
             kept = amount[j]
             _join(problem, active, j, up[j], down[j])

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from hinged.rules.compiling import njit
-from hinged.rules.words import CONSTANT, MISSING
+import numpy as np
 
-__all__ = ["is_chosen", "worst"]
+from hinged.rules.compiling import njit
+from hinged.rules.words import CONSTANT, MISSING, WORST
+
+__all__ = ["chosen", "is_chosen", "worst"]
 
 
 @njit(cache=True)
 def is_chosen(choose: int, gap: float, margin: float) -> bool:
-    """Return whether a constraint takes part: where it misses the margin, or where it is ranked wrongly.
+    """Return True if a constraint takes part: where it misses the margin, or where it is ranked wrongly.
 
     A tie is ranked wrongly.
 
@@ -33,4 +35,24 @@ def worst(length: int, gaps: Any, margins: Any) -> int:
             found = j if gaps[j] < gaps[found] else found
         elif margins[j] - gaps[j] > margins[found] - gaps[found]:
             found = j
+    return found
+
+
+@njit(cache=True)
+def chosen(rule: Any, gaps: Any, margins: Any) -> Any:
+    """Return which constraints of a list the rule steps along, as a bool array.
+
+    Examples
+    --------
+    >>> from hinged.rules.table import RULES
+    >>> gaps, margins = np.array([0.5, -0.5, 2.0]), np.ones(3)
+    >>> [chosen(RULES[name].words, gaps, margins).tolist() for name in ("pa1", "simproj")]
+    [[False, True, False], [True, True, False]]
+    """
+    found = np.zeros(gaps.shape[0], np.bool_)
+    if rule.choose == WORST:
+        found[worst(rule.length, gaps, margins)] = True
+        return found
+    for j in range(gaps.shape[0]):
+        found[j] = is_chosen(rule.choose, gaps[j], margins[j])
     return found

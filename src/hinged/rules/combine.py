@@ -1,19 +1,43 @@
-"""From the steps that constraints would take alone to the steps that are taken: the worst one's, or a share of each."""
+"""From the steps that constraints would take alone to the steps that are taken: the worst one's, or a share of each.
+
+`multipliers` is for a list of constraints with a Gram matrix (sequences of tags), `over_labels` for labels, each right
+one to be above each wrong one (kernels, ordered labels). Callers that compute the step of a single constraint by
+themselves ask `chosen` of choose.py which ones to compute, and then `shares` (raw trials, costs, simplices).
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hinged.rules.active_set import on_gram
-from hinged.rules.choose import is_chosen, worst
+from hinged.rules.choose import chosen, is_chosen
 from hinged.rules.compiling import njit
 from hinged.rules.length import alone, softening
-from hinged.rules.words import JOINT, MEAN, ONE, PA
+from hinged.rules.optimal import by_sorting
+from hinged.rules.words import MEAN, ONE, PA, is_joint
 
-__all__ = ["mean", "multipliers", "over_pairs", "shares", "simultaneous"]
+__all__ = ["Directions", "Labels", "mean", "multipliers", "over_labels", "over_pairs", "shares", "simultaneous"]
+
+
+class Labels(NamedTuple):
+    """The labels of a round, as rules read them."""
+
+    scores: Any  # float64 (labels,)
+    relevant: Any  # int: the right labels
+    is_relevant: Any  # bool (labels,)
+    low: int  # position in `relevant` of the lowest right label
+    rival: int  # the highest wrong label
+
+
+class Directions(NamedTuple):
+    """The labels' vectors V_r, as far as rules need them."""
+
+    norms: Any  # float64 (right labels, labels): ‖V_r - V_s‖²; rules on one pair read that of `low` and `rival` alone
+    gram: Any  # float64 (labels, labels): ⟨V_r, V_s⟩, read by joint steps; (0, 0) where V_r are orthogonal, all of
+    square: float  # this squared length, 0 where it is next to nothing
 
 
 @njit(cache=True, error_model="numpy")
@@ -52,6 +76,8 @@ def shares(rule: Any, gaps: Any, margins: Any, lam: Any) -> float:
     >>> shares(RULES["simproj"].words, np.zeros(2), np.ones(2), lam), lam.tolist()
     (0.375, [0.25, 0.125])
     """
+    if rule.combine == ONE:
+        return lam.sum()
     if rule.combine == MEAN:
         return mean(rule.choose, gaps, margins, lam)
     raise ValueError("this rule has no step here: hinged/rules/combine.py does not know how it combines steps.")
@@ -81,21 +107,54 @@ def multipliers(rule: Any, gaps: Any, margins: Any, gram: Any, C: float, lam: An
     >>> multipliers(simproj, np.array([0.0, 1.0]), np.array([1.0, 2.0]), 2.0 * np.eye(2), 1.0, lam)[0], lam.tolist()
     (0.5, [0.25, 0.25])
     """
-    n = gaps.shape[0]
-    if rule.combine == JOINT:
+    if is_joint(rule):
         return _jointly(rule.length == PA, gaps, margins, gram, C, lam), 0.0
-    if rule.combine == ONE:
-        lam[:] = 0.0
-        j = worst(rule.length, gaps, margins)
-        lam[j] = alone(rule.length, gaps[j], gram[j, j], margins[j], C)
-        return lam[j], softening(rule.length, lam[j], C)
-    for j in range(n):
-        lam[j] = alone(rule.length, gaps[j], gram[j, j], margins[j], C)
-    total = shares(rule, gaps, margins, lam)
-    softened = 0.0
-    for j in range(n):
+    taken = chosen(rule, gaps, margins)
+    for j in range(gaps.shape[0]):
+        lam[j] = alone(rule.length, gaps[j], gram[j, j], margins[j], C) if taken[j] else 0.0
+    total, softened = shares(rule, gaps, margins, lam), 0.0
+    for j in range(gaps.shape[0]):
         softened += softening(rule.length, lam[j], C)
     return total, softened
+
+
+@njit(cache=True)
+def over_labels(rule: Any, labels: Any, directions: Any, margin: float, C: float, g: Any) -> tuple[float, float]:
+    """Fill `g` with the labels' net coefficients, by any rule but a user's own; return Σλ and what the dual subtracts.
+
+    Every right label should be above every wrong one by the same margin, and some pair misses it.
+
+    Parameters
+    ----------
+    rule : Words
+    labels : Labels
+    directions : Directions
+    margin, C : float
+        The margin asked for, and the cap on Σλ.
+    g : float64 array (labels,)
+        Zeros on entry.
+
+    Examples
+    --------
+    >>> from hinged.rules.table import RULES
+    >>> labels = Labels(np.array([0.0, 0.5, 0.25]), np.array([0]), np.array([True, False, False]), 0, 1)
+    >>> own_vectors = Directions(np.full((1, 3), 2.0), np.zeros((0, 0)), 1.0)
+    >>> g = np.zeros(3)
+    >>> over_labels(RULES["pa1"].words, labels, own_vectors, 1.0, 1.0, g), g.tolist()
+    ((0.75, 0.0), [0.75, -0.75, 0.0])
+    """
+    scores, is_relevant, (square, gram) = labels.scores, labels.is_relevant, (directions.square, directions.gram)
+    if is_joint(rule) and gram.shape[0] > 0:
+        return on_gram(scores, is_relevant, gram, margin, C, rule.length == PA, g), 0.0
+    if is_joint(rule) and square > 0.0:
+        return by_sorting(scores, is_relevant, square, margin, C, np.empty(scores.shape[0]), g), 0.0
+    if not (is_joint(rule) or rule.combine == ONE):
+        return over_pairs(rule, scores, labels.relevant, is_relevant, directions.norms, margin, C, g)
+    r, s = labels.relevant[labels.low], labels.rival
+    norm = 0.0 if is_joint(rule) else directions.norms[labels.low, s]
+    total = alone(rule.length, scores[r] - scores[s], norm, margin, C)
+    g[r], g[s] = total, -total
+    return total, softening(rule.length, total, C)
 
 
 @njit(cache=True)

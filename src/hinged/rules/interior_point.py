@@ -11,7 +11,7 @@ It is separable but for two equations, so each Newton step is a 2 x 2 system. Sh
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,18 @@ from hinged.rules.response import LINEAR, respond
 __all__ = ["MOST_ITERATIONS", "interior_point"]
 
 MOST_ITERATIONS = 100
+
+
+class Iterate(NamedTuple):
+    """Where the method stands, by label and then for the slack: all float64 (labels + 1,)."""
+
+    alpha: Any
+    lam: Any  # multipliers of α ≥ 0
+    slope: Any  # of each term of the objective at α, and its curvature
+    bend: Any
+    d_alpha: Any  # the step of α, and that of λ
+    d_lam: Any
+    before: Any  # α before the step
 
 
 @njit(cache=True)
@@ -51,64 +63,25 @@ def interior_point(
         Zeros on entry; net coefficients on return.
     """
     k = is_relevant.shape[0]
-    n_right = 0
-    for r in range(k):
-        n_right += is_relevant[r]
     work = np.zeros((7, k + 1))
-    alpha, lam, slope, bend = work[0], work[1], work[2], work[3]
-    d_alpha, d_lam, old_alpha = work[4], work[5], work[6]
-    Z = 0.5 * C
-    if curves.kind == LINEAR:  # not at the far end of a large C; the other kinds are flat there, and left at once
-        Z = min(Z, min(n_right, k - n_right) * margin / curves.rate)
-    for r in range(k):
-        alpha[r] = Z / (n_right if is_relevant[r] else k - n_right)
-    alpha[k] = C - Z
-    slope[k], bend[k] = 0.0, 0.0
-    gap, value = _measure(curves, is_relevant, margin, C, alpha, slope, bend)
-    # every λα the same, and λ no smaller than the slopes: a start off the path of centres is caught at the border
-    low, high = math.inf, -math.inf
-    for r in range(k):
-        score = slope[r] + margin if is_relevant[r] else -slope[r]
-        low, high = min(low, score), max(high, score)
-    for r in range(k + 1):
-        lam[r] = (margin + high - low) * Z / alpha[r]
+    at = Iterate(work[0], work[1], work[2], work[3], work[4], work[5], work[6])
+    gap, value = _begin(curves, is_relevant, margin, C, at)
     nu_1, nu_2 = 0.0, 0.0
     iterations, stalled, best = 0, 0, math.inf
-    noise = 4e-16 * curves.radius  # of a potential
     while True:
         stalled = stalled + 1 if gap > 0.9 * best and best < 1e-6 else 0
         if gap < best:
             best = gap
             for r in range(k):
-                g[r] = alpha[r] if is_relevant[r] else -alpha[r]
+                g[r] = at.alpha[r] if is_relevant[r] else -at.alpha[r]
         if gap <= tolerance or iterations == most or stalled == 4:
             break
         iterations += 1
         target = 0.0
         for r in range(k + 1):
-            target += 0.1 * lam[r] * alpha[r] / (k + 1)
-        d_1, d_2 = _direction(is_relevant, alpha, lam, slope, bend, nu_1, nu_2, C, target, d_alpha, d_lam)
-        step, dual_step, lean = 1.0, 1.0, 0.0
-        for r in range(k + 1):
-            old_alpha[r] = alpha[r]
-            lean += (slope[r] - target / alpha[r]) * d_alpha[r]
-            if d_alpha[r] < 0.0:
-                step = min(step, -0.995 * alpha[r] / d_alpha[r])
-            if d_lam[r] < 0.0:
-                dual_step = min(dual_step, -0.995 * lam[r] / d_lam[r])
-        # a descent of the barrier function keeps the iterates from the border, where they would be caught
-        before = value - target * _logs(alpha)
-        for _ in range(30):
-            for r in range(k + 1):
-                alpha[r] = old_alpha[r] + step * d_alpha[r]
-            _restore(is_relevant, C, alpha)
-            gap, value = _measure(curves, is_relevant, margin, C, alpha, slope, bend)
-            if value - target * _logs(alpha) <= before + 0.01 * step * lean + noise + 1e-12 * abs(before):
-                break
-            step *= 0.5
-        for r in range(k + 1):
-            centre = target / alpha[r]
-            lam[r] = min(max(lam[r] + dual_step * d_lam[r], centre / 1e3), centre * 1e3)
+            target += 0.1 * at.lam[r] * at.alpha[r] / (k + 1)
+        d_1, d_2 = _direction(is_relevant, at, nu_1, nu_2, C, target)
+        gap, value = _step(curves, is_relevant, margin, C, target, value, at)
         nu_1 += d_1
         nu_2 += d_2
     total = 0.0
@@ -116,6 +89,64 @@ def interior_point(
         if is_relevant[r]:
             total += g[r]
     return total, iterations, best
+
+
+@njit(cache=True)
+def _begin(curves: Any, is_relevant: Any, margin: float, C: float, at: Any) -> tuple[float, float]:
+    """Fill in where to begin; return the relative duality gap there, and the objective."""
+    k, alpha, slope = is_relevant.shape[0], at.alpha, at.slope
+    n_right = 0
+    for r in range(k):
+        n_right += is_relevant[r]
+    Z = 0.5 * C
+    if curves.kind == LINEAR:  # not at the far end of a large C; the other kinds are flat there, and left at once
+        Z = min(Z, min(n_right, k - n_right) * margin / curves.rate)
+    for r in range(k):
+        alpha[r] = Z / (n_right if is_relevant[r] else k - n_right)
+    alpha[k] = C - Z
+    slope[k], at.bend[k] = 0.0, 0.0
+    gap, value = _measure(curves, is_relevant, margin, C, at)
+    # every λα the same, and λ no smaller than the slopes: a start off the path of centres is caught at the border
+    low, high = math.inf, -math.inf
+    for r in range(k):
+        score = slope[r] + margin if is_relevant[r] else -slope[r]
+        low, high = min(low, score), max(high, score)
+    for r in range(k + 1):
+        at.lam[r] = (margin + high - low) * Z / alpha[r]
+    return gap, value
+
+
+@njit(cache=True)
+def _step(
+    curves: Any, is_relevant: Any, margin: float, C: float, target: float, value: float, at: Any
+) -> tuple[float, float]:
+    """Go along the direction as far as the barrier function falls; return the gap there, and the objective.
+
+    A descent of the barrier function keeps the iterates from the border, where they would be caught.
+    """
+    alpha, lam, d_alpha, d_lam, k = at.alpha, at.lam, at.d_alpha, at.d_lam, is_relevant.shape[0]
+    step, dual_step, lean, gap = 1.0, 1.0, 0.0, 0.0
+    noise = 4e-16 * curves.radius  # of a potential
+    for r in range(k + 1):
+        at.before[r] = alpha[r]
+        lean += (at.slope[r] - target / alpha[r]) * d_alpha[r]
+        if d_alpha[r] < 0.0:
+            step = min(step, -0.995 * alpha[r] / d_alpha[r])
+        if d_lam[r] < 0.0:
+            dual_step = min(dual_step, -0.995 * lam[r] / d_lam[r])
+    before = value - target * _logs(alpha)
+    for _ in range(30):
+        for r in range(k + 1):
+            alpha[r] = at.before[r] + step * d_alpha[r]
+        _restore(is_relevant, C, alpha)
+        gap, value = _measure(curves, is_relevant, margin, C, at)
+        if value - target * _logs(alpha) <= before + 0.01 * step * lean + noise + 1e-12 * abs(before):
+            break
+        step *= 0.5
+    for r in range(k + 1):
+        centre = target / alpha[r]
+        lam[r] = min(max(lam[r] + dual_step * d_lam[r], centre / 1e3), centre * 1e3)
+    return gap, value
 
 
 @njit(cache=True)
@@ -145,11 +176,9 @@ def _logs(alpha: Any) -> float:
 
 
 @njit(cache=True)
-def _measure(
-    curves: Any, is_relevant: Any, margin: float, C: float, alpha: Any, slope: Any, bend: Any
-) -> tuple[float, float]:
+def _measure(curves: Any, is_relevant: Any, margin: float, C: float, at: Any) -> tuple[float, float]:
     """Fill in each term's slope and curvature; return the relative duality gap and the objective."""
-    k = is_relevant.shape[0]
+    alpha, slope, bend, k = at.alpha, at.slope, at.bend, is_relevant.shape[0]
     low, high, inner, gain = math.inf, -math.inf, 0.0, 0.0
     for r in range(k):
         a = alpha[r] if is_relevant[r] else -alpha[r]
@@ -168,20 +197,9 @@ def _measure(
 
 
 @njit(cache=True)
-def _direction(
-    is_relevant: Any,
-    alpha: Any,
-    lam: Any,
-    slope: Any,
-    bend: Any,
-    nu_1: float,
-    nu_2: float,
-    C: float,
-    target: float,
-    d_alpha: Any,
-    d_lam: Any,
-) -> tuple[float, float]:
-    """Newton's step into `d_alpha` and `d_lam`; return that of the two multipliers."""
+def _direction(is_relevant: Any, at: Any, nu_1: float, nu_2: float, C: float, target: float) -> tuple[float, float]:
+    """Fill in Newton's step; return that of the two multipliers."""
+    alpha, lam, slope, bend, d_alpha, d_lam = at.alpha, at.lam, at.slope, at.bend, at.d_alpha, at.d_lam
     k = is_relevant.shape[0]
     # per side and for the slack: Σ 1/h, and Σ of where α would go without the equations
     ease_right, ease_wrong, right, wrong = 0.0, 0.0, 0.0, 0.0

@@ -11,12 +11,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 __all__ = ["joint_step"]
 
 Potential = Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
+
+
+class Problem(NamedTuple):
+    """What stays the same; `joint_step` explains its parts."""
+
+    potential: Potential
+    margins: np.ndarray
+    nu: np.ndarray
+    C: float
+
+
+class Point(NamedTuple):
+    """α, and what the potential says of it."""
+
+    alpha: np.ndarray
+    value: float
+    achieved: np.ndarray
+    bend: np.ndarray
 
 
 def joint_step(
@@ -49,15 +68,14 @@ def joint_step(
     """
     n = len(margins)
     alpha = np.full(n, C) / (2.0 * n * np.maximum(nu, 1.0))
-    value, achieved, bend = potential(alpha)
-    slack = C - nu @ alpha
-    scale = float(np.abs(margins - achieved).max()) + float(np.abs(margins).max())
-    lam = scale * C / (n * alpha)
-    price = scale * C / (n * slack)
+    problem, at, slack = Problem(potential, margins, nu, C), Point(alpha, *potential(alpha)), C - nu @ alpha
+    scale = float(np.abs(margins - at.achieved).max()) + float(np.abs(margins).max())
+    lam, price = scale * C / (n * alpha), scale * C / (n * slack)
     best, answer, stalled, iterations = math.inf, alpha, 0, 0
     while True:
-        gain = float(margins @ alpha) - value
-        gap = _gap(margins - achieved, alpha, nu, C)
+        alpha = at.alpha
+        gain = float(margins @ alpha) - at.value
+        gap = _gap(margins - at.achieved, alpha, nu, C)
         gap = gap / abs(gain) if gain else math.inf
         stalled = stalled + 1 if gap > 0.9 * best and best < 1e-6 else 0
         if gap < best:
@@ -67,41 +85,47 @@ def joint_step(
             break
         iterations += 1
         t = 0.1 * (float(lam @ alpha) + price * slack) / (n + 1)
-        slope = achieved - margins - t / alpha + t / slack * nu
-        system = bend + np.diag(lam / alpha) + price / slack * np.outer(nu, nu)
+        slope = at.achieved - margins - t / alpha + t / slack * nu
+        system = at.bend + np.diag(lam / alpha) + price / slack * np.outer(nu, nu)
         move = -np.linalg.lstsq(system, slope, rcond=None)[0]
         d_lam = t / alpha - lam - lam / alpha * move
         d_price = t / slack - price + price / slack * float(nu @ move)
-        step = min(1.0, 0.995 * _room(np.append(alpha, slack), np.append(move, -nu @ move)))
-        before = value - float(margins @ alpha) - t * (float(np.log(alpha).sum()) + math.log(slack))
-        for _ in range(40):
-            after = alpha + step * move
-            left = C - float(nu @ after)
-            if left > 0.0:
-                value, achieved, bend = potential(after)
-                now = value - float(margins @ after) - t * (float(np.log(after).sum()) + math.log(left))
-                if now <= before + 0.01 * step * float(slope @ move) + 4e-16 + 1e-12 * abs(before):
-                    break
-            step *= 0.5
-        alpha, slack = after, max(left, 1e-300)
+        at, slack = _descend(problem, at, slack, move, float(slope @ move), t)
         dual = min(1.0, 0.995 * _room(np.append(lam, price), np.append(d_lam, d_price)))
-        lam = np.clip(lam + dual * d_lam, t / alpha / 1e3, t / alpha * 1e3)
+        lam = np.clip(lam + dual * d_lam, t / at.alpha / 1e3, t / at.alpha * 1e3)
         price = min(max(price + dual * d_price, t / slack / 1e3), t / slack * 1e3)
-    answer, best = _finish(potential, margins, nu, C, answer, best, active, tight)
+    answer, best = _finish(problem, answer, best, active, tight)
     return answer, iterations, best
 
 
+def _descend(
+    problem: Problem, at: Point, slack: float, move: np.ndarray, slope: float, t: float
+) -> tuple[Point, float]:
+    """Go along `move` as far as the barrier function falls; return where that is, and what is left of the cap.
+
+    `slope` is that of the barrier function along the move, `t` its weight.
+    """
+    potential, margins, nu, C = problem
+    alpha, after, left = at.alpha, at.alpha, slack
+    step = min(1.0, 0.995 * _room(np.append(alpha, slack), np.append(move, -nu @ move)))
+    before = at.value - float(margins @ alpha) - t * (float(np.log(alpha).sum()) + math.log(slack))
+    for _ in range(40):
+        after = alpha + step * move
+        left = C - float(nu @ after)
+        if left > 0.0:
+            at = Point(after, *potential(after))
+            now = at.value - float(margins @ after) - t * (float(np.log(after).sum()) + math.log(left))
+            if now <= before + 0.01 * step * slope + 4e-16 + 1e-12 * abs(before):
+                break
+        step *= 0.5
+    return at._replace(alpha=after), max(left, 1e-300)
+
+
 def _finish(
-    potential: Potential,
-    margins: np.ndarray,
-    nu: np.ndarray,
-    C: float,
-    alpha: np.ndarray,
-    gap: float,
-    active: np.ndarray,
-    tight: bool,
+    problem: Problem, alpha: np.ndarray, gap: float, active: np.ndarray, tight: bool
 ) -> tuple[np.ndarray, float]:
     """The last digits: Newton's method on the constraints that turned out active, kept where the gap shrinks."""
+    potential, margins, nu, C = problem
     now, cap = np.where(active, alpha, 0.0), nu[active][:, np.newaxis]
     for _ in range(8):
         _, achieved, bend = potential(now)

@@ -41,25 +41,10 @@ def by_sorting(scores: Any, is_relevant: Any, q: float, margin: float, C: float,
         Zeros on entry; net coefficients on return.
     """
     n_labels = scores.shape[0]
-    lowest, highest = math.inf, -math.inf
-    for r in range(n_labels):
-        if is_relevant[r]:
-            lowest = min(lowest, scores[r])
-        else:
-            highest = max(highest, scores[r])
-    # only labels within the margin of the other side's extreme can move
-    n_right, n_wrong = 0, 0
-    for r in range(n_labels):
-        if is_relevant[r] and scores[r] < highest + margin:
-            work[n_right] = scores[r]
-            n_right += 1
-        elif not is_relevant[r] and scores[r] > lowest - margin:
-            n_wrong += 1
-            work[n_labels - n_wrong] = -scores[r]
+    n_right, n_wrong = _gather(scores, is_relevant, margin, work)
     if n_right == 0 or n_wrong == 0:
         return 0.0
-    right = work[:n_right]
-    wrong = work[n_labels - n_wrong : n_labels]
+    right, wrong = work[:n_right], work[n_labels - n_wrong : n_labels]
     right.sort()
     wrong.sort()
 
@@ -85,3 +70,27 @@ def by_sorting(scores: Any, is_relevant: Any, q: float, margin: float, C: float,
         else:
             g[r] = -max(0.0, (scores[r] - down) / q)
     return Z
+
+
+@njit(cache=True)
+def _gather(scores: Any, is_relevant: Any, margin: float, work: Any) -> tuple[int, int]:
+    """Put the scores of the labels that can move into `work`, right ones first, wrong ones negated and last.
+
+    Only labels within the margin of the other side's extreme can move. Return how many there are of either kind.
+    """
+    n_labels = scores.shape[0]
+    lowest, highest = math.inf, -math.inf
+    for r in range(n_labels):
+        if is_relevant[r]:
+            lowest = min(lowest, scores[r])
+        else:
+            highest = max(highest, scores[r])
+    n_right, n_wrong = 0, 0
+    for r in range(n_labels):
+        if is_relevant[r] and scores[r] < highest + margin:
+            work[n_right] = scores[r]
+            n_right += 1
+        elif not is_relevant[r] and scores[r] > lowest - margin:
+            n_wrong += 1
+            work[n_labels - n_wrong] = -scores[r]
+    return n_right, n_wrong

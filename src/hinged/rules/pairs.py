@@ -124,10 +124,10 @@ def rises(problem: Any, active: Any, n: int, g: Any, rise: Any) -> float:
     return reach
 
 
-# ------------------------------------------------------------------ who joins
+# ------------------------------------------------------------------ which variable joins
 @njit(cache=True)
 def settled(problem: Any, active: Any, n: int, rise: Any, reach: float) -> bool:
-    """Write the leads where the steps will be; whether all of them are rounding of the rises."""
+    """Write the leads where the steps will be; return True if all of them are rounding of the rises."""
     a, b = active.up[0], active.down[0]
     active.step[0] = 0.0
     quiet = True
@@ -176,7 +176,7 @@ def most_violated(
 
 @njit(cache=True)
 def is_news(problem: Any, active: Any, n: int, rise: Any, reach: float, r: int, s: int) -> bool:
-    """Whether a variable earns more than the base, beyond rounding, and is not active yet."""
+    """Return True if a variable earns more than the base, beyond rounding, and is not active yet."""
     for i in range(n):
         if (active.up[i] == r and active.down[i] == s) or (r == s and active.up[i] == active.down[i]):
             return False

@@ -98,7 +98,7 @@ def _settle(curves: Any, places: Any, n_right: int, work: Any, gamma: float, C: 
     least, most = up[LEVEL].min(), down[LEVEL].max()
     total = math.inf
     if gamma < 1.0:
-        total = _balance(curves, right, wrong, up, down, 0.5 * (least + most), gamma, C, straight)
+        total = _balance(curves, places, n_right, work, 0.5 * (least + most), gamma, C, straight)
     if total > C:
         if math.inf == C:
             work[STEP] = 0.0
@@ -126,7 +126,7 @@ def _by_lines(curves: Any, scores: Any, places: Any, n_right: int, work: Any, ga
         level = math.log(above / below) if apart else 0.0
         if i in (0, n_right) or not apart:
             exact, own = tilted_level(logs[r], start[r], v, lowest, highest, 0.0, scratch)
-            level = level if apart else exact  # labels alike to the last bit must stay so: a tie is not to be broken
+            level = level if apart else exact  # labels equal to the last bit must stay equal: no tie may be broken
             slope = own if i in (0, n_right) else slope
             near = near and own > 0.0
         work[LEVEL, i], work[SLOPE, i] = level, slope
@@ -216,9 +216,11 @@ def _stretch(work: Any, slope: float, more: float) -> None:
 
 @njit(cache=True)
 def _balance(
-    curves: Any, right: Any, wrong: Any, up: Any, down: Any, middle: float, gamma: float, C: float, straight: bool
+    curves: Any, places: Any, n_right: int, work: Any, middle: float, gamma: float, C: float, straight: bool
 ) -> float:
     """Find the middle M at which lifting to t = M + x and pressing to u = M - x take the same total; return it."""
+    right, wrong = places[:n_right], places[n_right : work.shape[1]]
+    up, down = work[:, :n_right], work[:, n_right:]
     low, high = -math.inf, math.inf
     older, last = math.inf, math.inf
     lifted, pressed, rise, fall = 0.0, 0.0, 0.0, 0.0

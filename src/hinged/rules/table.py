@@ -121,7 +121,7 @@ class Step(NamedTuple):
 
 
 def name_of(rule: Any) -> str | None:
-    """Return the name of a rule given by name or object; None for a function of the user's.
+    """Return the name of a rule given by name or object; None for a user's own function.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def name_of(rule: Any) -> str | None:
 
 
 def has_own_margin(rule: Any) -> bool:
-    """Return whether a rule brings its own margin and cap in place of the learner's.
+    """Return True if a rule brings its own margin and cap in place of the learner's.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def check_runs(where: str, rule: Any, words: Words) -> None:
 
 
 def entropic(words: Words) -> bool:
-    """Return whether a rule has a meaning for weights on a simplex, where the geometry says how far a step goes.
+    """Return True if a rule has a meaning for weights on a simplex, where the geometry says how far a step goes.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def entropic(words: Words) -> bool:
 
 
 def on_mistakes(words: Words) -> bool:
-    """Return whether a rule steps on mistakes only.
+    """Return True if a rule steps on mistakes only.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def resolve(rule: Any, C: Any, margin: Any) -> tuple[Step, Any]:
 
 
 def positive(name: str, value: Any, hint: str) -> float:
-    """A positive number, or a sentence that says what was given and what to try."""
+    """Return a positive number, or raise an error that says what was given and what to try."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number; got {name}={value!r}. Try: {hint}.")
     if not float(value) > 0:

@@ -36,7 +36,7 @@ class Frequency:
     high, low : float
         Shares, compared exactly as the decimals they are written as.
     low_strict : bool
-        Whether the lower comparison is strict.
+        True if the lower comparison is strict.
     often, seldom : float
         Factors of frequent and of rare words.
 

@@ -1,4 +1,4 @@
-"""A sharing scheme spelled out: which weight vectors exist, and which labels read them through what."""
+"""A sharing scheme in detail: which weight vectors exist, which labels read them, and through which features."""
 
 from __future__ import annotations
 

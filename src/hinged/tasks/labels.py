@@ -11,7 +11,7 @@ from typing import Any
 
 from numba import njit
 
-__all__ = ["extremes", "rank_of_best", "runner_up"]
+__all__ = ["extremes", "find_new", "judge", "rank_of_best", "runner_up"]
 
 
 @njit(cache=True)
@@ -31,6 +31,40 @@ def extremes(scores: Any, relevant: Any, is_relevant: Any) -> tuple[int, int]:
         if not is_relevant[s] and (rival < 0 or scores[s] > scores[rival]):
             rival = s
     return low, rival
+
+
+@njit(cache=True)
+def judge(scores: Any, relevant: Any, is_relevant: Any) -> tuple[int, int, float, int]:
+    """Return what `extremes` finds, by how much the lowest right label wins, and the rank of the best right label.
+
+    The round is a mistake where no right label's lead is positive: a tie has not been won.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> judge(np.array([1.0, 0.5, 2.0]), np.array([1]), np.array([False, True, False]))
+    (0, 2, -1.5, 3)
+    """
+    low, rival = extremes(scores, relevant, is_relevant)
+    gap = scores[relevant[low]] - scores[rival]
+    return low, rival, gap, 1 if gap > 0.0 else rank_of_best(scores, relevant, is_relevant)
+
+
+@njit(cache=True)
+def find_new(relevant: Any, n_known: int) -> tuple[bool, int]:
+    """Return True if some label is not among the first `n_known`, and how many labels are known after them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> find_new(np.array([1, 3]), 2), find_new(np.array([1, 0]), 2)
+    ((True, 4), (False, 2))
+    """
+    is_new, after = False, n_known
+    for r in relevant:
+        is_new = is_new or r < 0 or r >= n_known
+        after = max(after, r + 1)
+    return is_new, after
 
 
 @njit(cache=True)

@@ -10,12 +10,13 @@ Rows of E and T are padded, so that the innermost loop runs over whole vectors o
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 __all__ = [
+    "Scratch",
     "best_by_errors",
     "best_path",
     "best_paths",
@@ -23,8 +24,38 @@ __all__ = [
     "largest_loss",
     "path_score",
     "raised_by_cost",
+    "room_for",
     "table_cost",
 ]
+
+
+class Scratch(NamedTuple):
+    """Arrays that searches over sequences work in, made once by `room_for`."""
+
+    came: np.ndarray  # int64 (tokens, width): where the best path to each tag came from
+    work: np.ndarray  # float64 (2, width)
+    scores: np.ndarray  # float64 (2, tags, m): the m best paths that end in each tag
+    from_tag: np.ndarray  # int64 (tokens, tags, m), both: where each of these came from
+    from_place: np.ndarray
+    raised: np.ndarray  # float64 (tokens, width): emissions to which costs are added
+    came_by: np.ndarray  # int16 (tokens, tokens + 1, width): `came` for each number of errors
+    work_by: np.ndarray  # float64 (2 tokens + 4, width)
+
+
+@njit(cache=True)
+def room_for(tokens: int, width: int, k: int, m: int, costs: bool = False, by_errors: bool = False) -> Any:
+    """Return room for the `m` best of `k` tags, with costs added to emissions, or by the number of errors as well."""
+    many, most = m if m > 1 else 0, tokens if by_errors else 0
+    return Scratch(
+        np.zeros((tokens, width), np.int64),
+        np.zeros((2, width)),
+        np.zeros((2, k, many)),
+        np.zeros((tokens, k, many), np.int64),
+        np.zeros((tokens, k, many), np.int64),
+        np.empty((tokens if costs else 0, width)),
+        np.zeros((most, most + 1, width), np.int16),
+        np.zeros((2 * most + 4, width)),
+    )
 
 
 @njit(cache=True)
@@ -125,20 +156,8 @@ def raised_by_cost(E: Any, n: int, k: int, right: Any, rho: Any, raised: Any) ->
 
 
 @njit(cache=True)
-def largest_loss(
-    E: Any,
-    T: Any,
-    n: int,
-    k: int,
-    right: Any,
-    predicted: Any,
-    raised: Any,
-    came: Any,
-    came_by: Any,
-    work: Any,
-    tags: Any,
-) -> int:
-    r"""The sequence with the largest score plus :math:`\sqrt e`, e its errors; fill `tags`, return e.
+def largest_loss(E: Any, T: Any, n: int, k: int, right: Any, predicted: Any, room: Any, tags: Any) -> int:
+    r"""Find the sequence with the largest score plus :math:`\sqrt e`, e its errors; fill `tags`, return e.
 
     The root does not fall apart over positions, so the number of errors becomes part of the state: O(n E k²) for up to
     E errors. How many can matter is bounded first: with A the largest score plus e, which is an ordinary search, no
@@ -148,13 +167,10 @@ def largest_loss(
     ----------
     right, predicted : int64 arrays (tokens,)
         The right tags, and the best ones.
-    raised : float64 array (tokens, width)
-        Emissions with 1 added to each wrong tag.
-    came : int64 array (tokens, width), came_by : int16 array (tokens, tokens + 1, width)
-    work : float64 array (2 tokens + 4, width)
-        Scratch.
+    room : Scratch
+        By errors; its `raised` are emissions with 1 added to each wrong tag.
     """
-    A = best_path(raised, T, n, k, came, work, tags)
+    A = best_path(room.raised, T, n, k, room.came, room.work, tags)
     known = path_score(E, T, n, right)
     for other in (predicted, tags):
         known = max(known, path_score(E, T, n, other) + math.sqrt(count_errors(n, right, other)))
@@ -163,19 +179,19 @@ def largest_loss(
     for e in range(1, n + 1):
         if A - e + math.sqrt(e) >= known:
             most = e
-    return best_by_errors(E, T, n, k, right, most, came_by, work, tags)
+    return best_by_errors(E, T, n, k, right, most, room, tags)
 
 
 @njit(cache=True)
-def best_by_errors(E: Any, T: Any, n: int, k: int, right: Any, most: int, came: Any, work: Any, tags: Any) -> int:
+def best_by_errors(E: Any, T: Any, n: int, k: int, right: Any, most: int, room: Any, tags: Any) -> int:
     """The largest score plus √e among sequences of up to `most` errors; fill `tags`, return e.
 
     The best path to each tag with each number of errors, then the best of them all; of equals, the fewest errors.
-    `came` and `work` are scratch, as in `largest_loss`.
     """
     if most == 0:
         tags[:n] = right[:n]
         return 0
+    came, work = room.came_by, room.work_by
     now, new = work[: n + 1], work[n + 1 : 2 * n + 2]
     best = work[2 * n + 2]
     now[:2] = -math.inf
@@ -210,20 +226,22 @@ def best_by_errors(E: Any, T: Any, n: int, k: int, right: Any, most: int, came: 
 
 
 @njit(cache=True)
-def best_paths(
-    E: Any, T: Any, n: int, k: int, m: int, scores: Any, from_tag: Any, from_place: Any, tags: Any, tops: Any
-) -> int:
-    """The `m` best sequences, best first: fill `tags` and `tops`, return how many there are (k^n may be fewer).
+def best_paths(E: Any, T: Any, n: int, k: int, m: int, room: Any, tags: Any, tops: Any) -> int:
+    """Find the `m` best sequences, best first: fill `tags` and `tops`, return how many there are (at most k^n).
 
     Each tag keeps a list of the `m` best paths that end in it. The first sequence is that of `best_path`.
 
     Parameters
     ----------
-    scores : float64 array (2, tags, m), from_tag, from_place : int64 arrays (tokens, tags, m)
-        Scratch.
+    room : Scratch
+        For `m`.
     tags : int64 array (m, tokens)
     tops : float64 array (m,)
     """
+    if m == 1:
+        tops[0] = best_path(E, T, n, k, room.came, room.work, tags[0])
+        return 1
+    scores, from_tag, from_place = room.scores, room.from_tag, room.from_place
     now, new = scores[0], scores[1]
     now[:] = -math.inf
     for c in range(k):

@@ -17,7 +17,7 @@ __all__ = ["radius"]
 
 @njit(cache=True)
 def radius(largest: float, height: float) -> float:
-    """The ball's radius at that height of the coordinate beside the data; `largest` where the radius is fixed.
+    """Return the ball's radius at a height of the additional coordinate; `largest` where the radius is fixed.
 
     Examples
     --------

@@ -1,0 +1,109 @@
+"""What models share: a lock that is not pickled, the certificate, scaled rows, and checks of restored arrays."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from hinged.loops.ledger import GAIN, LEARNT, PENALTY, SQ_NORM, Ledger, new_ledger
+from hinged.loops.memory import longer
+from hinged.loops.rows import Rows, Scaling, longest_row, read_row
+
+__all__ = ["Model", "ScaledModel", "check_arrays", "dual_of", "restored_ledger"]
+
+LONGEST_LOG_TABLE = 1 << 20
+
+
+def dual_of(sums: np.ndarray) -> float:
+    """Return the dual certificate of Euclidean weights, Σ λ m - ½‖ω‖² (less Σ λ²/4C for pa2)."""
+    return float(sums[GAIN] - 0.5 * sums[SQ_NORM] - sums[PENALTY])
+
+
+def check_arrays(arrays: Mapping[str, np.ndarray], expected: Mapping[str, tuple[tuple[int, ...], DTypeLike]]) -> None:
+    """Refuse arrays of a file that are not finite or not of the expected shape and type."""
+    for name, (shape, dtype) in expected.items():
+        kept = arrays[name]
+        if kept.shape != shape or kept.dtype != dtype or not np.isfinite(kept).all():
+            raise ValueError(f"its {name.rpartition('.')[2]} are damaged")
+
+
+def restored_ledger(
+    arrays: Mapping[str, np.ndarray], parts: Iterable[str] = Ledger._fields, prefix: str = "ledger."
+) -> Ledger:
+    """Return a ledger with copies of the given parts from a file, or say what is wrong with them."""
+    ledger = new_ledger()
+    fresh = {name: getattr(ledger, name) for name in parts}
+    check_arrays(arrays, {prefix + name: (array.shape, array.dtype) for name, array in fresh.items()})
+    if (arrays[f"{prefix}counts"] < 0).any():
+        raise ValueError("its counts are damaged")
+    return ledger._replace(**{name: arrays[prefix + name].copy() for name in fresh})
+
+
+class Model:
+    """One learner's memory: counts and sums, and a lock that its one writer holds.
+
+    Copies and pickles get a lock of their own.
+    """
+
+    functions: Any = ()  # label features of the user's own
+    own: Any = None  # a rule of the user's own
+    unkept: tuple[str, ...] = ("lock",)  # attributes that are not pickled
+
+    def __init__(self) -> None:
+        self.ledger, self.lock = new_ledger(), threading.RLock()
+
+    @property
+    def dual(self) -> float:
+        """The dual certificate."""
+        return dual_of(self.ledger.sums)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            return {name: value for name, value in vars(self).items() if name not in self.unkept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, lock=threading.RLock())
+
+
+class ScaledModel(Model):
+    """A model that scales rows before it scores them.
+
+    Parameters
+    ----------
+    idf, unit, bias
+        Whether values are weighted by how rare their features are, whether rows get length 1, and the constant
+        feature's value.
+    average : bool
+        Whether mean weights are kept.
+    """
+
+    n_features = 0
+
+    def __init__(self, *, idf: bool = False, unit: bool = False, bias: float = 0.0, average: bool = False) -> None:
+        super().__init__()
+        self.idf, self.unit, self.bias, self.average = idf, unit, bias, average
+        self.df = np.zeros(1, np.int32)
+        self.logs = np.zeros(0)
+
+    def _tabulate(self, n_rows: int) -> None:
+        """Make room for the counts of all features, and for the logarithms that so many more rows may need."""
+        if not self.idf:
+            return
+        self.df = longer(self.df, self.n_features + 1)
+        need = min(int(self.ledger.counts[LEARNT]) + n_rows + 1, LONGEST_LOG_TABLE)
+        if need > len(self.logs):
+            self.logs = np.log(np.arange(max(need, 2 * len(self.logs))) + 0.5)
+
+    def _scaling(self) -> Scaling:
+        return Scaling(self.idf, self.unit, self.bias, self.idf, self.df, self.logs)
+
+    def read(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Return features and scaled values of one row; feature 0 is the bias, column c is feature c + 1."""
+        longest = longest_row(rows)
+        f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
+        n, _q = read_row(rows, 0, self._scaling(), int(self.ledger.counts[LEARNT]), f, v)
+        return f[:n], v[:n]
