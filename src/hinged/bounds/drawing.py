@@ -9,7 +9,7 @@ import numpy as np
 
 from hinged.bounds.running import Trace
 from hinged.bounds.watching import Watched
-from hinged.evaluate.plots import COLOURS, MUTED, _figure, _finish, _save, spread_labels
+from hinged.evaluate.plots import COLOURS, MUTED, finish, new_figure, save_figure, spread_labels
 from hinged.evaluate.svg import curves
 
 __all__ = ["bound_section", "plot_trace", "trace_svg"]
@@ -46,7 +46,7 @@ def plot_trace(trace: Trace, path: str | Path, *, title: str = "What was proven,
     ends = {name: float(values[np.isfinite(values)][-1]) for name, values in series.items()}
     top = max(1.0, *ends.values())
     n = int(trace.rounds[-1])
-    with _figure((10, 5.6)) as (figure, axes):
+    with new_figure((10, 5.6)) as (figure, axes):
         heights = spread_labels(list(ends.values()), gap=0.05 * top)
         for i, (name, values) in enumerate(series.items()):
             colour, seen = COLOURS[(0, 2, 1)[i]], np.isfinite(values)
@@ -59,8 +59,8 @@ def plot_trace(trace: Trace, path: str | Path, *, title: str = "What was proven,
         axes.set_ylim(0, 1.04 * top)
         axes.set_xlabel("rounds, in order of arrival", color=MUTED)
         by = f"no bound: {trace.note}" if trace.final is None else f"bound by {trace.final.theorem}"
-        _finish(axes, title, f"{trace.rule}: mistakes so far, and the most there can be · {by}")
-        return _save(figure, path)
+        finish(axes, title, f"{trace.rule}: mistakes so far, and the most there can be · {by}")
+        return save_figure(figure, path)
 
 
 def trace_svg(trace: Trace, *, height: int = 430, unit: str = "rounds, in order of arrival") -> str:

@@ -7,13 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.estimators.calibration import confidence_by_bin
 from hinged.evaluate.examples import is_ranker, rows_for, sizes_of, taken
 from hinged.io.examples.chunk import Chunk
-from hinged.loops.ledger import THRESHOLD, lead_bin
-from hinged.loops.model import LabelModel
 
-__all__ = ["Answers", "answer", "confidences", "pieces"]
+__all__ = ["Answers", "answer", "pieces"]
 
 LARGEST = 4_000_000  # scores held at a time
 WORK = 200_000_000  # bytes of text, or features, times labels
@@ -47,25 +44,16 @@ class Answers(NamedTuple):
 
 def answer(model: Any, chunk: Chunk) -> Answers:
     """What a model says about the examples of a chunk; it learns nothing."""
-    index, memory, scores = model._scored(rows_for(model, chunk, False))
-    if not len(index):
+    said = model.scored(rows_for(model, chunk, False))
+    if not said.labels:
         raise ValueError("this model knows no label yet, so it can predict none; let it learn some examples.")
-    above = scores > memory.ledger.sums[THRESHOLD] if is_ranker(model) else None
-    return Answers(list(index.labels), scores, above, confidences(memory, scores))
-
-
-def confidences(memory: LabelModel, scores: np.ndarray) -> np.ndarray:
-    """Chance that the best label of each row of scores is right, as `confidence` has it."""
-    by_bin = confidence_by_bin(*memory.ledger.leads)
-    if scores.shape[1] < 2:
-        return by_bin[[lead_bin(0.0)] * len(scores)]
-    best = np.partition(scores, scores.shape[1] - 2, axis=1)
-    return by_bin[[lead_bin(gap) for gap in (best[:, -1] - best[:, -2]).tolist()]]
+    above = said.scores > said.threshold if is_ranker(model) else None
+    return Answers(list(said.labels), said.scores, above, said.confidence)
 
 
 def pieces(model: Any, chunk: Chunk) -> Iterator[Chunk]:
     """The chunk in pieces whose scores fit in memory, and that take a moment each, so that Ctrl-C is heard."""
-    n_labels, start = len(model._known()) + 1, 0
+    n_labels, start = len(model.known_labels()) + 1, 0
     ends = np.cumsum(sizes_of(chunk))
     while start < len(chunk):
         fits = np.searchsorted(ends, (ends[start - 1] if start else 0) + WORK // n_labels, side="right")

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from hinged.estimators.reading import Batch
-from hinged.evaluate.answers import answer, confidences, pieces
+from hinged.estimators.labels import in_order
+from hinged.estimators.scored import Scored
+from hinged.evaluate.answers import answer, pieces
 from hinged.evaluate.assessment import Assessment
 from hinged.evaluate.examples import answers_for, is_ranker, labelled, rows_for
 from hinged.io.examples.chunk import Chunk
-from hinged.loops.ledger import THRESHOLD
-from hinged.loops.rows import Rows
 
 __all__ = ["assess", "assess_progressively"]
 
@@ -73,7 +72,7 @@ def assess_progressively(model: Any, chunks: Iterable[Chunk], keep: bool = False
             _test_then_train(model, chunk, result)
     result.seconds = time.perf_counter() - began
     result.updates = model.n_updates_ if hasattr(model, "n_updates_") else 0
-    result.labels = list(model._known())
+    result.labels = list(model.known_labels())
     return result
 
 
@@ -88,24 +87,19 @@ def _counted(result: Assessment, chunks: Iterable[Chunk]) -> Iterable[Chunk]:
 
 def _test_then_train(model: Any, chunk: Chunk, result: Assessment) -> None:
     n = len(chunk)
-    with model._writing():
-        importance = None if chunk.weights is None else np.array(chunk.weights)
-        batch, truth, weights = model._check(rows_for(model, chunk, True), answers_for(model, chunk), importance)
-        scores: list[np.ndarray] = []
-        flags, ranks, thresholds, sure = np.zeros(n, np.int8), np.zeros(n, np.int32), np.zeros(n), np.zeros(n)
-        for i in range(n):
-            one = _row(batch, i)
-            memory, labels = model._model, model._known()
-            if memory is None:
-                scores.append(np.zeros(0))
-            else:
-                scores.append(memory.score(one.rows, labels, model._describe, current=True)[0])
-                thresholds[i] = memory.ledger.sums[THRESHOLD]
-                if result.keep and len(labels):
-                    sure[i] = confidences(memory, scores[-1][None, :])[0]
-            told = model._learn(one, truth[i : i + 1], weights[i : i + 1])
-            flags[i : i + 1], ranks[i : i + 1] = told.flags, told.ranks
-    labels = list(model._known())
+    truth = [in_order(answer) if result.ranks_sets else answer for answer in answers_for(model, chunk)]
+    scores: list[np.ndarray] = []
+    thresholds, sure = np.zeros(n), np.zeros(n)
+
+    def judge(said: Scored) -> None:
+        thresholds[len(scores)] = said.threshold
+        if result.keep and len(said.labels):
+            sure[len(scores)] = said.confidence[0]
+        scores.append(said.scores[0])
+
+    importance = None if chunk.weights is None else np.array(chunk.weights)
+    flags, ranks, _ = model.learn_rounds(rows_for(model, chunk, True), truth, None, importance, before=judge)
+    labels = list(model.known_labels())
     table = np.full((n, len(labels)), -np.inf)
     for i, row in enumerate(scores):
         table[i, : len(row)] = row
@@ -123,10 +117,6 @@ def _test_then_train(model: Any, chunk: Chunk, result: Assessment) -> None:
         positions = np.array([place.get(label, -1) for label in truth])
         predicted = _said(table, positions, flags, labels)
     result.add(flags, ranks, truth, predicted, sure)
-
-
-def _row(batch: Batch, i: int) -> Batch:
-    return batch._replace(rows=Rows(batch.rows.indptr[i : i + 2], batch.rows.indices, batch.rows.data))
 
 
 def _said(table: np.ndarray, positions: np.ndarray, flags: np.ndarray, labels: list[Hashable]) -> list[Hashable]:

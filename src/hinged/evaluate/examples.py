@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from hinged.estimators import Classifier, Ranker
 from hinged.estimators.base import LabelEstimator
@@ -74,7 +73,7 @@ def new_learner(chunk: Chunk, task: str | None, settings: Mapping[str, Any]) -> 
         settings.setdefault("features", "frequency")
     model = KINDS[task, kind](**settings)
     if chunk.texts:
-        model._notes = {"fields": list(chunk.texts)}
+        model.notes = {"fields": list(chunk.texts)}
     return model
 
 
@@ -139,7 +138,7 @@ def check_setting(model: Any, name: str, what: str) -> None:
 
 # ------------------------------------------------------------------ what a model is given
 def rows_for(model: Any, chunk: Chunk, grow: bool) -> Any:
-    """What a model reads of a chunk: the chunk itself with the fields it was taught, or a sparse matrix.
+    """What a model reads of a chunk: the chunk itself with the fields it was taught, or rows for one weight vector.
 
     Columns that the model has never met are welcome: they have no weights yet.
     """
@@ -151,13 +150,7 @@ def rows_for(model: Any, chunk: Chunk, grow: bool) -> Any:
         return _known_fields(model, chunk, grow) if chunk.texts else chunk
     if chunk.columns is None:
         raise ValueError(f"this model was taught numbered columns; {chunk.source} has {_kind_of(chunk)}.")
-    indptr, indices, values = chunk.columns
-    known = getattr(model, "n_features_in_", 0)
-    width = max(known, int(indices.max(initial=-1)) + 1, 1)
-    if width > known and not grow:
-        model.n_features_in_ = width
-        model._model.widen(width)
-    return sparse.csr_array((values, indices, indptr), shape=(len(chunk), width))
+    return chunk
 
 
 def answers_for(model: Any, chunk: Chunk) -> Any:
@@ -182,7 +175,7 @@ def _single(answer: Any, chunk: Chunk, i: int) -> Hashable:
 
 def _known_fields(model: Any, chunk: Chunk, grow: bool) -> Chunk:
     """The fields the model was taught, and new ones where it learns; a text alone is the only text it was taught."""
-    notes = model._notes if isinstance(model._notes, dict) else {}
+    notes = model.notes
     known, fields = notes.get("fields"), list(chunk.texts)
     if not isinstance(known, list) or known == fields:
         return chunk
@@ -193,7 +186,7 @@ def _known_fields(model: Any, chunk: Chunk, grow: bool) -> Chunk:
             f"this model was taught {_listed(known)}; {chunk.source} has {_listed(fields)}. Name the fields by text."
         )
     if grow:
-        model._notes = notes | {"fields": [*known, *(name for name in fields if name not in known)]}
+        model.notes = notes | {"fields": [*known, *(name for name in fields if name not in known)]}
         return chunk
     return replace(chunk, texts={name: chunk.texts[name] for name in fields if name in known})
 

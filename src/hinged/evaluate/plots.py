@@ -64,7 +64,7 @@ def plot_mistakes(
     """
     if not runs:
         raise ValueError("there is nothing to plot: runs is empty. Give at least one named Progress.")
-    with _figure((10, 5.6)) as (figure, axes):
+    with new_figure((10, 5.6)) as (figure, axes):
         curves = {name: np.asarray(run.curve) for name, run in runs.items()}
         longest = max(len(curve) for curve in curves.values())
         top = max(1, *(int(curve[-1]) for curve in curves.values() if len(curve)))
@@ -88,8 +88,8 @@ def plot_mistakes(
         axes.set_xlim(0, longest)
         axes.set_ylim(-0.045 * top, 1.04 * top)
         axes.set_xlabel(f"{unit}, in order of arrival" + (" (a tick marks a new label)" if len(novel) else ""))
-        _finish(axes, title, "mistakes so far, each counted before the right answer was learnt")
-        return _save(figure, path)
+        finish(axes, title, "mistakes so far, each counted before the right answer was learnt")
+        return save_figure(figure, path)
 
 
 def plot_reliability(confidence: ArrayLike, hit: ArrayLike, path: str | Path, *, bins: int = 10) -> Path:
@@ -123,7 +123,7 @@ def plot_reliability(confidence: ArrayLike, hit: ArrayLike, path: str | Path, *,
     """
     mean_sure, mean_right, share = reliability(confidence, hit, bins)
     error = float(np.sum(share * np.abs(mean_sure - mean_right)))
-    with _figure((6.4, 6.2)) as (figure, axes):
+    with new_figure((6.4, 6.2)) as (figure, axes):
         axes.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=(0, (4, 4)))
         axes.plot(mean_sure, mean_right, color=COLOURS[0], linewidth=1.4, alpha=0.6)
         axes.scatter(mean_sure, mean_right, s=24 + 900 * share, color=COLOURS[0], alpha=0.85, linewidths=0, zorder=3)
@@ -132,8 +132,8 @@ def plot_reliability(confidence: ArrayLike, hit: ArrayLike, path: str | Path, *,
         axes.set_aspect("equal")
         axes.set_xlabel("confidence")
         note = f"share of right predictions · mean gap to the diagonal {error:.3f}"
-        _finish(axes, "How far the confidence can be believed", note)
-        return _save(figure, path)
+        finish(axes, "How far the confidence can be believed", note)
+        return save_figure(figure, path)
 
 
 def reliability(
@@ -196,7 +196,7 @@ def require_matplotlib() -> None:
 
 
 @contextmanager
-def _figure(size: tuple[float, float]) -> Iterator[tuple[Any, Any]]:
+def new_figure(size: tuple[float, float]) -> Iterator[tuple[Any, Any]]:
     """Give a figure with one pair of axes, without touching anyone's global state."""
     require_matplotlib()
     from matplotlib import rc_context
@@ -207,7 +207,7 @@ def _figure(size: tuple[float, float]) -> Iterator[tuple[Any, Any]]:
         yield figure, figure.add_subplot()
 
 
-def _finish(axes: Any, title: str, note: str) -> None:
+def finish(axes: Any, title: str, note: str) -> None:
     axes.grid(axis="y", color=HAIRLINE, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(length=0, pad=6)
@@ -219,7 +219,7 @@ def _finish(axes: Any, title: str, note: str) -> None:
     )
 
 
-def _save(figure: Any, path: str | Path) -> Path:
+def save_figure(figure: Any, path: str | Path) -> Path:
     path = Path(path)
     still = {"Date": None} if path.suffix == ".svg" else None  # the same run gives the same file
     figure.savefig(path, bbox_inches="tight", pad_inches=0.3, metadata=still)

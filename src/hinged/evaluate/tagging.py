@@ -49,7 +49,7 @@ def tagger_for(sentences: Iterable[Sentence], settings: Mapping[str, Any]) -> tu
     for name in settings:
         check_setting(SequenceTagger(), name, "it")
     model = SequenceTagger(**{"average": True, **settings})
-    model._notes = {"columns": len(first.tokens[0])}
+    model.notes = {"columns": len(first.tokens[0])}
     return model, chain([first], rest)
 
 
@@ -60,8 +60,7 @@ def is_tagger(model: Any) -> bool:
 
 def words_of(model: Any, sentence: Sentence, source: str) -> list[tuple[str, ...]]:
     """The columns of a sentence that a model was taught; one more, a tag, is left out."""
-    notes = model._notes if isinstance(model._notes, dict) else {}
-    known, given = notes.get("columns"), len(sentence.tokens[0])
+    known, given = model.notes.get("columns"), len(sentence.tokens[0])
     if not isinstance(known, int):
         raise ValueError("this tagger was not taught from a file, so nothing says how to read one; use it from Python.")
     if given < known or (sentence.tags and given != known):
@@ -97,7 +96,7 @@ def learn_sentences(
         X = [window(words_of(model, sentence, source)) for sentence in some]
         try:
             tags = [sentence.tags for sentence in some]
-            flags = model._learn_batch(X, tags, advance=unless_stopped(len(some), going)).flags
+            flags = model.learn_rounds(X, tags, advance=unless_stopped(len(some), going)).flags
         except Stopped:
             break
         took = time.perf_counter() - began
@@ -109,7 +108,7 @@ def learn_sentences(
             mistakes=tally.mistakes + int((flags == 1).sum()),
             updates=tally.updates + model.n_updates_ - before,
             labels=len(model.classes_),
-            features=len(model._names),
+            features=model.n_known_features,
             seconds=tally.seconds + time.perf_counter() - began,
         )
         if tally.rounds == power:
@@ -189,7 +188,7 @@ def judge_progressively(model: Any, sentences: Iterable[Sentence], source: str =
     for sentence in sentences:
         began = time.perf_counter()
         features = window(words_of(model, sentence, source))
-        known = set(model.classes_.tolist()) if model._model is not None else set()
+        known = set(model.known_labels())
         predicted = model.predict_one(features)
         model.learn_one(features, sentence.tags)
         if known >= set(sentence.tags):

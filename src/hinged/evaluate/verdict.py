@@ -97,15 +97,15 @@ def judge(model: Any, chunks: Iterable[Chunk], learns: bool) -> Verdict:
             rows = vector_rows(model, chunk, True)
             for i in range(len(chunk)):
                 row = rows[i] if isinstance(rows, list) else rows[[i]]
-                known = isinstance(model, Regressor | Uniclass) or truth[i] in model._known()
-                if known and model._model is not None:
+                known = isinstance(model, Regressor | Uniclass) or truth[i] in model.known_labels()
+                if known and hasattr(model, "model_"):
                     verdict.predicted.append(_plain(model.predict_one(row)))
                     verdict.truth.append(truth[i])
                 model.learn_one(row, truth[i])
         else:
             verdict.predicted += said_of(model, chunk)[0]
             verdict.truth += truth
-    verdict.ranks = [] if isinstance(model, Regressor | Uniclass) else list(model._known())
+    verdict.ranks = [] if isinstance(model, Regressor | Uniclass) else list(model.known_labels())
     verdict.seconds = time.perf_counter() - began
     return verdict
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from copy import copy
+from collections.abc import Hashable, Sequence
+from copy import copy, deepcopy
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from hinged.loops.direct import Direct
+from hinged.loops.explain import Share
 from hinged.loops.hearing import pieces
 from hinged.loops.ledger import GAIN, LEARNT, PENALTY, ROUNDS, SQ_NORM, new_ledger
 from hinged.loops.memory import longer
@@ -199,6 +201,26 @@ class VectorModel:
 
     def _scaling(self) -> Scaling:
         return Scaling(self.idf, self.unit, self.bias, self.idf, self.df, self.logs)
+
+    # ------------------------------------------------------------------ what learners ask of every model
+    all_or_nothing = fixed_space = False
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Rounds, mistakes and the like; see `hinged.loops.ledger`."""
+        return self.ledger.counts
+
+    def explain(self, rows: Rows, labels: Sequence[Hashable] = (), at: int = 0, describe: Any = None) -> list[Share]:
+        """What the features of one row add to its score."""
+        (f, v), w = self.read(rows), self.weights
+        known = f < len(w)
+        return list(map(Share, f[known].tolist(), (v[known] * w[f[known]]).tolist()))
+
+    def copy(self) -> Self:
+        """A model of its own that knows the same."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(deepcopy(self.__getstate__()))
+        return twin
 
     # ------------------------------------------------------------------ keeping
     def arrays(self) -> dict[str, np.ndarray]:
