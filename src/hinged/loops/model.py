@@ -302,7 +302,8 @@ class LabelModel(LabelMemory):
 
         def values(mean_over: int) -> np.ndarray:
             now = self._shares(rows, labels, at, describe, mean_over)
-            found.extend(Share(feature, 0.0, own) for own, feature in now if not found)
+            if not found:
+                found.extend(Share(feature, 0.0, own) for own, feature in now)
             return np.array([now.get((share.named, share.feature), 0.0) for share in found])
 
         total = self.mean_of(values).tolist()
