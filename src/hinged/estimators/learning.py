@@ -78,6 +78,7 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
                 fresh._learn(some, theirs, weights[order] if len(weights) else weights)
             else:
                 fresh._learn(batch, answers, weights)
+            batch = batch._replace(names=batch.names and [])  # known by now
         self._become(fresh, {*self.get_params(deep=False), "_lock"}, LEARNT_NAMES)
         return self
 
