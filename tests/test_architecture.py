@@ -89,6 +89,39 @@ def test_a_file_begins_by_saying_what_it_is(module):
     assert ast.get_docstring(ast.parse((ROOT / module).read_text(encoding="utf-8")))
 
 
+#: Methods of every NamedTuple, public in spite of their names.
+OF_NAMED_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
+
+
+def private_names(tree):
+    """Private names that a file defines: functions, classes, variables, and attributes that it sets."""
+    for node in ast.walk(tree):
+        name = getattr(node, "name", None) or getattr(node, "id", None) or getattr(node, "attr", None) or ""
+        stores = isinstance(getattr(node, "ctx", None), ast.Store) or isinstance(
+            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+        )
+        if stores and name.startswith("_") and not name.startswith("__"):
+            yield name
+
+
+def test_no_private_name_crosses_a_package():
+    trees = {module: ast.parse((ROOT / module).read_text(encoding="utf-8")) for module in MODULES}
+    own = {folder: set() for folder in LEVEL}
+    for module, tree in trees.items():
+        own[module.split("/")[0] if "/" in module else ""].update(private_names(tree))
+    crossing = []
+    for module, tree in trees.items():
+        folder = module.split("/")[0] if "/" in module else ""
+        foreign = set().union(*(names for other, names in own.items() if other != folder)) - own[folder]
+        for node in ast.walk(tree):
+            used = [node.attr] if isinstance(node, ast.Attribute) else []
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("hinged."):
+                used = [alias.name for alias in node.names if node.module.split(".")[1] != folder]
+                foreign |= {name for name in used if name.startswith("_")}
+            crossing += [(module, node.lineno, name) for name in used if name in foreign - OF_NAMED_TUPLES]
+    assert crossing == []
+
+
 def test_the_page_on_architecture_names_what_exists():
     page = (ROOT.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
     named = re.findall(r"`((?:\w+/)+\w+\.py)`(?:\s+`([\w.]+)`)?", page)

@@ -690,7 +690,7 @@ def test_an_interrupted_call_leaves_labels_and_weights_in_step(settings):
     model = hinged.Classifier(**settings).partial_fit(X[:, [0, 1, 2, 0]], Y)
     expected = hinged.Classifier(**settings).partial_fit(X[:, [0, 1, 2, 0]], Y)
     with pytest.raises(KeyboardInterrupt):
-        model._learn_batch(rows, labels, advance=advance)
+        model.learn_rounds(rows, labels, advance=advance)
     if model.n_rounds_ > 4:
         expected.partial_fit(rows[: sum(shown)], labels[: sum(shown)])
     for m in (model, expected):

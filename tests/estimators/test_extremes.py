@@ -145,7 +145,9 @@ def scores(model, X):
     """What a model says of rows; nothing where it knows no label."""
     if isinstance(model, hinged.Regressor):
         return model.predict(X)
-    return model.decision_function(X) if isinstance(model, hinged.Uniclass) or len(model._known()) else np.zeros(0)
+    return (
+        model.decision_function(X) if isinstance(model, hinged.Uniclass) or len(model.known_labels()) else np.zeros(0)
+    )
 
 
 def assert_finite(model, path, X):

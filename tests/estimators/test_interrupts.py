@@ -39,7 +39,7 @@ def heeding():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("name", [name for name, row in LEARNERS.items() if hasattr(row.make(), "_learn_batch")])
+@pytest.mark.parametrize("name", [name for name, row in LEARNERS.items() if hasattr(row.make(), "learn_rounds")])
 def test_an_interrupted_call_has_learnt_whole_rounds_or_nothing(name):
     row = LEARNERS[name]
     *before, (X, y) = row.stream()[:BATCHES]
@@ -49,7 +49,7 @@ def test_an_interrupted_call_has_learnt_whole_rounds_or_nothing(name):
         twin.partial_fit(rows, answers)
     rounds = model.n_rounds_
     with pytest.raises(KeyboardInterrupt):
-        model._learn_batch(X, y, advance=interrupting(KEPT))
+        model.learn_rounds(X, y, advance=interrupting(KEPT))
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     kept = model.n_rounds_ - rounds
     assert kept in (0, KEPT)

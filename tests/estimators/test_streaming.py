@@ -737,3 +737,15 @@ def test_a_ranker_of_single_labels_learns_what_a_classifier_learns():
         several = hinged.Ranker(rule="simproj", **settings).fit(X, [{label} for label in y])
         np.testing.assert_array_equal(several.coef_, one.coef_)
         assert several.n_mistakes_ == one.n_mistakes_
+
+
+@pytest.mark.parametrize("kind", [hinged.Classifier, hinged.BinaryClassifier])
+def test_epochs_over_dicts_give_each_name_one_column(kind):
+    rows, answers = [{"a": 1.0, "both": 0.5}, {"b": 1.0, "both": 0.5}] * 3, ["x", "y"] * 3
+    model = kind(epochs=3).fit(rows, answers)
+    again = kind().partial_fit(rows, answers, classes=["x", "y"])
+    for _ in range(2):
+        again.partial_fit(rows, answers)
+    assert model.feature_names_ == ["a", "both", "b"]
+    assert model.predict(rows).tolist() == answers
+    assert model.decision_function(rows).tolist() == again.decision_function(rows).tolist()

@@ -200,18 +200,18 @@ def test_words_of_a_call_that_label_features_refuse_are_forgotten(bits):
 
     model = hinged.TextClassifier("pa1", sharing="single", features=features, bits=bits)
     model.partial_fit(["tax form", "cake recipe"], ["work", "home"])
-    before = model.text_space_._words.texts()
+    before = model.text_space_.word_list_.texts()
     for call in (
         lambda: model.partial_fit(["new words", "some poison"], ["work", "home"]),
         lambda: model.learn_one("a little poison", "work"),
     ):
         with pytest.raises(RuntimeError, match="no poison"):
             call()
-        assert model.text_space_._words.texts() == before
+        assert model.text_space_.word_list_.texts() == before
         assert model.n_rounds_ == 2
     fresh = hinged.TextClassifier("pa1", sharing="single", features=features, bits=bits)
     with pytest.raises(RuntimeError, match="no poison"):
         fresh.partial_fit(["tax", "cake", "poison", "poison"], ["work", "home", "work", "home"])
-    assert not fresh.text_space_._words
+    assert not fresh.text_space_.word_list_
     model.learn_one("new words", "home")
-    assert len(model.text_space_._words) == len(before) + 2
+    assert len(model.text_space_.word_list_) == len(before) + 2

@@ -3,15 +3,18 @@
 import io
 import itertools
 import json
+import pickle
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 import hinged
 from hinged.files.answers import answer
 from hinged.files.examples import check_agrees, new_learner, rows_for, taken
+from hinged.files.explain import explain_one
 from hinged.files.stream import Tally, learn_stream, learner_for, spread
 from hinged.io.examples import read
 
@@ -36,11 +39,10 @@ def chunks(kind, size=1 << 20):
 def matrix(model, chunk):
     """What a model would be taught, as dense rows."""
     rows = rows_for(model, chunk, True)
-    return (
-        rows.toarray()
-        if not hasattr(rows, "answers")
-        else model.text_space_.partial_fit(rows).transform(rows).toarray()
-    )
+    if rows.columns is not None:
+        indptr, indices, values = rows.columns
+        return sparse.csr_array((values, indices, indptr)).toarray()
+    return model.text_space_.partial_fit(rows).transform(rows).toarray()
 
 
 @pytest.mark.parametrize("kind", TEXT)
@@ -155,7 +157,7 @@ def test_whether_to_go_on_is_asked_often_however_long_documents_get(monkeypatch)
     lines = [json.dumps({"label": "ab"[i % 2], "text": f"word{i % 7} " * (n // 6)}) for i, n in enumerate(lengths)]
     whole = list(read(io.BytesIO("\n".join(lines).encode())))
     model, now, waits = hinged.TextClassifier("pa1", sharing="multi", features=None), [0.0], []
-    learn = model._learn_batch
+    learn = model.learn_rounds
 
     def learn_slowly(chunk, *rest):
         now[0] += 1e-6 * sum(int((text.ends - text.starts).sum()) for text in chunk.texts.values())
@@ -165,9 +167,26 @@ def test_whether_to_go_on_is_asked_often_however_long_documents_get(monkeypatch)
         waits.append(now[0])
         return True
 
-    monkeypatch.setattr(model, "_learn_batch", learn_slowly)
+    monkeypatch.setattr(model, "learn_rounds", learn_slowly)
     monkeypatch.setattr("hinged.files.stream.time.perf_counter", lambda: now[0])
     *_, last = learn_stream(model, whole, going=going)
     assert last.rounds == len(lengths)
     assert max(np.diff(waits)) < 1.0
     assert len(waits) < 60
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"normalize": True, "scaling": "idf"}, {"kernel": hinged.mercer.Gaussian(0.5)}]
+)
+def test_a_prediction_changes_no_model_however_wide_the_file(settings):
+    narrow, wide = (next(iter(read(io.BytesIO(text), "svmlight"))) for text in (b"1 1:1 2:1\n2 2:1\n", b"1 1:1 9:4\n"))
+    model = hinged.Classifier(**settings).partial_fit(narrow, narrow.answers)
+    before = pickle.dumps(model)
+    said = answer(model, wide)
+    reasons = explain_one(model, "1:1 9:4").features
+    assert pickle.dumps(model) == before
+    assert model.n_features_in_ == 3
+    rows = [{"a": 1.0, "b": 1.0}, {"b": 1.0}]
+    by_name = hinged.Classifier(**settings).partial_fit(rows, narrow.answers).scored([{"a": 1.0, "z": 4.0}])
+    assert said.scores.tolist() == by_name.scores.tolist()
+    assert sum(share for _, share in reasons) == pytest.approx(said.scores.max())

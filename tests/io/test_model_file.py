@@ -133,7 +133,7 @@ def test_labels_of_every_kind_that_can_be_saved_come_back_as_they_were(labels, t
     model = hinged.Classifier().partial_fit(np.vstack([X, X]), labels * 2)
     again = saved(model, tmp_path / "model")
     assert again.classes_.tolist() == labels
-    assert [type(label) for label in again._known()] == [type(label) for label in labels]
+    assert [type(label) for label in again.known_labels()] == [type(label) for label in labels]
     assert again.predict(X).tolist() == labels
 
 

@@ -84,31 +84,31 @@ def test_a_vocabulary_outgrows_small_pages():
 
 def test_a_place_that_was_given_up_is_not_remembered():
     vocabulary = Vocabulary().fit(["old words"])
-    vocabulary._words.truncate(1)
+    vocabulary.word_list_.truncate(1)
     assert vocabulary.fit_transform(["x"]).shape == (1, 1)
     vocabulary = Vocabulary().fit(["old words"])
-    vocabulary._words.truncate(1)
+    vocabulary.word_list_.truncate(1)
     vocabulary.partial_fit(["new words"])
     assert vocabulary.get_feature_names_out().tolist() == ["old", "new", "words"]
     assert vocabulary.transform_one("new words") == {"new": 1.0, "words": 1.0}
     vocabulary = Vocabulary().fit(["old new"])
-    vocabulary._words.truncate(1)
+    vocabulary.word_list_.truncate(1)
     vocabulary.partial_fit(["other"]).partial_fit(["new"])  # another word has its column now
     assert vocabulary.get_feature_names_out().tolist() == ["old", "other", "new"]
 
 
 def test_working_memory_is_no_part_of_a_pickle():
     vocabulary = Vocabulary().fit(["some words " * 1000])
-    assert vocabulary._words.spare
+    assert vocabulary.word_list_.spare
     assert len(pickle.dumps(vocabulary)) < 5000
     assert pickle.loads(pickle.dumps(vocabulary)).transform_one("some") == {"some": 1.0}
 
 
 def test_working_memory_is_kept_for_the_lists_used_last():
     many = [Vocabulary().fit(["some words"]) for _ in range(FEW + 3)]
-    assert [bool(one._words.spare) for one in many] == [False] * 3 + [True] * FEW
+    assert [bool(one.word_list_.spare) for one in many] == [False] * 3 + [True] * FEW
     assert many[0].transform_one("some") == {"some": 1.0}
-    assert [bool(one._words.spare) for one in many] == [True] + [False] * 3 + [True] * (FEW - 1)
+    assert [bool(one.word_list_.spare) for one in many] == [True] + [False] * 3 + [True] * (FEW - 1)
 
 
 def test_working_memory_of_a_long_text_is_not_kept(monkeypatch):

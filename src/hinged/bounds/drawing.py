@@ -9,7 +9,7 @@ import numpy as np
 
 from hinged.bounds.running import Trace
 from hinged.bounds.watching import Watched
-from hinged.evaluate.plots import COLOURS, MUTED, finish, new_figure, save, spread_labels
+from hinged.evaluate.plots import COLOURS, MUTED, finish, new_figure, save_figure, spread_labels
 from hinged.evaluate.svg import curves
 
 __all__ = ["bound_section", "plot_trace", "trace_svg"]
@@ -60,7 +60,7 @@ def plot_trace(trace: Trace, path: str | Path, *, title: str = "What was proven,
         axes.set_xlabel("rounds, in order of arrival", color=MUTED)
         by = f"no bound: {trace.note}" if trace.final is None else f"bound by {trace.final.theorem}"
         finish(axes, title, f"{trace.rule}: mistakes so far, and the most there can be · {by}")
-        return save(figure, path)
+        return save_figure(figure, path)
 
 
 def trace_svg(trace: Trace, *, height: int = 430, unit: str = "rounds, in order of arrival") -> str:

@@ -17,7 +17,6 @@ from hinged.bounds.formulas import Terms, gain_per_mistake
 from hinged.bounds.ranking import AGAINST_IT, condition
 from hinged.bounds.solver import hindsight
 from hinged.bounds.streams import Stream, as_stream
-from hinged.estimators.settings import settle
 from hinged.estimators.trials import Trials
 from hinged.loops.ledger import GAIN, SQ_NORM
 from hinged.rules.table import RULES, name_of
@@ -223,7 +222,7 @@ def trace(model: Any, X: Any, y: Any = None, classes: Any = None, *, u: Any = No
     >>> trace(hinged.Classifier("simperc"), np.eye(2)[[0, 1] * 8], [0, 1] * 8, classes=[0, 1])
     Trace(simperc: 2 mistakes in 16 rounds, at most 2 by SP theorem 1 at the best C)
     """
-    if model._model is not None and model.n_rounds_ > 0:
+    if getattr(model, "n_rounds_", 0) > 0:
         raise ValueError(
             "the bounds speak of a learner that starts from zero; got one that has learnt. Give a fresh one."
         )
@@ -272,10 +271,10 @@ def _watch(model: Any, X: Any, y: Any, classes: Any, n: int) -> tuple[np.ndarray
         nonlocal done
         done += more
         if done % every == 0 or done == n:
-            sums = model._model.ledger.sums
+            sums = model.model_.ledger.sums
             seen.append((done, math.nan if model.dual_ is None else model.dual_, sums[GAIN], sums[SQ_NORM]))
 
-    return model._learn_batch(X, y, classes, None, 0, note)[0], seen
+    return model.learn_rounds(X, y, classes, None, 0, note).flags, seen
 
 
 def _watch_trials(model: Trials, X: Any, y: Any, classes: Any, n: int) -> tuple[np.ndarray, list[tuple[float, ...]]]:
@@ -287,9 +286,8 @@ def _watch_trials(model: Trials, X: Any, y: Any, classes: Any, n: int) -> tuple[
         model.learn_one(X_t, y_t)
         flags[t] = model.n_mistakes_ - before
         if (t + 1) % every == 0 or t + 1 == n:
-            assert model._model is not None
             dual = math.nan if model.dual_ is None else model.dual_
-            seen.append((t + 1, dual, model._model.gain, float(model.coef_ @ model.coef_)))
+            seen.append((t + 1, dual, model.model_.gain, float(model.coef_ @ model.coef_)))
     return flags, seen
 
 
@@ -309,7 +307,8 @@ def _case(model: Any, named: bool = True) -> Case:
     """What is proven of a learner."""
     rule = name_of(model.rule) or model.rule
     geometry = model.geometry
-    C = (model._settled().step if isinstance(model, Trials) else settle(model).rule).C
+    settled = model.check_settings()
+    C = (settled.step if isinstance(model, Trials) else settled.rule).C
     if not isinstance(rule, str):
         if named:
             raise ValueError(f"no theorem covers a rule of your own; got rule={rule!r}.")

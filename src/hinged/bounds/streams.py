@@ -19,12 +19,8 @@ from sklearn.base import clone
 from hinged.bounds.label_features import label_features
 from hinged.bounds.trials import are_trials, trial_rounds
 from hinged.estimators import Classifier, Ranker
-from hinged.estimators.holding import Held
-from hinged.estimators.labels import LabelIndex, to_declare
-from hinged.estimators.settings import settle
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, Columns, sq_distance
 from hinged.loops.labels import Targets
-from hinged.loops.rows import count_features, read_row
 from hinged.rules.table import positive
 
 __all__ = ["Constraints", "Stream", "as_stream"]
@@ -198,7 +194,7 @@ def as_stream(X: Any, y: Any = None, classes: Any = None, *, like: Any = None, m
     ([2, 1], [1.0, 1.0])
     """
     if are_trials(X, like):
-        own = 1.0 if like is None else like._settled().step.margin
+        own = 1.0 if like is None else like.check_settings().step.margin
         return _as_trials(X, y, classes, own if margin is None else positive("margin", margin, "1 is usual"))
     if y is None:
         raise ValueError("a stream needs the right answers: give X and y, or a list of trials (X_t, y_t).")
@@ -213,41 +209,22 @@ def as_stream(X: Any, y: Any = None, classes: Any = None, *, like: Any = None, m
     if getattr(like, "kernel", None) is not None:
         raise ValueError("the bounds are computed on weights of features; got a learner with kernel=. Use its dual_.")
     model = clone(like)
-    own_margin = settle(model).rule.margin
+    own_margin = model.check_settings().rule.margin
     wanted = own_margin if margin is None else positive("margin", margin, "1 is usual")
     model.rule, model.C, model.geometry = "perceptron", 1.0, "euclidean"  # rounds depend on none of these
-    if like._model is None:  # labels declared in advance
-        model._held = Held(LabelIndex(like._known()), None)
-    batch, answers, _ = model._check(X, y, None)
-    up_front = model._up_front(None if classes is None else to_declare(classes))
-    if up_front is not None:
-        model.declare(up_front)
-    index = model._labels or LabelIndex()
-    n_known = len(index)
-    indptr, flat = model._flat(answers)
-    ids, new = index.encode(flat, None)
-    labels = [*index.labels, *new]
-
-    memory = settle(model, batch.dtype).new_model(model, batch.dtype)
-    memory.declare(n_known)
-    model._held = Held(index, memory)
-    model._take_in(batch)
-    memory._fit_to(len(labels), batch.n)
-    right = Targets(np.asarray(indptr, np.int64), ids, np.zeros(0))
-    known = _known_before(right, n_known)
+    if not hasattr(like, "model_"):  # labels declared in advance, in their order
+        for label in like.known_labels():
+            model.declare([label])
+    read = model.read_stream(X, y, classes)
+    memory, right, labels = read.new_model(), read.targets, read.labels
+    known = _known_before(right, read.n_known)
     constrained = _constrained(right, known)
     starts = np.concatenate([[0], np.cumsum(np.where(constrained, known, 0))]).astype(np.int64)
-    columns = memory._columns_of(labels)
-    room = len(batch.rows.data) + batch.n
-    places, columns_of, values = np.zeros(batch.n + 1, np.int64), np.empty(room, np.int64), np.empty(room)
-    longest = int(np.diff(batch.rows.indptr).max(initial=0))
-    _scaled(batch.rows, memory._scaling(), longest, memory.n_features, places, columns_of, values)
-    width = memory.n_features + (memory.bias != 0.0)
-    rows = sparse.csr_array((values[: places[-1]], columns_of[: places[-1]], places), shape=(batch.n, width))
-    phi = None
-    if memory.plan.parts:
-        phi = label_features(model, batch, right, labels, known, starts)
-    return Stream(rows, labels, wanted, columns, phi, len(memory.plan.parts), right, known, starts)
+    indptr, columns, values = memory.scaled(read.rows)
+    rows = sparse.csr_array((values, columns, indptr), shape=(len(known), memory.n_features + (memory.bias != 0.0)))
+    phi = label_features(read, known, starts) if memory.plan.parts else None
+    n_parts = len(memory.plan.parts)
+    return Stream(rows, labels, wanted, memory.columns_of(labels), phi, n_parts, right, known, starts)
 
 
 def _as_trials(X: Any, y: Any, classes: Any, margin: float) -> Stream:
@@ -289,22 +266,6 @@ def _constrained(right: Targets, known: np.ndarray) -> np.ndarray:
 def _csr(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A sparse matrix as the loops read it."""
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64, copy=False)
-
-
-@njit(cache=True)
-def _scaled(rows: Any, scaling: Any, longest: int, n_features: int, places: Any, columns: Any, values: Any) -> None:
-    """Rows as a learner reads them, each from the counts of the rows before; the constant feature comes last."""
-    f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
-    at = 0
-    for i in range(rows.indptr.shape[0] - 1):
-        n, _q = read_row(rows, i, scaling, i, f, v)
-        for j in range(n):
-            columns[at] = f[j] - 1 if f[j] > 0 else n_features
-            values[at] = v[j]
-            at += 1
-        places[i + 1] = at
-        if scaling.counts:
-            count_features(scaling, f, n)
 
 
 @njit(cache=True)

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from hinged.estimators.trials import Trials, _labels
+from hinged.estimators.trials import Trials
 from hinged.loops.labels import Targets
-from hinged.tasks.trials import directions
 
 __all__ = ["Rounds", "are_trials", "trial_rounds"]
 
@@ -41,8 +40,7 @@ def trial_rounds(X: Sequence[Any], y: Sequence[Any] | None) -> Rounds:
     pairs = [(X_t, y_t) for X_t, y_t in X] if y is None else list(zip(X, y, strict=True))
     reader, matrices = Trials(), []
     for X_t, y_t in pairs:
-        rows = reader._rows(X_t, None, fixed=False, grow=True)
-        matrices.append(directions(rows, _labels(y_t, rows.shape[0])))
+        matrices.append(reader.constraints(X_t, y_t))
     width = max((Z.shape[1] for Z in matrices), default=0)
     sizes = np.array([Z.shape[0] for Z in matrices], np.int64)
     starts = np.concatenate([[0], np.cumsum(sizes + 1)]).astype(np.int64)

@@ -91,7 +91,7 @@ class Beginning:
             if self.full or not len(answered):
                 continue
             self.weighted |= answered.weights is not None and bool((np.asarray(answered.weights) != 1.0).any())
-            rows = model._parse(rows_for(model, answered, True), grow=False).rows  # every word is known by now
+            rows = model.read(rows_for(model, answered, True))  # every word is known by now
             self.values += len(rows.data)
             self.full = self.values >= MOST_VALUES
             self.rows.append(rows)
@@ -103,7 +103,7 @@ class Beginning:
             return self._none("the bounds speak of examples of equal weight, and these have weights.")
         if not self.answers:
             return self._none("there are no examples.")
-        k, width = max(1, len(model._known())), max(1, self._width(model))
+        k, width = max(1, len(model.known_labels())), max(1, self._width(model))
         if entropy_of(model.geometry) is not None and k * width > MOST_WEIGHTS:
             return self._none(
                 f"on the simplex all of {k:,} labels × {width:,} features have a weight, too many to hold."
@@ -130,9 +130,7 @@ class Beginning:
         return Watched(None, 0, self.examples, f"No bound: {why}")
 
     def _width(self, model: Any) -> int:
-        if reads_text(model):
-            return int(model.text_space_._width())
-        return int(model.n_features_in_)
+        return int(model.model_.n_features)
 
     def _matrix(self, width: int) -> sparse.csr_array:
         """What was kept as one matrix, its indices those of the learner."""

@@ -84,7 +84,7 @@ class Inputs:
 
     def remember(self, model: Any) -> None:
         """Read as the model's first input was read, unless options say otherwise."""
-        notes = model._notes if isinstance(model._notes, dict) else {}
+        notes = model.notes
         text, label = notes.get("text"), notes.get("label")
         if isinstance(text, list) and all(isinstance(name, str) for name in text):
             self.remembered["text"] = tuple(text)
@@ -97,7 +97,7 @@ class Inputs:
         """Store in a model how its input was read."""
         text, label = self.given["text"], self.given["label"]
         read_by = {"text": list(text) if text else None, "label": label, "label_sep": self.more.get("label_sep")}
-        model._notes = (model._notes or {}) | read_by
+        model.notes = model.notes | read_by
 
     def can_be_read_again(self) -> bool:
         """Return True if all inputs are files or folders."""

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from operator import itemgetter
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from hinged.estimators.calibration import confidence_by_bin
 from hinged.estimators.holding import at_one_moment
-from hinged.estimators.kernel_model import KernelModel
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.reading import ReadsRows, one_row_of
+from hinged.estimators.scored import Scored
 from hinged.estimators.settings import whole
-from hinged.loops.entropic import EntropicModel
-from hinged.loops.explain import row_contributions, shared_contributions
-from hinged.loops.labels import WEIGHTS
-from hinged.loops.ledger import lead_bin
+from hinged.loops.ledger import THRESHOLD
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import Rows
 
-__all__ = ["Answers"]
+__all__ = ["Answers", "as_scored"]
 
 LABELS_MODEL_AND_NAMES = itemgetter("_held", "_names")  # one step to other threads
 
@@ -39,7 +35,7 @@ class Answers(ReadsRows):
         top = None if top is None else whole("top", top, 1)
         labels, _, scores = self._scored(X)
         orders = np.argsort(-scores, kind="stable", axis=1)[:, :top]
-        return [[labels.labels[r] for r in order] for order in orders.tolist()]
+        return [[labels[r] for r in order] for order in orders.tolist()]
 
     def rank_one(self, x: Any, top: int | None = None) -> list[Hashable]:
         """The labels from best to worst for one row; empty before any is known."""
@@ -47,17 +43,36 @@ class Answers(ReadsRows):
 
     def score_gap(self, X: Any) -> np.ndarray:
         """Lead of each row's best label over the runner-up; 0 where there is no runner-up."""
-        scores = self._scores(X)
-        if scores.shape[1] < 2:
-            return np.zeros(len(scores))
-        best = np.partition(scores, scores.shape[1] - 2, axis=1)
-        return best[:, -1] - best[:, -2]
+        return self.scored(X).gap
 
-    @at_one_moment
     def confidence(self, X: Any) -> np.ndarray:
-        """Chance in [0, 1] that each row's best label is right, learnt online from earlier leads and hits."""
-        by_bin = confidence_by_bin(*self._fitted()[1].ledger.leads)
-        return by_bin[[lead_bin(gap) for gap in self.score_gap(X)]]
+        """Chance in [0, 1] that each row's best label is right, estimated online from earlier leads and hits."""
+        return self.scored(X).confidence
+
+    def scored(self, X: Any) -> Scored:
+        """Scores of rows, with the labels, the threshold and the confidence of the same moment.
+
+        Examples
+        --------
+        >>> import hinged
+        >>> model = hinged.Classifier().fit([[1.0, 0.0], [0.0, 1.0]] * 4, ["a", "b"] * 4)
+        >>> found = model.scored([[1.0, 0.0]])
+        >>> found.labels, found.scores.tolist(), [found.labels[r] for r in found.order(0)]
+        (('a', 'b'), [[0.5, -0.5]], ['a', 'b'])
+        """
+        return as_scored(*self._scored(X))
+
+    def scored_one(self, x: Any) -> Scored:
+        """`scored` for one row: its scores are an array (1, labels)."""
+        labels, model, scores = self._scored_one(x)
+        return as_scored(labels, model, scores[None, :])
+
+    def read(self, X: Any) -> Rows:
+        """Rows as the loops read them before scaling: compressed rows of column numbers and values.
+
+        Nothing is learnt of them; a column that the model does not know is beyond its `n_features`.
+        """
+        return self._parse(X, grow=False).rows
 
     @at_one_moment
     def explain(self, x: Any, label: Hashable, top: int | None = 10) -> list[tuple[Hashable, float]]:
@@ -83,67 +98,28 @@ class Answers(ReadsRows):
         top = None if top is None else whole("top", top, 1)
         index, model = self._fitted()
         at, labels = index.find(label), index.labels
-        rows = self._parse(self._one_row(x), grow=False).rows
-        if isinstance(model, KernelModel):
-            return list(model.influences(rows, at)[:top])
-        if isinstance(model, EntropicModel):
-            ids, values = model.contributions(rows, at)
-            carrying = [(self._feature_name(f), value) for f, value in zip(ids.tolist(), values.tolist(), strict=True)]
-            return sorted((c for c in carrying if c[1] != 0.0), key=lambda item: -abs(item[1]))[:top]
-        parts: list[tuple[bool, Hashable]] = []  # whether it is a label feature of the user's own, and which
-
-        def carried_by(mean_over: int) -> np.ndarray:
-            found = self._contributions(model, rows, labels, at, mean_over)
-            parts.extend(found if not parts else ())
-            return np.array([found.get(part, 0.0) for part in parts])
-
-        values = model.mean_of(carried_by).tolist()
-        named = [
-            (feature if own else self._feature_name(cast(int, feature)), value)
-            for (own, feature), value in zip(parts, values, strict=True)
-            if value != 0.0
-        ]
-        return sorted(named, key=lambda item: -abs(item[1]))[:top]
-
-    def _contributions(
-        self, model: LabelModel, rows: Rows, labels: Sequence[Hashable], at: int, mean_over: int
-    ) -> dict[tuple[bool, Hashable], float]:
-        """What the features of a row, and label features of the user's own, add to the score of one label."""
-        held = [paged.view for paged in model.stores]
-        columns, scaling, counts, k = model._columns_of(labels), model._scaling(), model.ledger.counts, len(labels)
-        ids, values = row_contributions(rows, columns, scaling, held[WEIGHTS][0], counts, mean_over, k, at)
-        found: dict[tuple[bool, Hashable], float] = {}
-        for f, value in zip(ids.tolist(), values.tolist(), strict=True):
-            found[False, f] = value
-        if not model.plan.parts:
-            return found
-        explicit = model._explicit(rows, labels, self._describe, False) if model.functions else None
-        parts = model._parts(labels, explicit, held)
-        ids, values = shared_contributions(rows, scaling, parts, counts, mean_over, k, at)
-        own_names = list(model.names)
-        for f, value in zip(ids.tolist(), values.tolist(), strict=True):
-            part: tuple[bool, Hashable] = (True, own_names[f - 1]) if model.functions else (False, f)
-            found[part] = found.get(part, 0.0) + value
-        return found
+        shares = model.explain(self._parse(self._one_row(x), grow=False).rows, labels, at, self._describe)
+        return self._largest(shares, top)
 
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of the known labels."""
         return self._scored(X)[2]
 
     @at_one_moment
-    def _scored(self, X: Any) -> tuple[LabelIndex, LabelModel, np.ndarray]:
+    def _scored(self, X: Any) -> tuple[tuple[Hashable, ...], LabelModel, np.ndarray]:
         """The labels, the model and its scores (rows, labels): an edit meanwhile replaces the first two, not these."""
         labels, model = self._fitted()
-        return labels, model, model.score(self._parse(X, grow=False).rows, labels.labels, self._describe)
+        known = labels.labels
+        return known, model, model.score(self._parse(X, grow=False).rows, known, self._describe)
 
-    def _scored_one(self, x: Any) -> tuple[Sequence[Hashable], LabelModel, np.ndarray]:
+    def _scored_one(self, x: Any) -> tuple[tuple[Hashable, ...], LabelModel, np.ndarray]:
         """The labels of one moment, the model and its scores (labels,) for one row."""
         if type(x) is dict and self._names is not None and (quick := self._scored_dict(x)) is not None:
             return quick
         labels, model, scores = self._scored(self._one_row(x))
-        return labels.labels, model, scores[0]
+        return labels, model, scores[0]
 
-    def _scored_dict(self, x: dict) -> tuple[Sequence[Hashable], LabelModel, np.ndarray] | None:
+    def _scored_dict(self, x: dict) -> tuple[tuple[Hashable, ...], LabelModel, np.ndarray] | None:
         """The same for a dict of plain numbers, as streams have them; None where it needs a closer look.
 
         All that the answer depends on is taken in one step, as by `at_one_moment`, without a copy of the learner.
@@ -166,3 +142,9 @@ class Answers(ReadsRows):
                 "Call fit, partial_fit or learn_one first."
             )
         return labels, model
+
+
+def as_scored(labels: tuple[Hashable, ...], model: LabelModel, scores: np.ndarray) -> Scored:
+    """Scores with what the model knows of thresholds and confidence."""
+    ledger = model.ledger
+    return Scored(labels, scores, float(ledger.sums[THRESHOLD]), ledger.leads.copy())

@@ -84,6 +84,8 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
     ('spam', [('lunch', -0.75), ('prize', 0.5)])
     """
 
+    task = "binary"
+
     _task = BINARY
     _rules = ON_ONE
     _stepping = STEPPING

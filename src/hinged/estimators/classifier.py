@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from hinged.estimators.base import LabelEstimator
-from hinged.estimators.labels import as_labels
+from hinged.estimators.labels import as_array, as_labels
 from hinged.loops.ledger import COST
 
 __all__ = ["Classifier"]
@@ -104,16 +104,18 @@ class Classifier(ClassifierMixin, LabelEstimator):
     ('work', ['home', 'work'])
     """
 
+    task = "classify"
+
     def predict(self, X: Any) -> np.ndarray:
         """The best label of each row; ties go to the earlier one."""
         labels, _, scores = self._scored(X)
         if scores.shape[1] == 0:
             raise NotFittedError("no label is known, so none can be predicted; learn some rows, or declare labels.")
-        return labels.array()[np.argmax(scores, axis=1)]
+        return as_array(labels)[np.argmax(scores, axis=1)]
 
     def predict_one(self, x: Any) -> Hashable | None:
         """The best label of one row; None before any is known."""
-        if self._model is None or not self._known():
+        if self._model is None or not self.known_labels():
             return None
         labels, _, scores = self._scored_one(x)
         return labels[int(scores.argmax())] if len(scores) else None

@@ -36,7 +36,7 @@ class LabelEdits(Holds):
         with self._writing():
             model = self._held.model
             at, (new,) = self._position(old), as_labels([new], 1)
-            labels = list(self._known())
+            labels = list(self.known_labels())
             if new in labels and new != old:
                 raise ValueError(f"label {new!r} exists already; use merge_labels({old!r}, {new!r}) to join the two.")
             labels[at] = new
@@ -70,7 +70,7 @@ class LabelEdits(Holds):
             a, b = self._position(source), self._position(into)
             if a == b:
                 raise ValueError(f"merge_labels needs two labels; got {source!r} twice.")
-            self._drop(a, b, **self._renamed(source, self._known()[b]))
+            self._drop(a, b, **self._renamed(source, self.known_labels()[b]))
         return self
 
     def remove_label(self, label: Hashable) -> Self:
@@ -87,7 +87,7 @@ class LabelEdits(Holds):
         return self
 
     def _drop(self, gone: int, heir: int, **changed: Any) -> None:
-        labels, model = self._known(), self._held.model
+        labels, model = self.known_labels(), self._held.model
         onto = np.arange(len(labels))
         onto[gone] = heir
         onto = np.where(onto > gone, onto - 1, onto)

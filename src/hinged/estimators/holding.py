@@ -7,9 +7,10 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import wraps
 from itertools import islice
-from typing import Any, NamedTuple, Self, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 from hinged.estimators.labels import LabelIndex
+from hinged.estimators.protocol import Model
 from hinged.loops.hearing import BetweenRounds
 from hinged.loops.ledger import ROUNDS
 
@@ -40,8 +41,11 @@ class Held(NamedTuple):
 class Holds:
     """The learner's memory, and who may change it."""
 
+    task: ClassVar[str]  # what is learnt: "classify", "rank", "binary", ...
     _held: Held = Held()
     _names: Any = None  # the names of features and their columns, where there are any
+    _notes: dict[str, Any] | None = None
+    _learnt: Any
 
     @property
     def _labels(self) -> LabelIndex | None:
@@ -51,9 +55,32 @@ class Holds:
     def _model(self) -> Any:
         return self._held.model
 
-    def _known(self) -> Sequence[Hashable]:
+    def known_labels(self) -> tuple[Hashable, ...]:
+        """The labels known so far, in the order of `classes_`; empty before the first."""
         labels = self._held.labels
         return () if labels is None else labels.labels
+
+    @property
+    def model_(self) -> Any:
+        """The model that learns: weights, counts and the rule. Read it; the learner's methods change it."""
+        return self._learnt("model_")
+
+    @property
+    def n_known_features(self) -> int:
+        """How many features were met so far: names, words or columns."""
+        return int(getattr(self, "n_features_in_", 0)) if self._names is None else len(self._names)
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What a program keeps beside the model, as plain JSON: `save` writes it, `hinged.load` brings it back.
+
+        Assign a new dict to change it.
+        """
+        return dict(self._notes) if isinstance(self._notes, dict) else {}
+
+    @notes.setter
+    def notes(self, notes: dict[str, Any]) -> None:
+        self._notes = dict(notes)
 
     def _now(self) -> Self:
         """This learner at this moment, for reading: what a writer puts in place later is not in it.
@@ -103,7 +130,7 @@ class Holds:
         kernel may have failed between them everything goes back, because then somebody refused the call.
         """
         with self._writing():
-            at_once = getattr(self._model, "all_or_nothing", False)
+            at_once = self._model is not None and self._model.all_or_nothing
             before = Before(self, (several or at_once) and self._runs_functions())
             try:
                 yield
@@ -147,11 +174,11 @@ class Before:
             model.cut(*self.sizes)
 
 
-def must_be_undone(model: Any) -> bool:
-    """Whether a model asks functions of the user's between the rounds of a call."""
-    return model is not None and (bool(model.functions) or getattr(model, "all_or_nothing", False))
+def must_be_undone(model: Model | None) -> bool:
+    """Return True if functions of the user run between the rounds of a call."""
+    return model is not None and (bool(model.functions) or model.all_or_nothing)
 
 
-def rounds_of(model: Any) -> int:
+def rounds_of(model: Model | None) -> int:
     """Rounds a model has gone through; 0 where there is none yet."""
-    return 0 if model is None else int(getattr(model, "ledger", model).counts[ROUNDS])
+    return 0 if model is None else int(model.counts[ROUNDS])

@@ -18,6 +18,7 @@ from hinged.estimators.kernel_rows import (
     room_for,
     spelt,
 )
+from hinged.loops.explain import Share
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import (
     GAIN,
@@ -65,6 +66,7 @@ class KernelModel:
 
     functions = ()  # no label features of the user's own
     all_or_nothing = True  # a kernel may fail on any row, so calls are undone whole
+    fixed_space = False
     bias = 0.0
 
     def __init__(self, machine: Machine, setting: Setting, own: Any = None, *, unit: bool = False) -> None:
@@ -134,12 +136,18 @@ class KernelModel:
         sums = self.ledger.sums
         return float(sums[GAIN] - 0.5 * sums[SQ_NORM] - sums[PENALTY])
 
-    def influences(self, rows: Rows | Dense, output: int) -> list[tuple[int, float]]:
-        """The past rounds that carry a score, signed, largest first."""
+    @property
+    def counts(self) -> np.ndarray:
+        """Rounds, mistakes and the like; see `hinged.loops.ledger`."""
+        return self.ledger.counts
+
+    def explain(
+        self, rows: Rows | Dense, labels: Sequence[Hashable] = (), at: int = 0, describe: Any = None
+    ) -> list[Share]:
+        """What past rounds, by their number, add to the score of label `at`, or to the only score."""
         machine = self.machine.copy()
         X, beyond = self.read(rows, machine)
-        shares = machine.shares(X[:1], output, float(beyond[0])).items()
-        return sorted((share for share in shares if share[1] != 0.0), key=lambda share: -abs(share[1]))
+        return [Share(t, value, True) for t, value in machine.shares(X[:1], at, float(beyond[0])).items()]
 
     # ------------------------------------------------------------------ keeping
     def copy(self) -> Self:

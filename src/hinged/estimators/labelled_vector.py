@@ -42,7 +42,7 @@ class LabelledVector(VectorEstimator):
     def _refuse(self, answers: Any, weights: np.ndarray) -> None:
         if self._encoded(answers) is not None:
             return
-        known, seen = list(self._known()), set(self._known())
+        known, seen = list(self.known_labels()), set(self.known_labels())
         for i, label in enumerate(_plain(answers)):
             if label not in seen and (not len(weights) or weights[i] > 0):
                 known = self._after(known, label)
@@ -87,7 +87,7 @@ class LabelledVector(VectorEstimator):
     def _run(self, rows: Rows, answers: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ids = self._encoded(answers)
         if ids is not None:
-            return self._model.learn(rows, self._targets(ids), weights, judged=len(self._known()) > 1)
+            return self._model.learn(rows, self._targets(ids), weights, judged=len(self.known_labels()) > 1)
         n, answers = len(answers), _plain(answers)
         flags, losses = np.zeros(n, np.int8), np.zeros(n)
         first = 0

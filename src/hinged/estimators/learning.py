@@ -78,6 +78,7 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
                 fresh._learn(some, theirs, weights[order] if len(weights) else weights)
             else:
                 fresh._learn(batch, answers, weights)
+            batch = batch._replace(names=batch.names and [])  # known by now
         self._become(fresh, {*self.get_params(deep=False), "_lock"}, LEARNT_NAMES)
         return self
 
@@ -91,7 +92,7 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
         classes : labels to make known first, optional
         sample_weight : array of shape (rows,), optional
         """
-        self._learn_batch(X, y, classes, sample_weight)
+        self.learn_rounds(X, y, classes, sample_weight)
         return self
 
     def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> None:
@@ -100,7 +101,7 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
         with self._or_undone(several=False):
             self._learn(*self._check(self._one_row(x), self._one_answer(y), weights))
 
-    def _learn_batch(
+    def learn_rounds(
         self,
         X: Any,
         y: Any,
@@ -109,7 +110,22 @@ class Learns(ReadsRows, Learnt, BaseEstimator):
         delay: int = 0,
         advance: Callable[[int], None] | None = None,
     ) -> Told:
-        """`partial_fit`, with what is told of each round."""
+        """`partial_fit`, and what each round came to: its flag, rank and loss.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight : as in `partial_fit`
+        delay : int, default 0
+            The answer to a row comes that many rows later; its flag, rank and loss are those of its prediction.
+        advance : function, optional
+            Called now and then with the number of rounds done since its last call.
+
+        Returns
+        -------
+        Told
+            Arrays (rounds,): flags (1 a mistake, 0 right, -1 a new label), ranks of the best right label (0 where there
+            is nothing to rank), losses.
+        """
         with self._or_undone(several=True):
             batch, answers, weights = self._check(X, y, sample_weight)
             self._expect_classes(classes, answers)

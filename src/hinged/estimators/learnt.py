@@ -21,10 +21,13 @@ class Learnt(Holds):
 
     _edited: bool
     _certified: bool
-    _notes: dict[str, Any] | None = None  # what a program wants to find again beside the model, as plain JSON
     _keep_up: Any
     _settle: Any
     get_params: Any
+
+    def check_settings(self) -> Any:
+        """Check every setting, by name; return what they stand for. A ValueError says what was wrong."""
+        return self._settle()
 
     @property
     def classes_(self) -> np.ndarray:
@@ -86,7 +89,7 @@ class Learnt(Holds):
                 "columns": getattr(self, "n_features_in_", None),
                 "notes": self._notes,
             }
-            names = {"labels": list(self._known()), "phi": list(getattr(model, "names", ()))}
+            names = {"labels": list(self.known_labels()), "phi": list(getattr(model, "names", ()))}
             if self._names is not None:
                 names["features"] = list(self._names.listed)
             if hasattr(self, "feature_names_in_"):

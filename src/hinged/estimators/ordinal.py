@@ -70,6 +70,8 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
     ['poor', 'fair', 'good']
     """
 
+    task = "ordinal"
+
     _task = ORDINAL
     _rules = tuple(RULES)
     _stepping = STEPPING
@@ -133,9 +135,9 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
             carried = sorted([*carried, ("threshold", -threshold)], key=lambda item: -abs(item[1]))
         return carried[:top]
 
-    def _known(self) -> Sequence[Hashable]:
-        known = super()._known()
-        return known or ([] if self.order is None else self._order())
+    def known_labels(self) -> tuple[Hashable, ...]:
+        """The ranks known so far from low to high: all of `order`, where it is given."""
+        return super().known_labels() or (() if self.order is None else tuple(self._order()))
 
     def _order(self) -> list[Hashable]:
         order: Any = self.order

@@ -10,6 +10,7 @@ import numpy as np
 from hinged.estimators.base import LabelEstimator
 from hinged.estimators.holding import at_one_moment
 from hinged.estimators.label_sets import as_label_sets
+from hinged.estimators.labels import as_array
 from hinged.loops.ledger import THRESHOLD
 
 __all__ = ["Ranker"]
@@ -34,6 +35,8 @@ class Ranker(LabelEstimator):
     (['sport', 'politics'], {'sport'})
     """
 
+    task = "rank"
+
     _columns: dict[Hashable, Hashable] | None = None  # where y is an indicator matrix: its columns and their labels
     _column: bool = False  # whether y is one column of labels
 
@@ -43,11 +46,10 @@ class Ranker(LabelEstimator):
 
         Where y was a single column of labels, so is the answer: the best label of each row.
         """
-        index, model, scores = self._scored(X)
+        labels, model, scores = self._scored(X)
         if self._column:
-            return index.array()[np.argmax(scores, axis=1)].reshape(-1, 1)
+            return as_array(labels)[np.argmax(scores, axis=1)].reshape(-1, 1)
         above = scores > model.ledger.sums[THRESHOLD]
-        labels = index.labels[: scores.shape[1]]
         if self._columns is None:
             return [{labels[r] for r in np.flatnonzero(row)} for row in above]
         place = {label: r for r, label in enumerate(labels)}
@@ -67,9 +69,8 @@ class Ranker(LabelEstimator):
         """Mean average precision of the ranking (label ranking average precision)."""
         from sklearn.metrics import label_ranking_average_precision_score
 
-        index, _, scores = self._scored(X)
+        labels, _, scores = self._scored(X)
         sets = map(set, as_label_sets(y, len(scores), self._columns, self._column).sets)
-        labels = index.labels[: scores.shape[1]]
         truth = np.array([[label in right for label in labels] for right in sets], np.int64)
         return float(label_ranking_average_precision_score(truth, scores, sample_weight=sample_weight))
 
@@ -108,7 +109,7 @@ class Ranker(LabelEstimator):
         if self._columns is None or self._model is not None:
             return classes
         own = list(self._columns.values())
-        others = [label for label in (*self._known(), *(classes or ())) if label not in own]
+        others = [label for label in (*self.known_labels(), *(classes or ())) if label not in own]
         if others:
             raise ValueError(
                 f"the columns of y stand for the labels {own[:10]!r}, but {others[:10]!r} were declared. "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +12,9 @@ from sklearn.utils.validation import validate_data
 from hinged.estimators.dicts import BEYOND, FeatureNames, as_batch, as_dict_rows, is_dicts, one_dict_row
 from hinged.estimators.holding import Holds
 from hinged.estimators.inputs import as_matrix, dtype_of, from_matrix
+from hinged.io.examples.chunk import Chunk
+from hinged.loops.entropic import beyond
+from hinged.loops.explain import Share
 from hinged.loops.rows import Rows
 
 __all__ = ["Batch", "ReadsRows", "one_row_of"]
@@ -47,20 +50,47 @@ class ReadsRows(Holds):
         if type(X) is np.ndarray and self._is_usual(X):
             model = self._model
             return Batch(self._dense(X, model.dtype), model.dtype, X.shape[1], None, X)
+        if isinstance(X, Chunk):
+            return self._parse_columns(X, grow)
         X = as_batch(X)
         if is_dicts(X):
             return self._parse_dicts(X, grow)
         matrix = as_matrix(X, self)
-        if self._names is not None:
-            raise ValueError(
-                "this model was taught with dicts, and a matrix has no feature names; got a matrix. "
-                "Give dicts of feature → value."
-            )
+        self._check_unnamed()
         framed = hasattr(X, "columns")
         self._check_width(X if framed else matrix, matrix.shape[1], grow)
         dtype = self._dtype(dtype_of(X if framed and not sparse.issparse(matrix) else matrix))
         rows = from_matrix(matrix, dtype) if sparse.issparse(matrix) else self._dense(matrix, dtype)
         return Batch(rows, dtype, matrix.shape[1], None, X if framed else matrix)
+
+    def _parse_columns(self, chunk: Chunk, grow: bool) -> Batch:
+        """Numbered columns of a file of examples; those that the model has never met have no weight."""
+        if chunk.columns is None:
+            raise ValueError(f"{type(self).__name__} reads numbered columns, and {chunk.source} has none.")
+        self._check_unnamed()
+        indptr, indices, values = chunk.columns
+        width = max(getattr(self, "n_features_in_", 0), int(indices.max(initial=-1)) + 1, 1)
+        model = self._model
+        if not grow and model is not None and model.fixed_space and width > model.n_features:
+            raise ValueError(beyond(model.n_features, width))
+        matrix = sparse.csr_array((values, indices, indptr), shape=(len(chunk), width))
+        self._check_width(matrix, width, grow=True)
+        dtype = self._dtype(dtype_of(matrix))
+        return Batch(from_matrix(matrix, dtype), dtype, width, None, matrix)
+
+    def _check_unnamed(self) -> None:
+        if self._names is not None:
+            raise ValueError(
+                "this model was taught with dicts, and a matrix has no feature names; got a matrix. "
+                "Give dicts of feature → value."
+            )
+
+    @property
+    def feature_names_(self) -> list[Hashable]:
+        """Names of the features met so far, in order of appearance; exists where rows are dicts."""
+        if self._names is None:
+            raise AttributeError("feature_names_ exists once rows came as dicts; matrices have numbered columns.")
+        return list(self._names)
 
     def _dense(self, X: np.ndarray, dtype: np.dtype) -> Any:
         """A dense matrix as this learner's loops read it."""
@@ -156,6 +186,15 @@ class ReadsRows(Holds):
         frame = getattr(self, "feature_names_in_", None)
         return feature - 1 if frame is None or feature > len(frame) else str(frame[feature - 1])
 
+    def _largest(self, shares: Iterable[Share], top: int | None) -> list[tuple[Hashable, float]]:
+        """Shares of a score by name, largest first, without those that are 0."""
+        named = [
+            (share.feature if share.named else self._feature_name(cast(int, share.feature)), share.value)
+            for share in shares
+            if share.value != 0.0
+        ]
+        return sorted(named, key=lambda item: -abs(item[1]))[:top]
+
     def _describe(self, f: np.ndarray, v: np.ndarray) -> dict[Hashable, float]:
         """A scaled row as a dict, for label features of the user's own."""
         return {self._feature_name(i): value for i, value in zip(f.tolist(), v.tolist(), strict=True)}
@@ -171,11 +210,13 @@ def _first_column(model: Any, grow: bool) -> int | None:
 
     A name nobody knows has no weight, but it is part of the row's length; a writer may give out the next columns.
     """
-    return None if grow or model is None or getattr(model, "fixed_space", False) else BEYOND
+    return None if grow or model is None or model.fixed_space else BEYOND
 
 
 def _one_row(x: Any) -> Any:
     """One row as a batch of one."""
+    if isinstance(x, Chunk):
+        return x
     if isinstance(x, Mapping) and not sparse.issparse(x):
         return (x,)
     if hasattr(x, "to_frame") and hasattr(x, "index"):  # a row of a pandas frame knows the names of its columns

@@ -84,6 +84,8 @@ class Regressor(RegressorMixin, VectorEstimator):
     (1.0, [('rooms', 2.0)])
     """
 
+    task = "regress"
+
     _task = REGRESSION
     _rules = UP_TO_THE_MARGIN
     _stepping = STEPPING

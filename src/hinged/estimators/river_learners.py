@@ -135,8 +135,8 @@ class RiverRanker(_Wrapper, base.MultiLabelClassifier):  # type: ignore[misc]
 
     def predict_one(self, x: Any, **kwargs: Any) -> dict[Hashable, bool]:
         """For each known label, whether it is right."""
-        right = self.model.predict_one(x) if self.model._known() else set()
-        return {label: label in right for label in self.model._known()}
+        right = self.model.predict_one(x) if self.model.known_labels() else set()
+        return {label: label in right for label in self.model.known_labels()}
 
 
 class RiverDetector(_Wrapper, AnomalyDetector):  # type: ignore[misc, valid-type]

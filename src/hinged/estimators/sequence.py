@@ -99,6 +99,8 @@ class SequenceTagger(Tagging, BaseEstimator):
     [['D', 'N', 'V']]
     """
 
+    task = "sequence"
+
     _learnt_with: tuple | None = None
 
     def __init__(
@@ -160,12 +162,12 @@ class SequenceTagger(Tagging, BaseEstimator):
         X, y, sample_weight, lengths : as in `fit`
         classes : tags to make known first, optional
         """
-        self._learn_batch(X, y, classes, sample_weight, lengths=lengths)
+        self.learn_rounds(X, y, classes, sample_weight, lengths=lengths)
         return self
 
     def learn_one(self, sentence: Any, tags: Any, sample_weight: float | None = None) -> None:
         """Learn one sentence."""
-        self._learn_batch([sentence], [tags], None, None if sample_weight is None else [sample_weight])
+        self.learn_rounds([sentence], [tags], None, None if sample_weight is None else [sample_weight])
 
     def declare(self, labels: Iterable[Hashable]) -> Self:
         """Make tags known before any of their sentences came; sorted where they can be compared."""
@@ -179,7 +181,7 @@ class SequenceTagger(Tagging, BaseEstimator):
             self._held = Held(known, self._model)
         return self
 
-    def _learn_batch(
+    def learn_rounds(
         self,
         X: Any,
         y: Any,
@@ -189,7 +191,7 @@ class SequenceTagger(Tagging, BaseEstimator):
         advance: Callable[[int], None] | None = None,
         lengths: Any = None,
     ) -> Told:
-        """`partial_fit`, with what is told of each round; its rank is the place of the right sequence."""
+        """`partial_fit`, and what each round came to; its rank is the place of the right sequence."""
         with self._or_undone(several=True):
             read = self._check(X, y, sample_weight, lengths)
             n = len(read.batch.sentences.ends) - 1
@@ -248,6 +250,10 @@ class SequenceTagger(Tagging, BaseEstimator):
         return cost
 
     # ------------------------------------------------------------------ settings
+    def check_settings(self) -> Any:
+        """Check every setting, by name; return what they stand for. A ValueError says what was wrong."""
+        return self._settle([])
+
     def _settle(self, labels: list[Hashable]) -> tuple[Wish, np.ndarray]:
         """Check every setting, for these tags; say what was wrong, what was given and what to do."""
         step, _own = resolve_rule(self.rule, self.C, 1.0)

@@ -12,6 +12,7 @@ from hinged.estimators.geometry import check_entropic
 from hinged.estimators.inputs import LARGEST, LEAST
 from hinged.estimators.kernel_model import KernelLabelModel
 from hinged.estimators.kernels import check_kernel_settings, check_without_kernel, new_machine
+from hinged.estimators.protocol import LabelModelLike
 from hinged.geometry.entropy import Entropy
 from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.loops.entropic import EntropicModel
@@ -72,7 +73,7 @@ class Settled(NamedTuple):
         model.setting = self.rule._replace(least_norm=model.setting.least_norm)
         model.own = self.own
 
-    def new_model(self, who: Any, dtype: Any) -> Any:
+    def new_model(self, who: Any, dtype: Any) -> LabelModelLike:
         """Empty memory for a learner with these settings; all kinds take the same calls."""
         if self.kernel is not None:
             machine = new_machine(who, self.kernel, dtype, who.sharing)

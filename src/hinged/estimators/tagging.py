@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
@@ -39,7 +39,6 @@ class Tagging(Holds):
 
     _names: Names | None = None
     _edited = False
-    _notes: dict[str, Any] | None = None  # what a program wants to find again beside the model, as plain JSON
     n_features_in_: int
     dtype: Any
     get_params: Any
@@ -54,7 +53,7 @@ class Tagging(Holds):
 
     def predict_one(self, sentence: Any) -> list[Hashable]:
         """The best tags of one sentence; empty before any tag is known."""
-        return [] if self._model is None or not self._known() else self.predict([sentence])[0]
+        return [] if self._model is None or not self.known_labels() else self.predict([sentence])[0]
 
     def rank(self, X: Any, top: int = 5, lengths: Any = None) -> list[list[tuple[list[Hashable], float]]]:
         """The best `top` taggings of each sentence with their scores, best first; there may be fewer."""
@@ -66,7 +65,7 @@ class Tagging(Holds):
 
     def rank_one(self, sentence: Any, top: int = 5) -> list[tuple[list[Hashable], float]]:
         """The best `top` taggings of one sentence with their scores; empty before any tag is known."""
-        return [] if self._model is None or not self._known() else self.rank([sentence], top)[0]
+        return [] if self._model is None or not self.known_labels() else self.rank([sentence], top)[0]
 
     def decision_function(self, X: Any, lengths: Any = None) -> list[np.ndarray]:
         """What the tokens say of each tag: per sentence an array (tokens, tags), in the order of `classes_`."""
@@ -110,15 +109,11 @@ class Tagging(Holds):
             raise ValueError(f"position must be one of the {n} tokens, 0 to {n - 1}; got position={position!r}.")
         i, model = int(position) % n, self._fitted()
         at = int(tags[0][i]) if tag is None else LabelIndex(labels).find(tag)
-        first, last = batch.sentences.indptr[i : i + 2].tolist()
-        features = batch.sentences.features[first:last]
-        ones = len(batch.sentences.values) == 0
-        values = np.ones(last - first) if ones else batch.sentences.values[first:last].astype(np.float64)
-        carried = values * model.rows(features, len(labels))[:, at]
         total: dict[Hashable, float] = {}
         names = None if self._names is None else list(self._names)
-        for f, value in zip(features.tolist(), carried.tolist(), strict=True):
-            name = f if names is None else names[f] if f < len(names) else None
+        for f, value, _ in model.explain(batch.sentences, i, len(labels), at):
+            number = cast(int, f)
+            name = number if names is None else names[number] if number < len(names) else None
             total[name] = total.get(name, 0.0) + value
         across = model.transitions(len(labels))
         if i > 0:
@@ -215,7 +210,7 @@ class Tagging(Holds):
         if about["dtype"] not in ("float32", "float64"):
             raise ValueError("its numbers are damaged")
         model = self._new_model(np.dtype(about["dtype"]), names["labels"])
-        model.restore(arrays, len(names["labels"]))
+        model.restore(arrays, (), len(names["labels"]))
         if "features" in names:
             self._names = Names(names["features"])
         if model.n_features != (len(names["features"]) if "features" in names else about["columns"]):
@@ -256,7 +251,7 @@ class Tagging(Holds):
 
     @at_one_moment
     def _answer(self, X: Any, lengths: Any, m: int) -> Any:
-        model, labels = self._fitted(), self._known()
+        model, labels = self._fitted(), self.known_labels()
         if not labels:
             raise NotFittedError("no tag is known, so none can be predicted; learn some sentences.")
         batch = self._parse(X, lengths, grow=False)

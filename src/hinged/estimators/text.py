@@ -109,8 +109,8 @@ class ReadsText:
 
     def _parse(self, X: Any, grow: bool) -> Batch:
         space = self.text_space_
-        known = space._width()
-        rows = space._rows(X, grow)
+        known = space.width()
+        rows = space.read(X, grow)
         if not grow and len(rows.indices) and (beyond := rows.indices >= known).any():
             rows = rows._replace(indices=rows.indices + np.where(beyond, np.int32(BEYOND), np.int32(0)))
         if not len(rows.indptr) - 1:
@@ -118,7 +118,7 @@ class ReadsText:
         dtype = self._dtype(np.dtype(np.float32))
         if rows.data.dtype != dtype:
             rows = rows._replace(data=rows.data.astype(dtype))
-        return Batch(rows, dtype, space._width(), None, None)
+        return Batch(rows, dtype, space.width(), None, None)
 
     def _check(self, *args: Any, **more: Any) -> Any:
         with self._words_undone():
@@ -133,16 +133,22 @@ class ReadsText:
     def _words_undone(self) -> Iterator[None]:
         """Words of a call that is refused are forgotten."""
         space, rounds = self.text_space_, rounds_of(self._model)
-        words, known = space._words, 0 if space._words is None else len(space._words)
+        words, known = space.word_list_, 0 if space.word_list_ is None else len(space.word_list_)
         try:
             yield
         except BaseException:
             with BetweenRounds():  # another signal waits until all is back
                 if rounds_of(self._model) == rounds:
-                    space._words = words
+                    space.word_list_ = words
                     if words is not None:
                         words.truncate(known)
             raise
+
+    @property
+    def n_known_features(self) -> int:
+        """How many words were met so far."""
+        words = self.text_space_.word_list_
+        return 0 if words is None else len(words)
 
     def _take_in(self, batch: Batch) -> None:
         self._model.widen(batch.width)
@@ -152,15 +158,15 @@ class ReadsText:
 
     def _state(self) -> Any:
         about, arrays, names = super()._state()  # type: ignore[misc]
-        words = self.text_space_._words or WordList()
+        words = self.text_space_.word_list_ or WordList()
         return about, {**arrays, **{f"words.{name}": array for name, array in words.arrays().items()}}, names
 
     def _restore(self, about: Any, arrays: Any, names: Any) -> None:
         pieces = {name: arrays.pop(f"words.{name}") for name in ("hashes", "ends", "arena")}
         space = self.text_space_
-        space._words = WordList.from_arrays(**pieces)
+        space.word_list_ = WordList.from_arrays(**pieces)
         super()._restore(about, arrays, names)  # type: ignore[misc]
-        self._model.widen(space._width())
+        self._model.widen(space.width())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

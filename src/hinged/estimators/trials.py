@@ -19,7 +19,8 @@ from hinged.estimators.settings import check_sizes
 from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.io import to_json, write
 from hinged.loops.entropic import beyond
-from hinged.loops.trials import MISTAKES, ROUNDS, UPDATES, TrialModel
+from hinged.loops.ledger import MISTAKES, ROUNDS, UPDATES
+from hinged.loops.trials import TrialModel
 from hinged.rules.table import check_runs
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import CONSTANT, JOINT, OWN, PA2
@@ -66,6 +67,8 @@ class Trials(Holds, BaseEstimator):
     >>> model.coef_.tolist(), model.predict_one([[1.0, 0.0], [0.0, 1.0]]).tolist()
     ([0.5, -0.25], [1, -1])
     """
+
+    task = "trials"
 
     _told = False
     n_features_in_: int
@@ -137,6 +140,11 @@ class Trials(Holds, BaseEstimator):
             checked.append((directions(rows, _labels(y_t, n)), self._nu(nu_t, n, model)))
         return checked
 
+    def constraints(self, X_t: Any, y_t: Any) -> sparse.csr_array:
+        """The vectors y_j x_j of a trial, a row each: what ⟨ω, ·⟩ >= margin is asked of."""
+        rows = self._rows(X_t, None, fixed=False, grow=True)
+        return directions(rows, _labels(y_t, rows.shape[0]))
+
     # ------------------------------------------------------------------ answers
     @at_one_moment
     def decision_function(self, X: Any) -> np.ndarray:
@@ -190,23 +198,19 @@ class Trials(Holds, BaseEstimator):
                 "estimator": type(self).__name__,
                 "columns": self.n_features_in_,
                 "edited": model.edited,
+                "notes": self._notes,
             }
             about["params"] = {name: to_json(name, value) for name, value in self.get_params(deep=False).items()}
-            sums = np.array([model.gain, float(model.unreached)])
-            write(path, about, {"theta": model.theta, "counts": model.counts, "sums": sums}, {})
+            write(path, about, model.arrays(), {})
 
     def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: Any) -> None:
         """Become the model of that state."""
         model = self._settled()
         width = about["columns"]
         model.widen(width)
-        for name, like in (("theta", model.theta), ("counts", model.counts), ("sums", np.zeros(2))):
-            kept = arrays[name]
-            if kept.shape != like.shape or kept.dtype != like.dtype or not np.isfinite(kept).all():
-                raise ValueError(f"its {name} are damaged")
-        model.theta, model.counts = arrays["theta"].copy(), arrays["counts"].copy()
-        model.gain, model.unreached = float(arrays["sums"][0]), int(arrays["sums"][1])
+        model.restore(arrays, (), 0)
         model.edited = bool(about["edited"])
+        self._notes = about.get("notes")
         self._held, self.n_features_in_, self._told = Held(None, model), width, model.unreached > 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -215,6 +219,10 @@ class Trials(Holds, BaseEstimator):
         return state
 
     # ------------------------------------------------------------------ checks
+    def check_settings(self) -> TrialModel:
+        """Check every setting, by name; return an empty model for them. A ValueError says what was wrong."""
+        return self._settled()
+
     def _kept_up(self) -> TrialModel:
         """The model, with any change of `rule`, `C` or `margin` since its last trial; a new one before the first."""
         fresh, model = self._settled(), self._model

@@ -16,6 +16,7 @@ from hinged.estimators.labels import LabelIndex
 from hinged.estimators.learning import Learns
 from hinged.estimators.reading import Batch
 from hinged.estimators.settings import check_options, check_sizes, whole
+from hinged.loops.explain import Share
 from hinged.loops.hearing import hear
 from hinged.loops.ledger import MISTAKES, Told
 from hinged.loops.rows import Rows
@@ -93,6 +94,8 @@ class Uniclass(OutlierMixin, Learns):
     >>> model.predict([[3.0, 4.5], [9.0, 9.0]]).tolist()
     [1, -1]
     """
+
+    task = "outliers"
 
     _stepping = STEPPING
     _built_for = BUILT_FOR
@@ -224,17 +227,11 @@ class Uniclass(OutlierMixin, Learns):
         rows, *_, new, _ = self._parse(
             row, grow=is_dicts(row) and self._names is not None
         )  # which changes nothing, and names what is new
-        columns = rows.indices.tolist()
-        strange = dict(zip(columns[len(columns) - len(new or ()) :], new or (), strict=True))
-        apart: dict[int, float] = dict(enumerate((-model.ask(attrgetter("center")).astype(np.float64)).tolist()))
-        for column, value in zip(columns, rows.data.tolist(), strict=True):
-            apart[column] = apart.get(column, 0.0) + value
-        named = [
-            (strange[column] if column in strange else self._feature_name(column + 1), value)
-            for column, value in apart.items()
-            if value != 0.0
-        ]
-        return sorted(named, key=lambda item: -abs(item[1]))[:top]
+        last = rows.indices[len(rows.indices) - len(new or ()) :]
+        strange = dict(zip((last + 1).tolist(), new or (), strict=True))
+        shares = model.explain(rows)
+        named = (Share(strange[s.feature], s.value, True) if s.feature in strange else s for s in shares)
+        return self._largest(named, top)
 
     @property
     def center_(self) -> np.ndarray:

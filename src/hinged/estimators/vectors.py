@@ -10,11 +10,12 @@ from sklearn.exceptions import NotFittedError
 
 from hinged.estimators.holding import Held, at_one_moment, must_be_undone
 from hinged.estimators.inputs import dense_rows, dense_values
-from hinged.estimators.kernel_model import KernelModel, KernelVectorModel
+from hinged.estimators.kernel_model import KernelVectorModel
 from hinged.estimators.kernels import check_kernel_settings, check_without_kernel, new_machine
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.learning import Learns
 from hinged.estimators.past_rounds import PastRounds, no_weights
+from hinged.estimators.protocol import VectorModelLike
 from hinged.estimators.reading import Batch
 from hinged.estimators.settings import check_options, check_sizes, whole
 from hinged.loops.hearing import hear, pieces
@@ -48,7 +49,7 @@ class VectorSettled(NamedTuple):
         """How close a number must come; None where a kernel learns labels."""
         return None if self.kernel is not None and self.task != REGRESSION else self.epsilon
 
-    def new_model(self, who: Any, dtype: Any) -> Any:
+    def new_model(self, who: Any, dtype: Any) -> VectorModelLike:
         """An empty model for a learner with these settings; both kinds take the same calls."""
         if self.kernel is not None:
             machine = new_machine(who, self.kernel, dtype, n_outputs=1)
@@ -90,16 +91,7 @@ class VectorEstimator(PastRounds, Learns):
         """
         top = None if top is None else whole("top", top, 1)
         model = self._fitted()
-        if isinstance(model, KernelModel):
-            return list(model.influences(self._parse(self._one_row(x), grow=False).rows, 0)[:top])
-        f, v = model.read(self._parse(self._one_row(x), grow=False).rows)
-        w = model.weights
-        carried = [
-            (self._feature_name(i), float(value * w[i]))
-            for i, value in zip(f.tolist(), v.tolist(), strict=True)
-            if i < len(w)
-        ]
-        return sorted((c for c in carried if c[1] != 0.0), key=lambda item: -abs(item[1]))[:top]
+        return self._largest(model.explain(self._parse(self._one_row(x), grow=False).rows), top)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -146,7 +138,7 @@ class VectorEstimator(PastRounds, Learns):
     ) -> Told:
         """Learn rows in order; where it is refused, nothing has changed."""
         self._refuse(answers, weights)
-        before = self._known()
+        before = self.known_labels()
         if self._model is None:
             settled = self._settle(batch.dtype)
             self._certified, self._edited = settled.certified, False
@@ -241,7 +233,7 @@ class VectorEstimator(PastRounds, Learns):
     def _epsilon(self, dtype: str) -> float:
         return 0.0
 
-    def _fitted(self) -> Any:
+    def _fitted(self) -> VectorModelLike:
         if self._model is None:
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet: it has learnt nothing. "

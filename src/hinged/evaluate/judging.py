@@ -8,16 +8,15 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from hinged.estimators.reading import Batch
+from hinged.estimators.labels import in_order
+from hinged.estimators.scored import Scored
 from hinged.evaluate.assessment import Assessment
 from hinged.evaluate.tags import TagAssessment, tag, tag_then_learn
 from hinged.evaluate.vectors import VectorAssessment, predict, predict_then_learn
-from hinged.files.answers import answer, confidences, pieces
+from hinged.files.answers import answer, pieces
 from hinged.files.examples import Examples, answers_for, labelled, needs_answers, rows_for, task_of
 from hinged.files.vectors import VECTOR_TASKS
 from hinged.io.examples.chunk import Chunk
-from hinged.loops.ledger import THRESHOLD
-from hinged.loops.rows import Rows
 
 __all__ = ["Judged", "judge"]
 
@@ -98,8 +97,8 @@ def _test(model: Any, whole: Chunk, result: Assessment) -> None:
 def _test_then_learn(model: Any, whole: Chunk, result: Assessment) -> None:
     """Count each prediction, then learn the example; flags are those of `progressive`."""
     for chunk in pieces(model, whole):
-        truth, flags, ranks, scores, thresholds, sure = _learn_rows(model, chunk, result.keep)
-        labels = list(model._known())
+        truth, flags, ranks, scores, thresholds, sure = _learn_rows(model, chunk, result)
+        labels = list(model.known_labels())
         table = np.full((len(chunk), len(labels)), -np.inf)
         for i, row in enumerate(scores):
             table[i, : len(row)] = row
@@ -131,31 +130,22 @@ class _Rounds(NamedTuple):
     confidence: np.ndarray
 
 
-def _learn_rows(model: Any, chunk: Chunk, confident: bool) -> _Rounds:
+def _learn_rows(model: Any, chunk: Chunk, result: Assessment) -> _Rounds:
     """Score each row, then learn it."""
     n = len(chunk)
-    with model._writing():
-        importance = None if chunk.weights is None else np.array(chunk.weights)
-        batch, truth, weights = model._check(rows_for(model, chunk, True), answers_for(model, chunk), importance)
-        scores: list[np.ndarray] = []
-        flags, ranks, thresholds, sure = np.zeros(n, np.int8), np.zeros(n, np.int32), np.zeros(n), np.zeros(n)
-        for i in range(n):
-            one = _row(batch, i)
-            memory, labels = model._model, model._known()
-            if memory is None:
-                scores.append(np.zeros(0))
-            else:
-                scores.append(memory.score(one.rows, labels, model._describe, current=True)[0])
-                thresholds[i] = memory.ledger.sums[THRESHOLD]
-                if confident and len(labels):
-                    sure[i] = confidences(memory, scores[-1][None, :])[0]
-            told = model._learn(one, truth[i : i + 1], weights[i : i + 1])
-            flags[i : i + 1], ranks[i : i + 1] = told.flags, told.ranks
+    truth = [in_order(answer) if result.ranks_sets else answer for answer in answers_for(model, chunk)]
+    scores: list[np.ndarray] = []
+    thresholds, sure = np.zeros(n), np.zeros(n)
+
+    def keep(said: Scored) -> None:
+        thresholds[len(scores)] = said.threshold
+        if result.keep and len(said.labels):
+            sure[len(scores)] = said.confidence[0]
+        scores.append(said.scores[0])
+
+    importance = None if chunk.weights is None else np.array(chunk.weights)
+    flags, ranks, _ = model.learn_rounds(rows_for(model, chunk, True), truth, None, importance, before=keep)
     return _Rounds(truth, flags, ranks, scores, thresholds, sure)
-
-
-def _row(batch: Batch, i: int) -> Batch:
-    return batch._replace(rows=Rows(batch.rows.indptr[i : i + 2], batch.rows.indices, batch.rows.data))
 
 
 def _said(table: np.ndarray, positions: np.ndarray, flags: np.ndarray, labels: list[Hashable]) -> list[Hashable]:

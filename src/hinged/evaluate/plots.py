@@ -22,7 +22,7 @@ __all__ = [
     "plot_reliability",
     "reliability",
     "require_matplotlib",
-    "save",
+    "save_figure",
     "spread_labels",
 ]
 
@@ -100,7 +100,7 @@ def plot_mistakes(
         axes.set_ylim(-0.045 * top, 1.04 * top)
         axes.set_xlabel(f"{unit}, in order of arrival" + (" (a tick marks a new label)" if len(novel) else ""))
         finish(axes, title, "mistakes so far, each counted before the right answer was learnt")
-        return save(figure, path)
+        return save_figure(figure, path)
 
 
 def plot_reliability(confidence: ArrayLike, hit: ArrayLike, path: str | Path, *, bins: int = 10) -> Path:
@@ -144,7 +144,7 @@ def plot_reliability(confidence: ArrayLike, hit: ArrayLike, path: str | Path, *,
         axes.set_xlabel("confidence")
         note = f"share of right predictions · mean gap to the diagonal {error:.3f}"
         finish(axes, "Calibration of the confidence", note)
-        return save(figure, path)
+        return save_figure(figure, path)
 
 
 def reliability(
@@ -231,7 +231,7 @@ def finish(axes: Any, title: str, note: str) -> None:
     )
 
 
-def save(figure: Any, path: str | Path) -> Path:
+def save_figure(figure: Any, path: str | Path) -> Path:
     """Write a figure and return its path; the same run gives the same file."""
     path = Path(path)
     still = {"Date": None} if path.suffix == ".svg" else None

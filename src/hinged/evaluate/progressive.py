@@ -156,9 +156,9 @@ def progressive(
         with Bar(console=Console(stderr=True), transient=True) as bar:
             total = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else None
             task = bar.add_task(type(model).__name__, total=total)
-            told = model._learn_batch(X, y, classes, sample_weight, int(delay), lambda n: bar.update(task, advance=n))
+            told = model.learn_rounds(X, y, classes, sample_weight, int(delay), lambda n: bar.update(task, advance=n))
     else:
-        told = model._learn_batch(X, y, classes, sample_weight, int(delay))
+        told = model.learn_rounds(X, y, classes, sample_weight, int(delay))
     seconds = time.perf_counter() - start
     cost = getattr(model, "total_cost_", None)
     cost = float((told.flags == 1).sum()) if cost is None else cost - paid

@@ -122,7 +122,7 @@ def tag(model: Any, chunk: Sentences, result: TagAssessment) -> None:
 def tag_then_learn(model: Any, chunk: Sentences, result: TagAssessment) -> None:
     """Count the tags of each sentence, then learn it."""
     for right, features in zip(chunk.answers, sentence_rows(model, chunk), strict=True):
-        known = set(model.classes_.tolist()) if model._model is not None else set()
+        known = set(model.known_labels())
         predicted = model.predict_one(features)
         model.learn_one(features, right)
         if known >= set(right):

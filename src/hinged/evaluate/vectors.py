@@ -84,8 +84,8 @@ def predict_then_learn(model: Any, chunk: Chunk, result: VectorAssessment) -> No
     rows = vector_rows(model, chunk, True)
     for i in range(len(chunk)):
         row = rows[i] if isinstance(rows, list) else rows[[i]]
-        known = isinstance(model, Regressor | Uniclass) or truth[i] in model._known()
-        if known and model._model is not None:
+        known = isinstance(model, Regressor | Uniclass) or truth[i] in model.known_labels()
+        if known and hasattr(model, "model_"):
             result.predicted.append(_plain(model.predict_one(row)))
             result.truth.append(truth[i])
         model.learn_one(row, truth[i])
@@ -93,7 +93,7 @@ def predict_then_learn(model: Any, chunk: Chunk, result: VectorAssessment) -> No
 
 
 def _ranks(model: Any) -> list[Any]:
-    return [] if isinstance(model, Regressor | Uniclass) else list(model._known())
+    return [] if isinstance(model, Regressor | Uniclass) else list(model.known_labels())
 
 
 def _plain(value: Any) -> Any:

@@ -7,15 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.estimators.calibration import confidence_by_bin
 from hinged.estimators.regressor import Regressor
 from hinged.files.examples import rows_for, sizes_of, taken, task_of
 from hinged.files.vectors import vector_rows
 from hinged.io.examples.chunk import Chunk
-from hinged.loops.ledger import THRESHOLD, lead_bin
-from hinged.loops.model import LabelModel
 
-__all__ = ["Answers", "answer", "answer_vectors", "confidences", "pieces"]
+__all__ = ["Answers", "answer", "answer_vectors", "pieces"]
 
 LARGEST = 4_000_000  # scores held at a time
 WORK = 200_000_000  # bytes of text, or features, times labels
@@ -49,11 +46,11 @@ class Answers(NamedTuple):
 
 def answer(model: Any, chunk: Chunk) -> Answers:
     """Predict the examples of a chunk; nothing is learnt."""
-    index, memory, scores = model._scored(rows_for(model, chunk, False))
-    if not len(index):
+    said = model.scored(rows_for(model, chunk, False))
+    if not said.labels:
         raise ValueError("this model knows no label yet, so it can predict none; let it learn some examples.")
-    above = scores > memory.ledger.sums[THRESHOLD] if task_of(model) == "rank" else None
-    return Answers(list(index.labels), scores, above, confidences(memory, scores))
+    above = said.scores > said.threshold if task_of(model) == "rank" else None
+    return Answers(list(said.labels), said.scores, above, said.confidence)
 
 
 def answer_vectors(model: Any, chunk: Chunk) -> tuple[list[Any], np.ndarray]:
@@ -63,18 +60,9 @@ def answer_vectors(model: Any, chunk: Chunk) -> tuple[list[Any], np.ndarray]:
     return (scores if isinstance(model, Regressor) else model.predict(rows)).tolist(), scores
 
 
-def confidences(memory: LabelModel, scores: np.ndarray) -> np.ndarray:
-    """Chance that the best label of each row of scores is right, as `confidence` has it."""
-    by_bin = confidence_by_bin(*memory.ledger.leads)
-    if scores.shape[1] < 2:
-        return by_bin[[lead_bin(0.0)] * len(scores)]
-    best = np.partition(scores, scores.shape[1] - 2, axis=1)
-    return by_bin[[lead_bin(gap) for gap in (best[:, -1] - best[:, -2]).tolist()]]
-
-
 def pieces(model: Any, chunk: Any) -> Iterator[Any]:
     """Cut a chunk so that the scores of a piece fit in memory, and a piece is done soon after Ctrl-C."""
-    n_labels, start = len(model._known()) + 1, 0
+    n_labels, start = len(model.known_labels()) + 1, 0
     ends = np.cumsum(sizes_of(chunk))
     while start < len(chunk):
         fits = np.searchsorted(ends, (ends[start - 1] if start else 0) + WORK // n_labels, side="right")

@@ -8,7 +8,6 @@ from typing import Any
 
 from hinged.estimators.base import LabelEstimator
 from hinged.files.examples import load_learner, reads_text
-from hinged.files.stream import n_features
 from hinged.io.model_file import FORMAT
 
 __all__ = ["describe"]
@@ -27,8 +26,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     ('TextClassifier', 3, [{'label': 'home', 'examples': 1}, {'label': 'work', 'examples': 1}])
     """
     model = load_learner(path)
-    memory = model._model
-    labels = model._labels.labels if model._labels is not None else []
+    memory, labels = model.model_, model.known_labels()
     times: list[Any] = [] if not isinstance(model, LabelEstimator) else memory.label_rows[: len(labels)].tolist()
     if not any(times) or len(times) < len(labels):  # counted for label features only
         times = [None] * len(labels)
@@ -48,15 +46,15 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "updates": model.n_updates_,
         "novel": model.n_novel_,
         "certificate": model.dual_,
-        "features": n_features(model),
+        "features": model.n_known_features,
         "feature_kind": _feature_kind(model),
-        "rows": memory.n_learnt if isinstance(model, LabelEstimator) else n_features(model),
+        "rows": memory.n_learnt if isinstance(model, LabelEstimator) else model.n_known_features,
         "labels": [{"label": labels[i], "examples": times[i]} for i in order],
     }
 
 
 def _reads(model: Any) -> str:
-    notes = model._notes if isinstance(model._notes, dict) else {}
+    notes = model.notes
     fields = notes.get("fields")
     if not fields:
         return ""
@@ -66,7 +64,7 @@ def _reads(model: Any) -> str:
 
 def _feature_kind(model: Any) -> str:
     if not reads_text(model):
-        return "names" if model._names is not None else "columns"
+        return "columns" if hasattr(model, "n_features_in_") else "names"
     return "words" if model.bits is None else f"words in {1 << model.bits:,} hashed columns"
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
-from scipy import sparse
 
 from hinged.estimators import Classifier, Ranker
 from hinged.estimators.files import load
@@ -75,11 +74,11 @@ def new_learner(chunk: Examples, task: str | None, settings: Mapping[str, Any]) 
         settings.setdefault("features", "frequency")
     if isinstance(chunk, Sentences):
         model = kind(**{"average": True, **settings})
-        model._notes = {"columns": len(chunk.sentences[0].tokens[0])}
+        model.notes = {"columns": len(chunk.sentences[0].tokens[0])}
         return model
     model = kind(**settings)
     if chunk.texts and reads_text(model):
-        model._notes = {"fields": list(chunk.texts)}
+        model.notes = {"fields": list(chunk.texts)}
     return model
 
 
@@ -131,7 +130,7 @@ def check_setting(model: Any, name: str, what: str) -> None:
 
 # ------------------------------------------------------------------ what a model is given
 def rows_for(model: Any, chunk: Any, grow: bool) -> Any:
-    """What a model reads of a chunk: the chunk with the fields the model knows, a sparse matrix, or lists of features.
+    """What a model reads of a chunk: the chunk with the fields the model knows, or rows or sentences made of it.
 
     Columns that the model has not seen are allowed: they have no weights yet.
     """
@@ -145,13 +144,7 @@ def rows_for(model: Any, chunk: Any, grow: bool) -> Any:
         return _known_fields(model, chunk, grow) if chunk.texts else chunk
     if chunk.columns is None:
         raise ValueError(f"this model was taught numbered columns; {chunk.source} has {_kind_of(chunk)}.")
-    indptr, indices, values = chunk.columns
-    known = getattr(model, "n_features_in_", 0)
-    width = max(known, int(indices.max(initial=-1)) + 1, 1)
-    if width > known and not grow:
-        model.n_features_in_ = width
-        model._model.widen(width)
-    return sparse.csr_array((values, indices, indptr), shape=(len(chunk), width))
+    return chunk
 
 
 def answers_for(model: Any, chunk: Any) -> Any:
@@ -169,7 +162,7 @@ def answers_for(model: Any, chunk: Any) -> Any:
 
 def _known_fields(model: Any, chunk: Chunk, grow: bool) -> Chunk:
     """The chunk with the fields the model knows, and new ones if it learns; single texts match whatever their names."""
-    notes = model._notes if isinstance(model._notes, dict) else {}
+    notes = model.notes
     known, fields = notes.get("fields"), list(chunk.texts)
     if not isinstance(known, list) or known == fields:
         return chunk
@@ -180,7 +173,7 @@ def _known_fields(model: Any, chunk: Chunk, grow: bool) -> Chunk:
             f"this model was taught {_listed(known)}; {chunk.source} has {_listed(fields)}. Name the fields by text."
         )
     if grow:
-        model._notes = notes | {"fields": [*known, *(name for name in fields if name not in known)]}
+        model.notes = notes | {"fields": [*known, *(name for name in fields if name not in known)]}
         return chunk
     return replace(chunk, texts={name: chunk.texts[name] for name in fields if name in known})
 

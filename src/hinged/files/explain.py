@@ -110,7 +110,7 @@ def _of_one_vector(model: Any, chunk: Chunk, label: Hashable | None) -> Reason:
     (said,), scores = answer_vectors(model, chunk)
     rows = vector_rows(model, chunk, False)
     features = model.explain(rows[0] if isinstance(rows, list) else rows, top=None)
-    known = set() if model._names is None else set(model._names.listed)
+    known = set(getattr(model, "feature_names_", ()))
     unknown = [str(name) for name in (rows[0] if isinstance(rows, list) else ()) if name not in known]
     return Reason(said, float(scores[0]), 1, 0, None, 0.0, None, features, unknown)
 
@@ -120,12 +120,11 @@ def _example(model: Any, text: str) -> Chunk:
     text = " ".join(text.split())
     if not text:
         raise ValueError("there is nothing to explain: the text is empty.")
-    if not reads_text(model) and getattr(model, "_names", None) is None:
+    if not reads_text(model) and not hasattr(model, "feature_names_"):
         return _read(text, "svmlight")
     if text.startswith("|"):
         return _read(text, "vw")
-    notes = model._notes if isinstance(model._notes, dict) else {}
-    known = notes.get("fields") or []
+    known = model.notes.get("fields") or []
     if text.startswith("{"):
         try:
             fields = json.loads(text)
@@ -154,6 +153,5 @@ def _unknown(model: Any, given: Any) -> list[str]:
         return []
     space = model.text_space_
     all_of_them = clone(space).fit(given).get_feature_names_out().tolist()
-    columns = space._rows(given, False).indices.tolist()
-    known = {space.name_of(column) for column in columns if column < len(space)}
+    known = {space.name_of(column) for column in space.transform(given).indices.tolist()}
     return [name for name in all_of_them if name not in known]

@@ -49,7 +49,7 @@ def sentence_rows(model: Any, chunk: Sentences) -> list[list[list[str]]]:
 
 def words_of(model: Any, sentence: Sentence, source: str) -> list[tuple[str, ...]]:
     """The columns of a sentence that a model was taught; one more, a tag, is left out."""
-    notes = model._notes if isinstance(model._notes, dict) else {}
+    notes = model.notes
     known, given = notes.get("columns"), len(sentence.tokens[0])
     if not isinstance(known, int):
         raise ValueError("this tagger was not taught from a file, so its columns are not known; use it from Python.")

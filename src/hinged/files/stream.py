@@ -15,7 +15,6 @@ from hinged.files.examples import (
     labelled,
     needs_answers,
     new_learner,
-    reads_text,
     rows_for,
     sizes_of,
     taken,
@@ -23,7 +22,7 @@ from hinged.files.examples import (
 from hinged.io.examples.chunk import Chunk  # noqa: F401 (for examples)
 from hinged.loops.hearing import Stopped, unless_stopped
 
-__all__ = ["Tally", "learn_stream", "learner_for", "n_features", "spread"]
+__all__ = ["Tally", "learn_stream", "learner_for", "spread"]
 
 SECONDS = 0.15  # for one piece: short enough to stop soon, long enough to keep the overhead small
 FASTER = 4  # the next piece is at most this many times as large as the last
@@ -132,7 +131,7 @@ def _learn(model: Any, chunk: Examples, tally: Tally, began: float, going: Calla
     # Arrow's own memory is read-only, which would be another type to the compiled loop
     weights = None if chunk.weights is None else np.array(chunk.weights)
     rows, answers = rows_for(model, chunk, True), answers_for(model, chunk)
-    flags, ranks, _ = model._learn_batch(rows, answers, None, weights, 0, unless_stopped(len(chunk), going))
+    flags, ranks, _ = model.learn_rounds(rows, answers, None, weights, 0, unless_stopped(len(chunk), going))
     return tally._replace(
         rounds=tally.rounds + len(flags),
         counted=tally.counted + int(((flags == 1) | ((flags == 0) & (ranks != 0))).sum()),
@@ -140,8 +139,8 @@ def _learn(model: Any, chunk: Examples, tally: Tally, began: float, going: Calla
         unopposed=tally.unopposed + int(((flags == 0) & (ranks == 0)).sum()),
         mistakes=tally.mistakes + int((flags == 1).sum()),
         updates=tally.updates + model.n_updates_ - before,
-        labels=len(model._known()),
-        features=n_features(model),
+        labels=len(model.known_labels()),
+        features=model.n_known_features,
         seconds=tally.seconds + time.perf_counter() - began,
     )
 
@@ -179,12 +178,3 @@ def spread(chunks: Iterable[Examples], share: float, kept: bool) -> Iterator[Exa
         if len(part) or chunk.skipped:
             part.skipped = chunk.skipped
             yield part
-
-
-def n_features(model: Any) -> int:
-    """How many features a model has seen: words, names or columns."""
-    if reads_text(model):
-        words = model.text_space_._words
-        return 0 if words is None else len(words)
-    names = getattr(model._names, "listed", model._names)  # a tagger's names are a table themselves
-    return int(getattr(model, "n_features_in_", 0)) if names is None else len(names)

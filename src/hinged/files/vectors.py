@@ -34,7 +34,7 @@ def vector_rows(model: Any, chunk: Chunk, grow: bool) -> Any:
         if getattr(model, "n_features_in_", None) is not None:
             raise ValueError(f"this model was taught numbered columns; {chunk.source} has named features or text.")
         return _dicts(chunk)
-    if model._names is not None:
+    if hasattr(model, "feature_names_"):
         raise ValueError(f"this model was taught named features or text; {chunk.source} has numbered columns.")
     indptr, indices, values = chunk.columns
     known = getattr(model, "n_features_in_", 0)
@@ -48,7 +48,7 @@ def vector_rows(model: Any, chunk: Chunk, grow: bool) -> Any:
 
 def _dicts(chunk: Chunk) -> list[dict[Hashable, float]]:
     space = Vocabulary()
-    rows = space._rows(chunk, True)
+    rows = space.fit_transform(chunk)
     names = [space.name_of(column) for column in range(len(space))]
     values, columns, bounds = rows.data.tolist(), rows.indices.tolist(), rows.indptr.tolist()
     return [{names[c]: v for c, v in zip(columns[a:b], values[a:b], strict=True)} for a, b in pairwise(bounds)]

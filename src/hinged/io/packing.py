@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["pack", "unpack"]
+__all__ = ["from_plain", "pack", "to_plain", "unpack"]
 
 LONGEST_INT = 4300  # digits; Python reads no longer ones from text, lest a stranger's file keep it busy
 LARGEST_INT = 10**LONGEST_INT
@@ -25,7 +25,8 @@ def pack(values: Iterable[Hashable], what: str) -> tuple[np.ndarray, np.ndarray]
     >>> unpack(*pack(["a", 1, (None, True), b"x"], "labels"))
     ['a', 1, (None, True), b'x']
     """
-    pieces = [json.dumps(_plain(value, what), ensure_ascii=False).encode("utf-8", "surrogatepass") for value in values]
+    texts = (json.dumps(to_plain(value, what), ensure_ascii=False) for value in values)
+    pieces = [text.encode("utf-8", "surrogatepass") for text in texts]
     offsets = np.zeros(len(pieces) + 1, np.int64)
     np.cumsum([len(piece) for piece in pieces], out=offsets[1:])
     return np.frombuffer(b"".join(pieces), np.uint8), offsets
@@ -35,10 +36,10 @@ def unpack(data: np.ndarray, offsets: np.ndarray) -> list[Hashable]:
     """The values that `pack` took."""
     run = data.tobytes()
     ends = offsets.tolist()
-    return [_value(json.loads(run[a:b].decode("utf-8", "surrogatepass"))) for a, b in pairwise(ends)]
+    return [from_plain(json.loads(run[a:b].decode("utf-8", "surrogatepass"))) for a, b in pairwise(ends)]
 
 
-def _plain(value: Any, what: str) -> Any:
+def to_plain(value: Any, what: str) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if type(value) is int and abs(value) >= LARGEST_INT:
@@ -53,16 +54,16 @@ def _plain(value: Any, what: str) -> Any:
     if type(value) is bytes:
         return {"bytes": value.hex()}
     if type(value) is tuple:
-        return {"tuple": [_plain(item, what) for item in value]}
+        return {"tuple": [to_plain(item, what) for item in value]}
     raise TypeError(f"{what} can be saved where they are {KINDS}; got {value!r}. Rename that one, or pickle the model.")
 
 
-def _value(plain: Any) -> Any:
+def from_plain(plain: Any) -> Any:
     if isinstance(plain, dict):
         ((kind, content),) = plain.items()
         if kind == "float":
             return float.fromhex(content)
         if kind == "bytes":
             return bytes.fromhex(content)
-        return tuple(_value(item) for item in content)
+        return tuple(from_plain(item) for item in content)
     return plain

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hinged.geometry import Entropy
-from hinged.io.packing import _plain, _value
+from hinged.io.packing import from_plain, to_plain
 from hinged.mercer import Budget, Centred, Gaussian, Linear, Polynomial
 from hinged.rules import Mira, Optimal
 from hinged.sharing import Distance, First, Frequency, Groups, Tfidf
@@ -36,14 +36,14 @@ def to_json(name: str, value: Any) -> Any:
         held = {field.name: getattr(value, field.name) for field in fields(value)}
         return {"object": type(value).__name__, "with": {k: to_json(k, v) for k, v in held.items()}}
     if isinstance(value, Groups):
-        sets = [[_plain(label, "labels") for label in sorted(s, key=repr)] for s in value.sets]
+        sets = [[to_plain(label, "labels") for label in sorted(s, key=repr)] for s in value.sets]
         return {"groups": sets, "features": [to_json(name, f) for f in value.features] if value.features else None}
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         return {"array": value.tolist(), "dtype": value.dtype.name}
     if isinstance(value, tuple | list):
         return {"tuple": [to_json(name, item) for item in value]}
     if isinstance(value, dict):
-        return {"dict": [[_plain(k, name), to_json(name, v)] for k, v in value.items()]}
+        return {"dict": [[to_plain(k, name), to_json(name, v)] for k, v in value.items()]}
     if isinstance(value, type | np.dtype):
         return {"dtype": np.dtype(value).name}
     if callable(value):
@@ -67,7 +67,7 @@ def from_json(name: str, plain: Any, given: dict[str, Any]) -> Any:
     if "object" in plain:
         return OBJECTS[plain["object"]](**{k: from_json(k, v, given) for k, v in plain["with"].items()})
     if "groups" in plain:
-        sets = [{_value(label) for label in s} for s in plain["groups"]]
+        sets = [{from_plain(label) for label in s} for s in plain["groups"]]
         features = plain["features"]
         return Groups(sets, None if features is None else [from_json(name, f, {}) for f in features])
     if "array" in plain:
@@ -75,7 +75,7 @@ def from_json(name: str, plain: Any, given: dict[str, Any]) -> Any:
     if "tuple" in plain:
         return tuple(from_json(name, item, given) for item in plain["tuple"])
     if "dict" in plain:
-        return {_value(k): from_json(name, v, given) for k, v in plain["dict"]}
+        return {from_plain(k): from_json(name, v, given) for k, v in plain["dict"]}
     if "dtype" in plain:
         return np.dtype(plain["dtype"]).type
     raise ValueError(

@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 
 from hinged.estimators.labels import in_order
-from hinged.io.packing import _plain, _value
+from hinged.io.packing import from_plain, to_plain
 
 __all__ = ["Encoded", "decode", "encode", "label_from_text", "label_to_text"]
 
@@ -47,7 +47,7 @@ def _bytes_of(x: Any) -> bytes:
         about = {"dtype": row.data.dtype.str, "width": int(row.shape[1]), "n": len(row.data)}
         return SPARSE + _header(about) + row.indices.astype(np.int64).tobytes() + row.data.tobytes()
     if isinstance(x, Mapping) and not all(type(name) is str for name in x):
-        pairs = [[_plain(name, "names of features"), _number(value)] for name, value in x.items()]
+        pairs = [[to_plain(name, "names of features"), _number(value)] for name, value in x.items()]
         return PAIRS + _json(pairs)
     text = _text(x) if type(x) is str else _json(dict(x) if isinstance(x, Mapping) else x)
     return PACKED + zlib.compress(text, 1) if len(text) > WORTH_PACKING else PLAIN + text
@@ -61,7 +61,7 @@ def decode(data: bytes) -> Any:
     if kind == PACKED:
         return json.loads(zlib.decompress(content))
     if kind == PAIRS:
-        return {_value(name): value for name, value in json.loads(content)}
+        return {from_plain(name): value for name, value in json.loads(content)}
     line, _, rest = content.partition(b"\n")
     about = json.loads(line)
     if kind == ARRAY:
@@ -87,9 +87,9 @@ def label_to_text(y: Any) -> str:
     if isinstance(y, Set):
         y = in_order(y)
     if isinstance(y, list | np.ndarray):
-        plain: Any = {"list": [_plain(one, "labels") for one in y]}
+        plain: Any = {"list": [to_plain(one, "labels") for one in y]}
     else:
-        plain = _plain(y, "labels")
+        plain = to_plain(y, "labels")
     return json.dumps(plain)
 
 
@@ -97,8 +97,8 @@ def label_from_text(text: str) -> Any:
     """The label of `label_to_text`; several come as a list."""
     plain = json.loads(text)
     if isinstance(plain, dict) and "list" in plain:
-        return [_value(one) for one in plain["list"]]
-    return _value(plain)
+        return [from_plain(one) for one in plain["list"]]
+    return from_plain(plain)
 
 
 def _text(x: str) -> bytes:

@@ -201,7 +201,7 @@ class DurableModel:
 
     def labels(self) -> list[Hashable]:
         """The labels known by now."""
-        return list(self.model._known()) if hasattr(self.model, "_known") else []
+        return list(self.model.known_labels())
 
     def _check_known(self, label: Hashable) -> None:
         if not hasattr(self.model, "rename_label"):
@@ -213,13 +213,13 @@ class DurableModel:
     def snapshot(self) -> None:
         """Write the model as it is now, so that opening the folder has less to learn again."""
         with self.changing():
-            if getattr(self.model, "_model", None) is None:
+            if not hasattr(self.model, "model_"):
                 return
             path = self.folder / SNAPSHOT
             if not path.exists():
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))  # the file that replaces it keeps this mode
             last = self.journal.last
-            self.model._notes = {**(self.model._notes or {}), "journal": self.journal.get("id"), "seq": last}
+            self.model.notes = {**self.model.notes, "journal": self.journal.get("id"), "seq": last}
             try:
                 self.model.save(path)
             except OSError as problem:

@@ -73,6 +73,4 @@ def rename_is_exact(model: Any, journal: Journal) -> bool:
         return False
     if not isinstance(getattr(model, "sharing", ""), str) or callable(getattr(model, "features", None)):
         return False
-    return type(model).__name__ in ("Classifier", "TextClassifier") and not journal.ask(
-        "SELECT 1 FROM events WHERE kind = 'declare' LIMIT 1"
-    )
+    return model.task == "classify" and not journal.ask("SELECT 1 FROM events WHERE kind = 'declare' LIMIT 1")

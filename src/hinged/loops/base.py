@@ -51,10 +51,17 @@ class Model:
 
     functions: Any = ()  # label features of the user's own
     own: Any = None  # a rule of the user's own
+    all_or_nothing = False  # True if a call that fails must be undone whole, its finished rounds too
+    fixed_space = False  # True if features not seen yet have weights already
     unkept: tuple[str, ...] = ("lock",)  # attributes that are not pickled
 
     def __init__(self) -> None:
         self.ledger, self.lock = new_ledger(), threading.RLock()
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Rounds, mistakes and the like; see `hinged.loops.ledger`."""
+        return self.ledger.counts
 
     @property
     def dual(self) -> float:

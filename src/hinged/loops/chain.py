@@ -6,12 +6,13 @@ One writer at a time holds the lock; any number of readers work concurrently, ea
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from hinged.loops.base import check_arrays, dual_of
+from hinged.loops.explain import Share
 from hinged.loops.hearing import hear, pieces
 from hinged.loops.ledger import LABELS, LEARNT, MISTAKES, NOVEL, Told, new_told
 from hinged.loops.memory import longer
@@ -238,6 +239,18 @@ class ChainModel:
         """The dual certificate, Σ λ m - ½‖ω‖² (less Σ λ²/4C for pa2)."""
         return dual_of(self.sums)
 
+    # ------------------------------------------------------------------ what learners ask of every model
+    functions = ()
+    all_or_nothing = fixed_space = False
+
+    def explain(self, sentence: Sentences, position: int, k: int, at: int) -> list[Share]:
+        """What the features of one token add to the emission of tag `at`, of the first `k`."""
+        first, last = sentence.indptr[position : position + 2].tolist()
+        features = sentence.features[first:last]
+        ones = len(sentence.values) == 0
+        values = np.ones(last - first) if ones else sentence.values[first:last].astype(np.float64)
+        return list(map(Share, features.tolist(), (values * self.rows(features, k)[:, at]).tolist()))
+
     # ------------------------------------------------------------------ keeping
     @property
     def sizes(self) -> tuple[int, int]:
@@ -259,7 +272,7 @@ class ChainModel:
             "sums": self.sums,
         }
 
-    def restore(self, arrays: dict[str, np.ndarray], n_tags: int) -> None:
+    def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_tags: int) -> None:
         """Load what `arrays` describe after checking it; the arrays are copied."""
         slots, W, T = arrays["slots"], arrays["weights"], arrays["transitions"]
         counts, sums = arrays["counts"], arrays["sums"]
@@ -296,7 +309,7 @@ class ChainModel:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(*state["settings"])  # type: ignore[misc]
-        self.restore(state["arrays"], int(state["arrays"]["counts"][LABELS]))
+        self.restore(state["arrays"], (), int(state["arrays"]["counts"][LABELS]))
 
 
 def part_of(sentences: Sentences, i: int) -> Sentences:

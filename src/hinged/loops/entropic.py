@@ -15,6 +15,7 @@ import numpy as np
 from hinged.geometry.entropy import Entropy, simplex_weights
 from hinged.loops.base import ScaledModel, check_arrays, restored_ledger
 from hinged.loops.entropy import DUE, FULL, UNTIL, EntropicLearner, learn_entropic, score_entropic
+from hinged.loops.explain import Share
 from hinged.loops.hearing import pieces
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import GAIN, LABELS, LEARNT, Told, new_notes, new_told
@@ -192,10 +193,10 @@ class EntropicModel(ScaledModel):
         """Return features and scaled values of one row; feature 0 is the bias, column c is feature c + 1."""
         return super().read(_double(rows))
 
-    def contributions(self, rows: Rows, label: int) -> tuple[np.ndarray, np.ndarray]:
-        """Features of one row, and what each adds to a label's score."""
+    def explain(self, rows: Rows, labels: Sequence[Hashable] = (), at: int = 0, describe: Any = None) -> list[Share]:
+        """What the features of one row add to the score of label `at`."""
         f, v = self.read(rows)
-        return f, v * self._weights(label, label + 1)[0, f]
+        return list(map(Share, f.tolist(), (v * self._weights(at, at + 1)[0, f]).tolist()))
 
     def coef(self, n_labels: int) -> np.ndarray:
         """Weights (labels, features) on the simplex; with signs, the difference of each feature's two."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -13,7 +14,15 @@ from hinged.loops.pages import gather
 from hinged.loops.rows import read_row
 from hinged.loops.shared import fill_features, support
 
-__all__ = ["row_contributions", "shared_contributions"]
+__all__ = ["Share", "row_contributions", "shared_contributions"]
+
+
+class Share(NamedTuple):
+    """What one feature, or one past round, adds to a score."""
+
+    feature: Hashable  # its number, 0 for the bias and c + 1 for column c; where `named`, its name or the round
+    value: float
+    named: bool = False
 
 
 @njit(cache=True)

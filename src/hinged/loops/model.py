@@ -13,13 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from hinged.loops.columns import Columns
 from hinged.loops.costs import counted_cost, round_loss
 from hinged.loops.direct import Direct
+from hinged.loops.explain import Share, row_contributions, shared_contributions
 from hinged.loops.hearing import LONG, apart, hear, pieces
-from hinged.loops.labels import CURSOR, FULL, NARROW, STOP, STOPPED, UNTIL, VECTORS, WEIGHTS, Targets, learn
+from hinged.loops.labels import CURSOR, FULL, NARROW, STOP, STOPPED, SUMS, UNTIL, VECTORS, WEIGHTS, Targets, learn
 from hinged.loops.ledger import COST, LABELS, LEARNT, MISTAKES, NOVEL, Told, new_told
-from hinged.loops.rows import LARGEST_VALUE, Rows, longest_row, read_row
+from hinged.loops.rows import LARGEST_VALUE, Rows, longest_row, read_row, scale_rows
 from hinged.loops.scoring import score
+from hinged.loops.shared import fill_features, support
 from hinged.loops.state import LabelMemory
 from hinged.rules.words import INTERIOR, JOINT
 from hinged.tasks.labels import extremes, rank_of_best
@@ -250,6 +253,80 @@ class LabelModel(LabelMemory):
         f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
         n, _q = read_row(rows, 0, self._scaling(), int(self.ledger.counts[LEARNT]), f, v)
         return f[:n], v[:n]
+
+    def columns_of(self, labels: Sequence[Hashable]) -> Columns:
+        """Which of the vectors that multiply the row itself each label reads."""
+        return self._columns_of(labels)
+
+    def scaled(self, rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Compressed rows (indptr, columns, values) as a learner that starts from zero reads them, for theory.
+
+        Each row is scaled by the counts of the rows before it, which this model counts but does not learn; the constant
+        feature comes last.
+        """
+        n, room = len(rows.indptr) - 1, len(rows.data) + len(rows.indptr) - 1
+        indptr, columns, values = np.zeros(n + 1, np.int64), np.empty(room, np.int64), np.empty(room)
+        self._fit_to(int(self.ledger.counts[LABELS]), n)
+        scale_rows(rows, self._scaling(), longest_row(rows), self.n_features, indptr, columns, values)
+        return indptr, columns[: indptr[-1]], values[: indptr[-1]]
+
+    def label_features(
+        self, row: Rows, labels: Sequence[Hashable], describe: Describe | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Features on which some φ of one row differs from 0, and φ (parts, features, labels), before it is learnt."""
+        explicit = self._explicit(row, labels, describe, grow=True) if self.functions else None
+        self._fit_to(len(labels), 1)
+        f, v = self.read(row)
+        parts = self._parts(labels, explicit)
+        assert parts is not None
+        room = len(f) + len(parts.ids) + int(self.stores[SUMS].store.used[0]) + 1
+        fs, vs = np.empty(room, np.int64), np.empty(room)
+        m = support(parts, f, v, len(f), fs, vs)
+        phi, work = np.zeros((len(parts.kinds), m, len(labels))), np.zeros(len(labels))
+        fill_features(parts, fs, vs, 0, m, int(self.ledger.counts[LEARNT]), self._scaling().df, phi, work)
+        return fs[:m], phi
+
+    # ------------------------------------------------------------------ what learners ask of every model
+    all_or_nothing = fixed_space = False
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Rounds, mistakes and the like; see `hinged.loops.ledger`."""
+        return self.ledger.counts
+
+    def explain(
+        self, rows: Rows, labels: Sequence[Hashable] = (), at: int = 0, describe: Describe | None = None
+    ) -> list[Share]:
+        """What the features of one row, and label features of the user's own, add to the score of label `at`."""
+        found: list[Share] = []
+
+        def values(mean_over: int) -> np.ndarray:
+            now = self._shares(rows, labels, at, describe, mean_over)
+            if not found:
+                found.extend(Share(feature, 0.0, own) for own, feature in now)
+            return np.array([now.get((share.named, share.feature), 0.0) for share in found])
+
+        total = self.mean_of(values).tolist()
+        return [share._replace(value=value) for share, value in zip(found, total, strict=True)]
+
+    def _shares(
+        self, rows: Rows, labels: Sequence[Hashable], at: int, describe: Describe | None, mean_over: int
+    ) -> dict[tuple[bool, Hashable], float]:
+        """Shares by feature, and by whether the feature is one of the user's own; `mean_over` as in `mean_of`."""
+        held, k, counts, scaling = [paged.view for paged in self.stores], len(labels), self.counts, self._scaling()
+        columns = self._columns_of(labels)
+        ids, values = row_contributions(rows, columns, scaling, held[WEIGHTS][0], counts, mean_over, k, at)
+        found: dict[tuple[bool, Hashable], float] = {}
+        for f, value in zip(ids.tolist(), values.tolist(), strict=True):
+            found[False, f] = value
+        if self.plan.parts:
+            explicit = self._explicit(rows, labels, describe, False) if self.functions else None
+            parts, own_names = self._parts(labels, explicit, held), list(self.names)
+            ids, values = shared_contributions(rows, scaling, parts, counts, mean_over, k, at)
+            for f, value in zip(ids.tolist(), values.tolist(), strict=True):
+                key: tuple[bool, Hashable] = (True, own_names[f - 1]) if self.functions else (False, f)
+                found[key] = found.get(key, 0.0) + value
+        return found
 
     def _explicit(
         self, rows: Rows, labels: Sequence[Hashable], describe: Describe | None, grow: bool

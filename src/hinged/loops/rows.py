@@ -18,6 +18,7 @@ __all__ = [
     "longest_row",
     "make_unit",
     "read_row",
+    "scale_rows",
     "sum_of_squares",
     "usual_square",
 ]
@@ -144,3 +145,19 @@ def count_features(scaling: Any, f: Any, n: int) -> None:
     """Enter a row's features into the counts."""
     for j in range(n):
         scaling.df[f[j]] += 1
+
+
+@njit(cache=True)
+def scale_rows(rows: Any, scaling: Any, longest: int, n_features: int, indptr: Any, columns: Any, values: Any) -> None:
+    """Rows as a learner reads them, each scaled by the counts of the rows before; the constant feature comes last."""
+    f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
+    at = 0
+    for i in range(rows.indptr.shape[0] - 1):
+        n, _q = read_row(rows, i, scaling, i, f, v)
+        for j in range(n):
+            columns[at] = f[j] - 1 if f[j] > 0 else n_features
+            values[at] = v[j]
+            at += 1
+        indptr[i + 1] = at
+        if scaling.counts:
+            count_features(scaling, f, n)

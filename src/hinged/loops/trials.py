@@ -6,7 +6,7 @@ Plain NumPy: this is the setting that everything faster can be checked against.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from copy import copy
 from itertools import pairwise
 from typing import Self
@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from hinged.geometry.entropy import Entropy, simplex_weights
+from hinged.loops.ledger import MISTAKES, ROUNDS, UPDATES
 from hinged.loops.rows import LEAST_NORM
 from hinged.rules.choose import chosen
 from hinged.rules.combine import shares
@@ -27,7 +28,7 @@ from hinged.rules.words import is_constant, is_interior, is_joint, is_softened, 
 
 __all__ = ["TrialModel"]
 
-ROUNDS, MISTAKES, UPDATES = range(3)
+KEPT = [ROUNDS, MISTAKES, UPDATES]  # counts that a file holds
 
 
 class TrialModel:
@@ -41,13 +42,15 @@ class TrialModel:
         None for Euclidean weights.
     """
 
+    dtype = np.dtype(np.float64)
     functions, sizes = (), ()
     all_or_nothing = True  # a trial may fail to be solved, so calls are undone whole
+    fixed_space = False
 
     def __init__(self, step: Step, geometry: Entropy | None) -> None:
         self.step, self.geometry = step, geometry
         self.theta = np.zeros(0)
-        self.counts = np.zeros(3, np.int64)
+        self.counts = np.zeros(6, np.int64)
         self.gain = 0.0  # Σ λm, for pa2 less Σ λ²/4C
         self.unreached = 0  # constraints whose margin no weights can meet
         self.edited = False  # whether the rule changed on the way
@@ -92,6 +95,25 @@ class TrialModel:
         if n > len(self.theta):
             self.theta = np.concatenate([self.theta, np.zeros(n - len(self.theta))])
 
+    # ------------------------------------------------------------------ keeping
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything learnt, as plain arrays."""
+        return {
+            "theta": self.theta,
+            "counts": self.counts[KEPT],
+            "sums": np.array([self.gain, float(self.unreached)]),
+        }
+
+    def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int) -> None:
+        """Become what `arrays` described, if it makes sense; the model must have its width."""
+        for name, like in self.arrays().items():
+            kept = arrays[name]
+            if kept.shape != like.shape or kept.dtype != like.dtype or not np.isfinite(kept).all():
+                raise ValueError(f"its {name} are damaged")
+        self.theta = arrays["theta"].copy()
+        self.counts[KEPT] = arrays["counts"]
+        self.gain, self.unreached = float(arrays["sums"][0]), int(arrays["sums"][1])
+
     # ------------------------------------------------------------------ one trial
     def learn(self, Z: sparse.csr_array, nu: np.ndarray) -> None:
         """One trial of constraints ⟨ω, z_j⟩ >= m, with the weights ν of its dual variables."""
@@ -118,7 +140,7 @@ class TrialModel:
         margins, lam = np.full(n, self.step.margin), np.zeros(n)
         if is_joint(rule):
             return self._jointly(Z, achieved, loss, nu) if (loss > 0.0).any() else lam
-        for j in np.flatnonzero(chosen(rule, achieved, margins)):
+        for j in np.flatnonzero(chosen(rule, achieved, margins)).tolist():
             lam[j] = self._alone(Z, j, float(achieved[j]), float(caps[j]))
         shares(rule, achieved, margins, lam)
         return lam

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeVar
+from copy import deepcopy
+from operator import attrgetter
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numba import njit
 
 from hinged.loops.base import Model, check_arrays, restored_ledger
 from hinged.loops.direct import Direct
+from hinged.loops.explain import Share
 from hinged.loops.hearing import pieces
 from hinged.loops.ledger import LEARNT, MISTAKES, ROUNDS, UPDATES
 from hinged.loops.memory import longer
@@ -267,6 +270,25 @@ class UniclassModel(Model):
                 return learn_direct(self.dtype, self.columns, x, length, C, self.v, self.numbers, counts)
             finally:
                 self.turns[0] += 1
+
+    # ------------------------------------------------------------------ what learners ask of every model
+    @property
+    def dual(self) -> float:
+        """This task has no certificate: NaN."""
+        return math.nan
+
+    def explain(self, rows: Rows, labels: Sequence[Hashable] = (), at: int = 0, describe: Any = None) -> list[Share]:
+        """What sets one row apart: x - centre by feature; their squares sum to the squared distance."""
+        apart: dict[int, float] = dict(enumerate((-self.ask(attrgetter("center")).astype(np.float64)).tolist()))
+        for column, value in zip(rows.indices.tolist(), rows.data.tolist(), strict=True):
+            apart[column] = apart.get(column, 0.0) + value
+        return [Share(column + 1, value) for column, value in apart.items()]
+
+    def copy(self) -> Self:
+        """A model of its own that knows the same."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(deepcopy(self.__getstate__()))
+        return twin
 
     # ------------------------------------------------------------------ keeping
     def arrays(self) -> dict[str, np.ndarray]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from copy import copy
+from collections.abc import Hashable, Sequence
+from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
 
 from hinged.loops.base import ScaledModel, check_arrays, restored_ledger
 from hinged.loops.direct import Direct
+from hinged.loops.explain import Share
 from hinged.loops.hearing import pieces
 from hinged.loops.ledger import LEARNT, ROUNDS
 from hinged.loops.memory import longer
@@ -149,6 +151,18 @@ class VectorModel(ScaledModel):
             some = Rows(rows.indptr[part.start : part.stop + 1], *rows[1:])
             score(some, self._scaling(), w, learnt, out[part])
         return out
+
+    def explain(self, rows: Rows, labels: Sequence[Hashable] = (), at: int = 0, describe: Any = None) -> list[Share]:
+        """What the features of one row add to its score."""
+        (f, v), w = self.read(rows), self.weights
+        known = f < len(w)
+        return list(map(Share, f[known].tolist(), (v[known] * w[f[known]]).tolist()))
+
+    def copy(self) -> Self:
+        """A model of its own that knows the same."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(deepcopy(self.__getstate__()))
+        return twin
 
     # ------------------------------------------------------------------ keeping
     def arrays(self) -> dict[str, np.ndarray]:

@@ -12,7 +12,6 @@ import numpy as np
 
 from hinged.estimators.text import TextClassifier
 from hinged.evaluate.assessment import Assessment
-from hinged.files.answers import confidences
 from hinged.journal import Journal
 from hinged.mail.assistant import LEARNT_FROM, Filed, place_of
 from hinged.mail.features import fields_of
@@ -156,7 +155,7 @@ def replay_messages(
     flags = np.array([-1 if one.rank is None else one.rank > 1 for one in rounds], np.int8)
     ranks = np.array([(one.rank or 0) if one.known > 1 else 0 for one in rounds], np.int32)
     sure, folders = np.array([one.sure for one in rounds], np.float64), [one.folder for one in rounds]
-    labels, updates = (list(model._known()), model.n_updates_) if rounds else ([], 0)
+    labels, updates = (list(model.known_labels()), model.n_updates_) if rounds else ([], 0)
     result = Assessment(ranks_sets=False, keep=True, labels=labels, updates=updates)
     result.add(flags, ranks, folders, [one.best for one in rounds], sure)
     result.unseen = int((flags < 0).sum())
@@ -178,10 +177,10 @@ def _replay_one(model: TextClassifier, past: PastInMemory, known: Collection[str
     message, folder, _ = filed
     x, found = fields_of(message, past), _Round(folder, len(known))
     if known:
-        index, memory, scores = model._scored([x])
-        sure, best = float(confidences(memory, scores)[0]), str(index.labels[int(scores[0].argmax())])
+        said = model.scored([x])
+        sure, best, scores = float(said.confidence[0]), str(said.labels[int(said.scores[0].argmax())]), said.scores[0]
         # a tie is no hit: the order of folders decides it
-        rank = int((scores[0] >= scores[0, index.position[folder]]).sum()) if folder in known else None
+        rank = int((scores >= scores[said.labels.index(folder)]).sum()) if folder in known else None
         found = _Round(folder, len(known), rank, best, sure)
     model.learn_one(x, folder)
     past.note(message, folder)

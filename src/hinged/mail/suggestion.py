@@ -6,9 +6,6 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from hinged.files.answers import confidences
 from hinged.mail.features import LOUD, in_words
 from hinged.mail.message import Message
 from hinged.mail.stop_words import is_stop_word
@@ -70,16 +67,15 @@ class Suggestion:
 
 def ranked(model: Any, x: Any, usable: Callable[[str], bool], limits: Thresholds, top: int = 3) -> Suggestion:
     """The best folders among those that may be suggested, unless one of the limits is not met."""
-    if getattr(model, "_model", None) is None or model.n_rounds_ < limits.messages:
+    if getattr(model, "n_rounds_", 0) < limits.messages or not hasattr(model, "model_"):
         return Suggestion(silent=f"too little is learnt yet: {limits.messages} messages are needed")
-    index, memory, scores = model._scored([x])
-    kept = [i for i, folder in enumerate(index.labels) if usable(str(folder))]
+    said = model.scored([x])
+    kept = [i for i, folder in enumerate(said.labels) if usable(str(folder))]
     if len(kept) < 2:
         return Suggestion(silent="fewer than two folders are known that may be suggested")
-    scores = scores[:, kept]
-    sure = float(confidences(memory, scores)[0])
-    order = np.argsort(-scores[0], kind="stable")[:top]
-    best = tuple(Candidate(str(index.labels[kept[i]]), float(scores[0, i])) for i in order)
+    said = said.among(kept)
+    sure = float(said.confidence[0])
+    best = tuple(Candidate(str(said.labels[i]), float(said.scores[0, i])) for i in said.order(0, top))
     lead = best[0].score - best[1].score
     if best[0].score <= limits.score or lead < limits.gap or sure < limits.confidence:
         return Suggestion(silent="no folder is ahead far enough")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-import numpy as np
-
 from hinged.journal import DurableModel, Example
 from hinged.server.answers import plain
 from hinged.server.inputs import LARGEST_WEIGHT, LONGEST_KEY, as_label, as_number, as_row
@@ -14,14 +12,14 @@ from hinged.text import window
 
 __all__ = ["example_for", "explain", "predict", "predict_many", "rank", "status"]
 
-ALONE = ("SequenceTagger", "Uniclass")  # whose rows are no batch as they come
+ALONE = ("sequence", "outliers")  # tasks whose rows are no batch as they come
 TEXTS = (str, dict)
 WANTS = {
-    "SequenceTagger": "a tag at a position; give the position, and a label unless the predicted one is meant",
-    "BinaryClassifier": "its score; leave the label out",
-    "Regressor": "its score; leave the label out",
-    "OrdinalClassifier": "its score; leave the label out",
-    "Uniclass": "its distance; leave the label out",
+    "sequence": "a tag at a position; give the position, and a label unless the predicted one is meant",
+    "binary": "its score; leave the label out",
+    "regress": "its score; leave the label out",
+    "ordinal": "its score; leave the label out",
+    "outliers": "its distance; leave the label out",
 }
 BEST, MOST_TAGGINGS = 5, 100  # where nobody says how many; finding more takes room for each of them at every token
 
@@ -37,19 +35,18 @@ def row_for(model: Any, x: Any) -> Any:
 
 
 def _is_tagger(model: Any) -> bool:
-    return type(model).__name__ == "SequenceTagger"
+    return bool(model.task == "sequence")
 
 
 def example_for(model: Any, x: Any, y: Any, key: Any, weight: Any) -> Example:
     """Something to teach this model; only a detector of outliers needs no answer."""
-    kind = type(model).__name__
-    if y is None and kind != "Uniclass":
+    if y is None and model.task != "outliers":
         raise ValueError("y is missing, or null; an example is taught with its right answer.")
     if key is not None and (type(key) is not str or len(key) > LONGEST_KEY):
         raise ValueError(f"a key is a text of at most {LONGEST_KEY} characters.")
     if weight is not None and (type(weight) not in (int, float) or not 0 <= weight <= LARGEST_WEIGHT):
         raise ValueError(f"a weight is a number from 0 to {LARGEST_WEIGHT:,.0f}.")
-    return Example(row_for(model, x), as_number(y) if kind == "Regressor" else as_label(y), key, weight)
+    return Example(row_for(model, x), as_number(y) if model.task == "regress" else as_label(y), key, weight)
 
 
 def predict(model: Any, x: Any) -> Any:
@@ -60,7 +57,7 @@ def predict(model: Any, x: Any) -> Any:
 def predict_many(model: Any, rows: list[Any]) -> list[Any]:
     """The answer for each, or the exception that refused it; texts and dicts are read as one batch."""
     kinds = {type(x) for x in rows}
-    if len(rows) > 1 and len(kinds) == 1 and kinds <= set(TEXTS) and type(model).__name__ not in ALONE:
+    if len(rows) > 1 and len(kinds) == 1 and kinds <= set(TEXTS) and model.task not in ALONE:
         try:
             return [plain(y) for y in model.predict(rows)]
         except (TypeError, ValueError):
@@ -84,11 +81,10 @@ def rank(model: Any, x: Any, top: int | None) -> list[dict[str, Any]]:
             raise ValueError(f"top must be at most {MOST_TAGGINGS} for a tagger; got {top:,}.")
         best = model.rank_one(row, top or BEST)
         return [{"label": plain(tags), "score": float(score)} for tags, score in best]
-    if not model._known():
+    if not model.known_labels():
         return []
-    known, _, scores = model._scored_one(row)
-    order = np.argsort(-scores, kind="stable")[:top].tolist()
-    return [{"label": plain(known[r]), "score": float(scores[r])} for r in order]
+    said = model.scored_one(row)
+    return [{"label": plain(said.labels[r]), "score": float(said.scores[0, r])} for r in said.order(0, top)]
 
 
 def explain(model: Any, x: Any, label: Any, position: int | None, top: int | None) -> list[dict[str, Any]]:
@@ -102,7 +98,7 @@ def explain(model: Any, x: Any, label: Any, position: int | None, top: int | Non
     except TypeError:
         fits = False
     if not fits:
-        raise TypeError(f"a {type(model).__name__} explains {WANTS.get(type(model).__name__, 'a label')}.")
+        raise TypeError(f"a {type(model).__name__} explains {WANTS.get(model.task, 'a label')}.")
     carrying = model.explain(row_for(model, x), *given, top=top)
     return [{"feature": plain(feature), "weight": float(weight)} for feature, weight in carrying]
 
@@ -110,7 +106,7 @@ def explain(model: Any, x: Any, label: Any, position: int | None, top: int | Non
 def status(name: str, kept: DurableModel) -> dict[str, Any]:
     """What a model is, and how far it has come."""
     model, stored = kept.model, kept.journal.get("model")
-    learnt = getattr(model, "_model", None) is not None
+    learnt = hasattr(model, "model_")
     counts = {
         called: int(getattr(model, f"n_{called}_", 0)) if learnt else 0
         for called in ("rounds", "mistakes", "updates", "novel")

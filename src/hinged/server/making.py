@@ -41,9 +41,9 @@ def make_estimator(kind: str, settings: dict[str, Any]) -> Any:
     try:
         given = {name: _setting(name, value) for name, value in settings.items()}
         tried: Any = KINDS[kind](**given)
-        tried._settle(*([[]] if kind == "SequenceTagger" else []))
+        tried.check_settings()
         if kind.startswith("Text"):
-            tried.text_space_._rows(["a text"], True)
+            tried.text_space_.fit(["a text"])
         as_label(list(given.get("order") or ()))
     except (AttributeError, KeyError, IndexError, TypeError, OverflowError) as problem:
         raise ValueError(f"these settings of {kind} make no sense: {problem}.") from problem

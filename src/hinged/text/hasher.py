@@ -66,11 +66,11 @@ class Hasher(TextSpace):
 
     def name_of(self, column: int) -> str | int:
         """The first word learnt in a column; the column's number where none was."""
-        if self._words is not None:
+        if self.word_list_ is not None:
             key = np.uint64(int(column) * int(SPREAD) % 2**64)
-            place = find_word(self._words.store, len(self._words), key, 0, 0, 0, 0, False)
+            place = find_word(self.word_list_.store, len(self.word_list_), key, 0, 0, 0, 0, False)
             if place >= 0:
-                return self._words[place]
+                return self.word_list_[place]
         return column
 
     def _keeps_words(self) -> bool:
@@ -83,5 +83,5 @@ class Hasher(TextSpace):
             raise ValueError(f"seed must be a whole number from 0 to 2**63 - 1; got seed={self.seed!r}.")
         return self._settled(hashed=True, signed=bool(self.signed), mask=(1 << int(self.bits)) - 1, seed=int(self.seed))
 
-    def _width(self) -> int:
+    def width(self) -> int:
         return 1 << int(self.bits)

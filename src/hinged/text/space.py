@@ -28,7 +28,7 @@ LONGEST_GRAM = 20
 class TextSpace(TransformerMixin, BaseEstimator, ABC):
     """From documents to rows; `Vocabulary` and `Hasher` say what a column is."""
 
-    _words: WordList | None = None
+    word_list_: WordList | None = None
     words: Any
     chars: Any
     values: Any
@@ -38,33 +38,33 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
     # ------------------------------------------------------------------ scikit-learn's names
     def fit(self, X: Any, y: Any = None) -> Self:
         """Forget everything and take in the words of these documents."""
-        self._words = None
+        self.word_list_ = None
         return self.partial_fit(X)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take in the words of these documents, keeping those known."""
-        self._rows(X, grow=True)
+        self.read(X, grow=True)
         return self
 
     def transform(self, X: Any) -> sparse.csr_matrix:
         """Documents as sparse rows (documents, columns), float32; words not known are left out."""
-        rows = self._rows(X, grow=False)
+        rows = self.read(X, grow=False)
         return self._matrix(rows)
 
     def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
         """`fit`, then `transform`, reading the documents once."""
-        self._words = None
-        rows = self._rows(X, grow=True)
+        self.word_list_ = None
+        rows = self.read(X, grow=True)
         return self._matrix(rows)
 
     def learn_one(self, x: Any) -> None:
         """Take in the words of one document."""
-        self._rows([x], grow=True)
+        self.read([x], grow=True)
 
     def transform_one(self, x: Any) -> dict[str, float]:
         """One document as a dict of feature → value; words not known are left out."""
-        rows = self._rows([x], grow=False)
-        width = self._width()
+        rows = self.read([x], grow=False)
+        width = self.width()
         pairs = zip(rows.indices.tolist(), rows.data.tolist(), strict=True)
         return {str(self.name_of(column)): value for column, value in pairs if column < width}
 
@@ -78,7 +78,7 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
         """The settings, as the loops read them."""
 
     @abstractmethod
-    def _width(self) -> int:
+    def width(self) -> int:
         """How many columns there are."""
 
     def _settled(self, **more: Any) -> Space:
@@ -93,15 +93,15 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
             raise ValueError(f"field_limit must be a whole number of at least 1, or None; got {self.field_limit!r}.")
         return Space(Grams(*words, *chars), VALUES[self.values], not self.lowercase, int(limit), **more)
 
-    def _rows(self, X: Any, grow: bool) -> Rows:
+    def read(self, X: Any, grow: bool) -> Rows:
         """Rows of documents or of a reader's chunk; refused input leaves the words as they were."""
         space = self._space()
-        if self._words is None:
+        if self.word_list_ is None:
             if not grow and not space.hashed:
                 raise NotFittedError(f"This {type(self).__name__} knows no words yet; call fit or partial_fit first.")
             words = WordList()
         else:
-            words = self._words
+            words = self.word_list_
         if isinstance(X, Chunk) and X.named is not None:
             rows = rows_of_names(X.named, space, words, grow and self._keeps_words())
         else:
@@ -109,14 +109,14 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
             rows_of = rows_of_plain_words if is_plain(documents, space) else rows_of_documents
             rows = rows_of(documents, character_table(), space, words, grow and self._keeps_words())
         if grow:
-            self._words = words
+            self.word_list_ = words
         return rows
 
     def _keeps_words(self) -> bool:
         return True
 
     def _matrix(self, rows: Rows) -> sparse.csr_matrix:
-        width = self._width()
+        width = self.width()
         indptr, indices, data = rows.indptr, rows.indices, rows.data
         known = indices < width
         if not known.all():
@@ -127,7 +127,7 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
         return matrix
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._words is not None
+        return self.word_list_ is not None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -57,19 +57,19 @@ class Vocabulary(TextSpace):
         self.field_limit = field_limit
 
     def __len__(self) -> int:
-        return 0 if self._words is None else len(self._words)
+        return 0 if self.word_list_ is None else len(self.word_list_)
 
     def name_of(self, column: int) -> str:
         """The word behind a column."""
-        assert self._words is not None
-        return self._words[column]
+        assert self.word_list_ is not None
+        return self.word_list_[column]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Every word, in the order of the columns."""
-        return np.array([] if self._words is None else self._words.texts(), object)
+        return np.array([] if self.word_list_ is None else self.word_list_.texts(), object)
 
     def _space(self) -> Space:
         return self._settled(hashed=False, signed=False, mask=0, seed=0)
 
-    def _width(self) -> int:
+    def width(self) -> int:
         return len(self)

@@ -24,7 +24,7 @@ def warm_up() -> None:
     chunk = Chunk(["x"], np.array([1]), "nowhere", named=named)
     for space in (Vocabulary(), Hasher(bits=8)):
         space.fit(["a b"])
-        space._rows(chunk, grow=True)
+        space.read(chunk, grow=True)
         space.transform_one("a b")
-        assert space._words is not None
-        space._words.truncate(0)
+        assert space.word_list_ is not None
+        space.word_list_.truncate(0)

@@ -49,7 +49,7 @@ def export(
         if not assistant.kept.labels():
             raise nothing_learnt(source)
         out.touch(mode=0o600)
-        assistant.model._notes = {"fields": list(assistant.fields)}
+        assistant.model.notes = {"fields": list(assistant.fields)}
         assistant.model.save(out)
     tell(f"{out} written.", as_json, written=str(out))
 
