@@ -26,7 +26,7 @@ SETS = {
     "and whole addresses": ((*WORDS, *PEOPLE), True),
     "and the thread": ((*WORDS, *PEOPLE, "thread"), True),
     "and the last folder: all": (FIELDS, True),
-    "all, none of them loud": (FIELDS, False),
+    "all, without triple weights": (FIELDS, False),
 }
 
 
@@ -66,7 +66,7 @@ def messages_of(user: str) -> list[Filed]:
 
 
 def documents(filed: Iterable[Filed], fields: Iterable[str], loud: bool) -> Iterator[dict[str, str]]:
-    """Only some fields of each message; without `loud`, each word once."""
+    """Yield the given fields of each message; unless `loud`, reduce repeated words to one occurrence."""
     past = PastInMemory()
     for message, folder, _ in filed:
         whole = fields_of(message, past)
