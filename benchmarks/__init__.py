@@ -1,4 +1,4 @@
-"""Timings and memory of `hinged` beside its peers; run with ``python -m benchmarks`` from the checkout."""
+"""Time and memory benchmarks of `hinged` and other libraries; run with ``python -m benchmarks`` from the checkout."""
 
 import os
 

@@ -33,17 +33,17 @@ NAMES = (
 
 
 def main() -> int:
-    """Run the chosen benchmarks, print them, and write JSON where asked; return 1 if a bar was missed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Time hinged beside its peers.")
+    """Run the chosen benchmarks, print results and optionally write JSON; return 1 if a target was missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Compare hinged with other libraries.")
     parser.add_argument("--only", choices=NAMES, action="append", metavar="NAME", help=f"one of {', '.join(NAMES)}")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures here")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all results to this file")
     parser.add_argument(
         "--page",
         type=Path,
         metavar="FILE",
-        help="also write a section for each of them on this page; its other sections stay",
+        help="also write the section of each benchmark on this page, keeping the others",
     )
-    parser.add_argument("--quick", action="store_true", help="small sizes: a check that all runs, not a measurement")
+    parser.add_argument("--quick", action="store_true", help="use small sizes, to check that everything runs")
     options = parser.parse_args()
     console = Console()
     if not console.is_terminal:

@@ -1,9 +1,8 @@
-"""Mercer kernels on a GPU: `python benchmarks/gpu.py DATA`, with NumPy and PyTorch (and Triton) alone.
+"""Mercer kernels on a GPU: `python benchmarks/gpu.py DATA`. Needs only NumPy and PyTorch (with Triton).
 
-DATA holds mnist/mnist.npz and usps/usps.npz. Each set is learnt by PA-I, C = 100, on the GPU after a warm-up, beside
-the same on the CPU by NumPy in blocks, and beside a loop that scores one row at a time with NumPy: measured on a prefix
-and extrapolated in proportion to the remembered rows it has to look at, and measured whole. Mistakes are printed beside
-seconds.
+DATA contains mnist/mnist.npz and usps/usps.npz. PA-I with C = 100 learns each set on the GPU after a warm-up, on the
+CPU with NumPy in blocks, and in a NumPy loop that scores one row at a time. The loop is timed on a prefix and
+extrapolated by the number of support vectors, and also timed on all rows. Mistakes are printed with the times.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ PREFIX, REPEATS = 6000, 5
 
 
 def digits(data: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """The training rows of a set, as PA section 10.3 prepares them, and their labels."""
+    """Return the training rows of a set, preprocessed as in PA section 10.3, and their labels."""
     with np.load(data / name / f"{name}.npz") as arrays:
         X, y = arrays["x_train"], arrays["y_train"]
     X = X.reshape(len(X), -1).astype(np.float64)
@@ -38,7 +37,7 @@ def digits(data: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def timed(work: Any) -> tuple[float, Any]:
-    """Seconds, and what the work returned."""
+    """Return the elapsed seconds and the return value."""
     torch.cuda.synchronize()
     start = time.perf_counter()
     found = work()
@@ -47,13 +46,13 @@ def timed(work: Any) -> tuple[float, Any]:
 
 
 def remembered(learnt: Learnt, n: int) -> float:
-    """Rows remembered before each round, summed over the rounds."""
+    """Return the number of support vectors before each round, summed over the rounds."""
     assert learnt.machine.own is not None
     return float(np.searchsorted(np.sort(learnt.machine.own.filled.rounds), np.arange(n)).sum())
 
 
 def plain_loop(X: np.ndarray, y: np.ndarray, kernel: Polynomial) -> tuple[float, float, int]:
-    """Seconds of PA-I with one vectorised score a round, the rows looked at, and mistakes."""
+    """Run PA-I with one vectorised score per round; return seconds, kernel evaluations and mistakes."""
     rows, coef = np.zeros_like(X), np.zeros((len(X), 10), X.dtype)
     n, work, mistakes, start = 0, 0.0, 0, time.perf_counter()
     for x, right in zip(X, y, strict=True):
@@ -70,7 +69,7 @@ def plain_loop(X: np.ndarray, y: np.ndarray, kernel: Polynomial) -> tuple[float,
 
 
 def measure(data: Path, name: str, kernel: Polynomial) -> dict[str, Any]:
-    """The figures of one set."""
+    """Measure one data set."""
     X, y = digits(data, name)
 
     def on(device: str, rows: np.ndarray = X, rule: str = "pa1", C: float = 100.0) -> Learnt:
@@ -111,7 +110,7 @@ def measure(data: Path, name: str, kernel: Polynomial) -> dict[str, Any]:
 
 
 def numba_is_here() -> bool:
-    """Whether the joint rules can be compared with the CPU's."""
+    """Return True if Numba is installed, which the joint rules on the CPU need."""
     try:
         import numba  # noqa: F401
     except ImportError:
@@ -120,7 +119,7 @@ def numba_is_here() -> bool:
 
 
 def without_room(data: Path) -> str:
-    """What is said where the card has no memory left."""
+    """Return the error message for an exhausted GPU memory."""
     X, y = digits(data, "usps")
     torch.cuda.empty_cache()
     torch.cuda.set_per_process_memory_fraction(0.0006)
@@ -134,7 +133,7 @@ def without_room(data: Path) -> str:
 
 
 def main() -> None:
-    """Print everything as JSON lines; exit with 1 where a bar is missed."""
+    """Print results as JSON lines; exit with 1 if a target is missed."""
     data = Path(sys.argv[1])
     print(json.dumps({"device": torch.cuda.get_device_name(), "torch": torch.__version__, "numpy": np.__version__}))
     missed = 0

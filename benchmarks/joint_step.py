@@ -1,4 +1,4 @@
-"""The joint step under entropy: beside SciPy, beside the step on one pair, and in iterations of interior points."""
+"""The joint step under entropy, compared with SciPy and with the step on one pair; interior-point iterations."""
 
 from itertools import product
 
@@ -33,7 +33,7 @@ def run(quick: bool) -> Report:
         "joint_step",
         f"{n_rows:,} binary rows of 64 words, and the same with values from 0.2 to 1; 5,000 features, {LABELS} labels; "
         f"random problems; seed {SEED}",
-        f"processor time, one thread, best of {repeats}; SLSQP is given gradients and ftol 1e-10",
+        f"CPU time, one thread, best of {repeats}; SLSQP has gradients and ftol 1e-10",
         [alone, rounds, counted],
         [
             at_least("update III by search, faster than SLSQP", faster, 20.0),
@@ -47,7 +47,7 @@ def run(quick: bool) -> Report:
 def _problem(
     rng: np.random.Generator, k: int, euclidean: bool
 ) -> tuple[Responses, np.ndarray, np.ndarray, float, float]:
-    """Curves of k labels, scores, which are right, a margin and a cap."""
+    """Return a random problem: response curves of k labels, scores, the relevant labels, a margin and a cap."""
     right = np.zeros(k, np.bool_)
     right[rng.choice(k, int(rng.choice([1, max(1, k // 2)])), replace=False)] = True
     start = rng.normal(size=k) * rng.choice([0.3, 1.0, 3.0])

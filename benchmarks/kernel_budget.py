@@ -1,4 +1,4 @@
-"""What a budget costs in mistakes: handwritten digits with a bound on the rows that are remembered."""
+"""Mistakes with a limited number of support vectors, on handwritten digits."""
 
 import time
 
@@ -42,8 +42,8 @@ def run(quick: bool) -> Report:
     return Report(
         "kernel_budget",
         f"the first {len(X):,} training rows of USPS, the mean subtracted, mean squared norm 1, float32",
-        "PA-I, C = 100, kernel ⟨x, z⟩³; one run each, processor seconds. Without a budget the mistakes stand under the "
-        "first column, and the rows remembered at the end are named",
+        "PA-I, C = 100, kernel ⟨x, z⟩³; one run each, CPU seconds. In the last row, without a budget, the mistakes "
+        "are in the first column, and the number of support vectors at the end is given",
         [sheet],
         bars,
     )

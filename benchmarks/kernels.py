@@ -19,20 +19,20 @@ C = 100.0
 
 
 class Took(NamedTuple):
-    """Seconds on the wall, and processor seconds of all threads."""
+    """Wall time, and CPU time of all threads, in seconds."""
 
     wall: float
     processor: float
 
 
 def run(quick: bool) -> Report:
-    """As `_run`, on all cores: the promise is about the machine, where other benchmarks hold everyone to one core."""
+    """Call `_run` with threads on all cores; the other benchmarks limit everything to one core."""
     with threadpool_limits(os.cpu_count()):
         return _run(quick)
 
 
 def _run(quick: bool) -> Report:
-    """Learn both sets by PA-I; time it beside bare products, a NumPy loop and, on MNIST, scikit-learn's SVC.
+    """Learn both sets with PA-I and compare with matrix products, a NumPy loop and, on MNIST, scikit-learn's SVC.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def _run(quick: bool) -> Report:
         The first 6,000 rows of each set.
     """
     rates = Sheet(
-        "PA-I beside bare matrix products, billions of operations a second",
+        "PA-I compared with plain matrix products, billions of operations per second",
         [
             "set",
             "rows",
@@ -56,11 +56,11 @@ def _run(quick: bool) -> Report:
         ],
     )
     loops = Sheet(
-        "PA-I beside a NumPy loop on one core, processor seconds",
+        "PA-I compared with a NumPy loop on one core, CPU seconds",
         ["set", f"loop, first {PREFIX:,} rows", "estimate, all rows", "loop, all rows", "hinged", "×"],
     )
     peers = Sheet(
-        "PA-I in one pass beside SVC, polynomial kernel, processor seconds",
+        "PA-I in one pass compared with SVC, polynomial kernel, CPU seconds",
         ["rows", "hinged s", "online errors %", "test errors %", "SVC s", "SVC test errors %", "×"],
     )
     bars = []
@@ -88,29 +88,29 @@ def _run(quick: bool) -> Report:
     return Report(
         "kernels",
         "USPS and MNIST training rows in their order, the mean subtracted, mean squared norm 1, float32",
-        "best of 12 runs (USPS) and of 3 (MNIST), in turns with bare products. Seconds on the wall are of all cores "
-        "(products: 2,048 rows by 4,096), processor seconds of one (512 by 4,096). The operations counted are 2 × "
-        "features × remembered rows, summed over the rounds, and nothing else. The loop scores a row at a time with "
-        "NumPy: its time on a prefix (best of 3), the same in proportion to the operations, and its time on all rows. "
-        f"SVC: C = 100, 4,000 MB of cache; on no more than {SVC_MOST:,} rows, because on all it takes minutes; "
-        "where others compute beside, only processor seconds can be compared",
+        "best of 12 runs (USPS) and of 3 (MNIST), interleaved with plain matrix products. Wall time is measured on all "
+        "cores (products: 2,048 rows by 4,096), CPU time on one core (512 by 4,096). Only 2 × features × support "
+        "vectors operations are counted, summed over the rounds. The NumPy loop scores one row at a time: its time on "
+        "a prefix (best of 3), extrapolated by the number of operations, and measured on all rows. "
+        f"SVC: C = 100, 4,000 MB of cache; on at most {SVC_MOST:,} rows, because all rows take minutes. "
+        "If other jobs were running, only CPU times are comparable",
         [rates, loops, peers],
         bars,
     )
 
 
 def timed(function: Any) -> tuple[Any, Took]:
-    """What a function returns, and what it took."""
+    """Return a function's result and the time it took."""
     wall, start = time.perf_counter(), time.process_time()
     value = function()
     return value, Took(time.perf_counter() - wall, time.process_time() - start)
 
 
 def in_turns(X: np.ndarray, y: np.ndarray, kernel: Polynomial, repeats: int) -> tuple[Any, Took, tuple[float, float]]:
-    """A learner after all rows, the least it took, and the rates of bare products measured between its runs.
+    """Return a trained learner, its best times, and the rates of plain products measured between its runs.
 
-    Seconds on the wall are of runs on all cores, processor seconds of runs on one: threads that wait for each other on
-    a busy machine spin, and that would be counted.
+    Wall time is measured on all cores, CPU time on one core, because threads that wait for each other spin, which
+    would count as CPU time.
     """
     learnt(X[:600], y[:600], kernel)  # compiles and loads
     walls, processor, rates = [], [], []
@@ -124,18 +124,18 @@ def in_turns(X: np.ndarray, y: np.ndarray, kernel: Polynomial, repeats: int) -> 
 
 
 def learnt(X: np.ndarray, y: np.ndarray, kernel: Polynomial) -> tuple[Any, Took]:
-    """A learner after all rows, and what it took."""
+    """Return a trained learner and the time it took."""
     model = hinged.Classifier("pa1", C=C, kernel=kernel)
     return timed(lambda: model.partial_fit(X, y, classes=range(10)))
 
 
 def past_rows(support: np.ndarray, n: int) -> float:
-    """Rows remembered before each round, summed over the rounds."""
+    """Return the number of support vectors before each round, summed over the rounds."""
     return float(np.searchsorted(np.sort(support), np.arange(n)).sum())
 
 
 def product_rates(X: np.ndarray, repeats: int) -> tuple[float, float]:
-    """Billions of operations in a second of bare products on all cores, and in a processor second of one."""
+    """Return billions of operations per second of plain products on all cores, and per CPU second on one core."""
     A, B = np.ascontiguousarray(X[:2048]), np.ascontiguousarray(X[:4096])
     with threadpool_limits(1):
         time.sleep(0.1)  # threads of BLAS that are still spinning would be counted
@@ -146,7 +146,7 @@ def product_rates(X: np.ndarray, repeats: int) -> tuple[float, float]:
 
 
 def beside_loop(X: np.ndarray, y: np.ndarray, kernel: Polynomial, ours: Took) -> list[float]:
-    """The plain loop on a prefix, the estimate from it, the loop on all rows, ours, and how many times as fast."""
+    """Return times of the loop on a prefix, extrapolated, and on all rows, then hinged's time and the speed-up."""
     with threadpool_limits(1):
         prefix = [timed(lambda: plain_loop(X[:PREFIX], y[:PREFIX], kernel)) for _ in range(3)]
         work, first = prefix[0][0], min(took.processor for _, took in prefix)
@@ -158,7 +158,7 @@ def beside_loop(X: np.ndarray, y: np.ndarray, kernel: Polynomial, ours: Took) ->
 
 
 def plain_loop(X: np.ndarray, y: np.ndarray, kernel: Polynomial) -> float:
-    """PA-I with one vectorised score a round; the rows remembered, summed over the rounds."""
+    """Run PA-I with one vectorised score per round; return the number of support vectors, summed over the rounds."""
     rows, coef = np.zeros((64, X.shape[1]), X.dtype), np.zeros((64, 10), X.dtype)
     n, work = 0, 0.0
     for x, right in zip(X, y, strict=True):
@@ -176,7 +176,7 @@ def plain_loop(X: np.ndarray, y: np.ndarray, kernel: Polynomial) -> float:
 
 
 def beside_svc(X: np.ndarray, y: np.ndarray, n: int, kernel: Polynomial) -> list[Any]:
-    """One pass of PA-I and SVC until it is done, on the first rows; errors of both on the test rows."""
+    """Train PA-I for one pass and SVC until convergence on the first rows; compare their test errors."""
     with np.load(hinged.datasets.folder("mnist") / "mnist.npz") as arrays:
         test, answers = prepared(arrays["x_train"], arrays["x_test"]), arrays["y_test"]
     X, y = X[:n], y[:n]

@@ -1,7 +1,7 @@
-"""One pass over a sparse label stream, beside scikit-learn and Vowpal Wabbit.
+"""One pass over a sparse label stream, compared with scikit-learn and Vowpal Wabbit.
 
-Every learner first gets the settings with the fewest online mistakes from its own small grid, untimed. Then all of
-them are timed in turns in this process. scikit-learn only learns; the others predict, then learn.
+For every learner the setting with the fewest online mistakes is first chosen from a small grid, untimed. Then all are
+timed, interleaved, in this process. scikit-learn only learns; the others predict, then learn.
 """
 
 import tempfile
@@ -40,7 +40,7 @@ S = TypeVar("S", float, str)
 
 
 class Entry(NamedTuple):
-    """A learner with its settings chosen: how it is set, its online mistakes, how a fresh one is run."""
+    """A learner with its chosen setting: the setting, its online mistakes, and a function that runs a new learner."""
 
     setting: str
     mistakes: int
@@ -48,7 +48,7 @@ class Entry(NamedTuple):
 
 
 def run(quick: bool) -> Report:
-    """Time everybody on one stream and judge the ratios.
+    """Time all learners on one stream and compare the ratios with the targets.
 
     Parameters
     ----------
@@ -65,13 +65,13 @@ def run(quick: bool) -> Report:
         "label_stream",
         f"{n_rows:,} rows × {n_features:,} features, 64 distinct non-zeros of value 1 a row, Zipf 1.1, float32, "
         f"{N_LABELS} labels, 5 % of them redrawn at random; seed {SEED}",
-        f"best of {repeats} interleaved repeats after one untimed round, processor time, one thread. "
-        "hinged: progressive() on a fresh model, validation included. scikit-learn: one whole-matrix partial_fit, "
-        f"learning only; its mistakes are those of a predict-then-learn twin whose weights agree to {difference:.0e}. "
-        "Vowpal Wabbit: the pass over its cache file only; its mistakes are its progressive loss. "
-        "hinged waits for memory most of the time, so where others share the cache its figures vary by a fifth. "
+        f"best of {repeats} interleaved repeats after one warm-up, CPU time, one thread. "
+        "hinged: progressive() on a new model, including validation. scikit-learn: one partial_fit on the whole "
+        "matrix, without validation; its mistakes are those of a predict-then-learn reimplementation whose weights "
+        f"agree to {difference:.0e}. Vowpal Wabbit: only the pass over its cache file; its mistakes are its "
+        "progressive loss. hinged is memory-bound, so its times vary by a fifth if other jobs share the cache. "
         "Settings are those with the fewest mistakes: "
-        f"C out of {C_PLAIN} or, scaled, {C_SCALED}; Vowpal Wabbit out of {', '.join(VW_OPTIONS)}",
+        f"C from {C_PLAIN} or, with scaling, {C_SCALED}; Vowpal Wabbit from {', '.join(VW_OPTIONS)}",
         [_sheet(entries, times, n_rows)],
         _bars(entries, times),
     )

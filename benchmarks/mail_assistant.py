@@ -1,4 +1,4 @@
-"""The mail assistant on a generated Maildir: a replay, suggestions, and corrections with and without the disk."""
+"""The mail assistant on a generated Maildir: a replay, suggestions, and corrections with and without fsync."""
 
 import tempfile
 import time
@@ -53,9 +53,9 @@ def run(quick: bool) -> Report:
     return Report(
         "mail_assistant",
         f"{n:,} generated messages in a Maildir of {FOLDERS} folders, seed {SEED}",
-        "one pass, reading, parsing, suggesting and learning included for the replay; suggestions and corrections one "
-        "at a time after parsing, each suggestion at its best of three. What waits for nothing is judged by processor "
-        "time, which others on the machine do not lengthen; what waits for the disk by the wall clock",
+        "the replay is one pass including reading, parsing, suggesting and learning; suggestions and corrections are "
+        "timed individually after parsing, suggestions as the best of three. CPU-bound operations are judged by CPU "
+        "time, which does not depend on other jobs; those that wait for the disk by wall time",
         [total, sheet],
         [
             at_most(f"replay of {n:,} messages", whole.wall, 10.0, "s"),
@@ -67,7 +67,7 @@ def run(quick: bool) -> Report:
 
 
 class Timed(NamedTuple):
-    """Milliseconds on the wall clock and of the processor, of the best repeat of each."""
+    """Wall and CPU time in milliseconds: median and 99th percentile."""
 
     wall: float
     wall_99: float
@@ -76,7 +76,7 @@ class Timed(NamedTuple):
 
 
 def _timed(things: Sequence[Any], do: Callable[[Any], Any], repeats: int = 1) -> Timed:
-    """Median and 99th percentile of doing something with each thing."""
+    """Call `do` with each thing and return the median and 99th percentile of the best times."""
     took = np.empty((repeats, len(things), 2))
     for turn in range(repeats):
         for i, thing in enumerate(things):

@@ -1,7 +1,7 @@
-"""Real mail filed online: the seven Enron users, one fixed default beside the best of Vowpal Wabbit's settings.
+"""Online mistakes on real mail: the seven Enron users, hinged's defaults and the best of Vowpal Wabbit's settings.
 
-Both see the same words, tagged by field, in the order of time, and Vowpal Wabbit once more the very rows that hinged
-learns from; folders are revealed one by one. A round with a folder nobody has seen counts for neither.
+Both learn from the same words, prefixed by field, in order of time, and Vowpal Wabbit also from the same rows as
+hinged. Folders are not declared; the first message of a folder is not counted.
 """
 
 import gzip
@@ -20,7 +20,7 @@ FIELDS = ("from", "to", "cc", "subject", "body")
 
 
 def run(quick: bool) -> Report:
-    """Count the mistakes on every user whose mail is there.
+    """Count the mistakes on every user whose mail is available.
 
     Parameters
     ----------
@@ -58,9 +58,9 @@ def run(quick: bool) -> Report:
         "the seven users of the Enron folder benchmark, messages in order of time"
         if sheet.rows
         else "none: set HINGED_DATA to the folder that holds enron_folders",
-        f"one pass, TextClassifier() as it comes, on the fields {', '.join(FIELDS)}; processor time. Vowpal Wabbit "
-        f"--oaa -b 22 at its best for each user; on the same words, which it scales in its own way: "
-        f"{READINGS['words'].described()}; on the same rows, value for value: {READINGS['rows'].described()}",
+        f"one pass of TextClassifier() with default settings on the fields {', '.join(FIELDS)}; CPU time. Vowpal "
+        f"Wabbit --oaa -b 22 with the best setting for each user; on the same words, with its own scaling: "
+        f"{READINGS['words'].described()}; on the same rows, with identical values: {READINGS['rows'].described()}",
         [sheet],
         bars,
     )

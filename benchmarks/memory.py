@@ -21,7 +21,7 @@ LABELLINGS = {
 
 
 def run(quick: bool) -> Report:
-    """Learn each stream in a process of its own.
+    """Learn each stream in a separate process.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ def run(quick: bool) -> Report:
         "memory",
         f"{n_rows:,} rows of {NONZEROS} distinct non-zeros out of {N_FEATURES:,} features, Zipf {EXPONENT}, "
         f"{N_LABELS:,} labels, float32, int64 indices; seed {SEED}",
-        f"pa1 in a new process, partial_fit on chunks of {chunk:,} rows. Touched rows are the features met; peak is "
-        "the high-water mark of the process, before is the process ahead of the first chunk, compiled code loaded. "
-        "Overshoot: how far the mark lay above what stayed resident after a chunk, as a share of the store",
+        f"pa1 in a new process, partial_fit on chunks of {chunk:,} rows. Touched rows are the features seen; peak is "
+        "the peak memory of the process, before its memory before the first chunk, with compiled code loaded. "
+        "Overshoot: peak memory minus resident memory after a chunk, as a share of the store",
         [sizes, growth],
         _bars(figures),
     )

@@ -1,6 +1,6 @@
 """Learn a very wide stream in this process and print its memory as JSON; started by `benchmarks.memory`.
 
-A process of its own, because the high-water mark of a process never falls.
+This needs a separate process, because the peak memory of a process never decreases.
 """
 
 import argparse
@@ -24,13 +24,13 @@ OWN_WORDS = 3  # of each label where labels can be learnt; they have ranks from 
 
 
 def resident() -> int:
-    """Bytes of this process in memory now."""
+    """Return the resident memory of this process in bytes."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize()
 
 
 def high_water() -> int:
-    """Most bytes this process ever had in memory.
+    """Return the peak memory of this process in bytes.
 
     From the kernel's `VmHWM`; `ru_maxrss` of a new process starts at what its parent had.
     """
@@ -48,7 +48,7 @@ def draw_ranks(rng: np.random.Generator, own: NDArray[np.int64]) -> NDArray[np.i
 
 
 def chunks(n_rows: int, size: int, labelling: str, seed: int) -> Iterator[tuple[csr_array, NDArray[np.int64]]]:
-    """Rows in chunks, so that the input itself stays small.
+    """Yield rows in chunks, so that the input itself stays small.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def chunks(n_rows: int, size: int, labelling: str, seed: int) -> Iterator[tuple[
         Rows in all and in a chunk.
     labelling : {"learnable", "random", "growing"}
         Labels are drawn uniformly. "learnable" gives each row `OWN_WORDS` features of its label; "random" does
-        not, which makes nearly every round a loss and so is the worst case; "growing" is random, out of labels
+        not, so that nearly every round has a loss, the worst case; "growing" is random, out of labels
         whose number grows linearly.
     seed : int
         Seed of everything random.

@@ -1,7 +1,7 @@
-"""Real rows with several right labels: every update and geometry, simproj and hybrid, beside one-vs-rest peers.
+"""Multilabel ranking on real data: every update and geometry, simproj and hybrid, compared with one-vs-rest learners.
 
-Each learner's settings are those that rank best on the first tenth of the stream, learnt from nothing; with these it
-learns the whole stream from nothing, and is judged on the other nine tenths, each row before it is learnt.
+Each learner's setting is the best one on the first tenth of the stream. A new learner with this setting then learns the
+whole stream and is evaluated on the other nine tenths, each row before it is learnt.
 """
 
 import math
@@ -37,14 +37,14 @@ DATA = (
 )
 MISSING = "none: set HINGED_DATA to the folder that holds multilabel_mulan and reuters21578"
 METHOD = (
-    "one pass, each row predicted, then learnt; all labels known. Settings are the best on the first tenth by average "
-    "precision (Vowpal Wabbit: by F1), out of C 0.01, 0.1, 1, 10 and bias 0, 1 (Euclidean, scikit-learn), C 0.1, 1, "
+    "one pass with progressive validation; all labels known. Settings are the best on the first tenth by average "
+    "precision (Vowpal Wabbit: by F1), from C 0.01, 0.1, 1, 10 and bias 0, 1 (Euclidean, scikit-learn), C 0.1, 1, "
     "10, 100, bias 0, 1 and radius 2, 10, 50 (entropy), hinge or logistic loss and rate 0.1, 0.5, 2 (Vowpal Wabbit); "
-    "measured on the other nine tenths. Real columns are standardised by the first tenth; rows have unit length, but "
-    "binary rows stay binary under entropy and for Vowpal Wabbit. F1 is of predicted sets, over all labels together: "
-    "ours above the learnt threshold, scikit-learn's above 0; Vowpal Wabbit gives sets alone. Seconds: processor time "
-    "of the whole pass, best of 3 (scikit-learn: its twin in Numba, held to its coefficients; Vowpal Wabbit: from its "
-    "cache)"
+    "measured on the other nine tenths. Real columns are standardised on the first tenth; rows have unit length, but "
+    "binary rows stay binary under entropy and for Vowpal Wabbit. F1 is the micro-averaged F1 of predicted sets: "
+    "hinged's above the learnt threshold, scikit-learn's above 0; Vowpal Wabbit predicts only sets. Seconds: CPU time "
+    "of the whole pass, best of 3 (scikit-learn: a Numba reimplementation, checked against its coefficients; Vowpal "
+    "Wabbit: from its cache)"
 )
 
 
@@ -67,7 +67,7 @@ class Rows(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Measures on the rows judged, and processor seconds of the whole pass; None for what cannot be had."""
+    """Metrics on the evaluated rows, and CPU seconds of the whole pass; None for metrics that are not available."""
 
     one_error: float | None
     ranking_loss: float | None
@@ -78,7 +78,7 @@ class Outcome(NamedTuple):
 
 
 def run(quick: bool) -> Report:
-    """Learn every set that is there by every learner.
+    """Train every learner on every available data set.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ Learn = Callable[[Rows, Any, int, bool], Outcome]
 
 
 def _learners(rows: Rows, most: int | None) -> Iterator[tuple[str, list[Any], Learn]]:
-    """Names, settings to choose from, and how to learn with one of them."""
+    """Yield each learner's name, its grid of settings, and a function that trains with one of them."""
     for rule, update in UPDATES.items():
         settings = [{"bias": 0.0}, {"bias": 1.0}] if rule == "perceptron" else EUCLIDEAN
         yield f"{update}, Euclidean ({rule})", settings[:most], _ours(rule)

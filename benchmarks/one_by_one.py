@@ -1,4 +1,4 @@
-"""One row at a time from Python dicts: `predict_one` then `learn_one`, beside River's one-vs-rest PA-I."""
+"""One row at a time from Python dicts: `predict_one` then `learn_one`, compared with River's one-vs-rest PA-I."""
 
 from collections.abc import Callable
 from typing import Any
@@ -50,8 +50,8 @@ def run(quick: bool) -> Report:
         "one_by_one",
         f"{n_rows:,} dicts of 88 named features (of 50,000, Zipf 1.1, unit rows), {N_LABELS} string labels that appear "
         f"over time, 5 % of them redrawn; seed {SEED}",
-        f"predict_one then learn_one for every row, best of {repeats} interleaved repeats after one untimed round, "
-        f"processor time, C={C:g}, no bias; a wrong or missing prediction is a mistake, first appearances included",
+        f"predict_one then learn_one for every row, best of {repeats} interleaved repeats after one warm-up, "
+        f"CPU time, C={C:g}, no bias; a wrong or missing prediction is a mistake, including that of a new label",
         [sheet],
         [at_least(f"{name}, speed over River", river / times[name].seconds, BAR) for name in times if "hinged" in name],
     )

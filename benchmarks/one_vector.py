@@ -1,4 +1,4 @@
-"""One weight vector: two labels, numbers and outliers, a row at a time and a matrix at once, beside scikit-learn."""
+"""Binary classification, regression and outlier detection, by row and by matrix, compared with scikit-learn."""
 
 from collections.abc import Callable
 from typing import Any
@@ -69,9 +69,10 @@ def run(quick: bool) -> Report:
     return Report(
         "one_vector",
         f"{n_whole:,} dense rows of {WIDTH} normal values, noisy linear targets, float64; seed {SEED}",
-        f"best of {repeats} interleaved repeats after one untimed round, processor time, one thread. Both learn the "
+        f"best of {repeats} interleaved repeats after one warm-up, CPU time, one thread. Both learn the "
         f"same rows in the same order with PA-I, C={C:g}, no intercept; 'apart' is the largest difference of their "
-        "weights (outlier detectors differ in what they learn). A row at a time: partial_fit of one row, learn_one",
+        "weights (not given for outlier detectors, which are different models). A row at a time: partial_fit of one "
+        "row, learn_one",
         [sheet],
         bars,
     )

@@ -1,4 +1,4 @@
-"""The mail page in Chromium: how soon it suggests, and how soon a filed message gives way to the next."""
+"""The mail page in Chromium: time to the first suggestion, and from filing a message to the next suggestion."""
 
 import shutil
 import tempfile
@@ -57,9 +57,9 @@ def run(quick: bool) -> Report:
         sheet.rows.append([what, len(found), float(np.median(found)), max(found)])
     return Report(
         "page",
-        "the made-up mailbox of `hinged mail serve --demo`: 1,470 messages learnt, 30 to file",
+        "the generated mailbox of `hinged mail serve --demo`: 1,470 messages learnt, 30 to file",
         "wall time in headless Chromium on the same machine; a message is moved, written to the journal, fsynced and "
-        "learnt, and the list suggested anew before the next is shown",
+        "learnt, and all suggestions are updated before the next is shown",
         [sheet],
         [
             at_most("opening, median", float(np.median(opening)), 1000.0, "ms"),

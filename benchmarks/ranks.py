@@ -1,4 +1,4 @@
-"""Ranks on real sets: held-out error beside a batch model of thresholds (mord) and beside labels without an order."""
+"""Ordinal classification: held-out error compared with a batch threshold model (mord) and an unordered classifier."""
 
 import warnings
 from typing import Any
@@ -38,7 +38,7 @@ def run(quick: bool) -> Report:
     for (who, passes), each in errors.items():
         sheet.rows.append([who, passes or None, *each, float(np.mean(each)), float(np.mean(each)) / batch])
     bars = []
-    for who in OURS:  # every learner by both promises, so that none is chosen for each
+    for who in OURS:  # every learner must meet both targets
         for passes, most in zip(PASSES, (1.25, 1.10), strict=True):
             over = float(np.mean(errors[who, passes])) / batch
             bars.append(at_most(f"{who}, {passes} passes, error over mord's", over, most, "×"))
@@ -48,12 +48,11 @@ def run(quick: bool) -> Report:
             bars.append(Bar(promise, f"{len(worse)} ({', '.join(worse) or 'none'})", len(worse) <= 2))
     return Report(
         "ranks",
-        f"{len(sets)} sets of the folder ordinal (all but boston.csv, whose target is a real number and which is there "
-        "in five ranks too); columns standardised by the rows learnt, categories as columns of their own",
+        f"{len(sets)} sets of the folder ordinal (all except boston.csv, whose target is a real number; it is included "
+        "with five ranks); columns standardised on the training rows, categories one-hot encoded",
         f"{SPLITS} random splits, a quarter held out, seed {SEED}; mord with alpha=1; online learners on shuffled "
-        "rows, settings fixed for all sets, averaged weights but for the default as it comes; labels without an order: "
-        "Classifier pa1 with C=0.1, "
-        "without a bias, as is its default, and with one",
+        "rows, the same settings for all sets, averaged weights except for the default settings; "
+        '"labels": Classifier pa1 with C=0.1, which ignores the order, without a bias (its default) and with one',
         [sheet],
         bars,
     )

@@ -1,4 +1,4 @@
-"""What a benchmark hands back, as a table for people and as JSON for programs."""
+"""Results of a benchmark, printed as tables or written as JSON."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -11,16 +11,16 @@ Cell = str | int | float | None
 
 @dataclass
 class Bar:
-    """One promise beside its measurement.
+    """A performance target and its measurement.
 
     Attributes
     ----------
     promise : str
-        The promise in words.
+        The target in words.
     measured : str
-        The figure it is judged by.
+        The measured value.
     met : bool
-        Whether the figure keeps the promise.
+        True if the target is met.
     """
 
     promise: str
@@ -38,25 +38,25 @@ class Sheet:
 
     def __post_init__(self) -> None:
         if len(set(self.columns)) < len(self.columns):  # JSON would lose one
-            raise ValueError(f"columns need names of their own; got {self.columns}.")
+            raise ValueError(f"column names must be unique; got {self.columns}.")
 
 
 @dataclass
 class Report:
-    """Everything one benchmark has to say.
+    """The results of one benchmark.
 
     Attributes
     ----------
     name : str
-        The benchmark, as `--only` knows it.
+        The name of the benchmark, as given to `--only`.
     data : str
-        The stream, in words, with its seed.
+        A description of the data, with the seed.
     method : str
         What was timed, how often, and how mistakes were counted.
     sheets : list of Sheet
-        Figures.
+        Tables of results.
     bars : list of Bar
-        Promises and whether they hold.
+        Targets and whether they are met.
     """
 
     name: str
@@ -67,17 +67,17 @@ class Report:
 
 
 def at_least(promise: str, measured: float, floor: float) -> Bar:
-    """Judge a ratio that must reach `floor`."""
+    """Return a target: a ratio of at least `floor`."""
     return Bar(f"{promise} ≥ {floor:g}×", f"{measured:.1f}×", measured >= floor)
 
 
 def at_most(promise: str, measured: float, ceiling: float, unit: str) -> Bar:
-    """Judge a figure that must not pass `ceiling`."""
+    """Return a target: a value of at most `ceiling`."""
     return Bar(f"{promise} ≤ {ceiling:.3g} {unit}", f"{measured:.3g} {unit}", measured <= ceiling)
 
 
 def to_json(report: Report) -> dict[str, Any]:
-    """Plain containers of `report`, each row a mapping from column to cell."""
+    """Convert `report` to plain containers, each row a mapping from column to cell."""
     plain = asdict(report)
     for sheet in plain["sheets"]:
         sheet["rows"] = [dict(zip(sheet["columns"], row, strict=True)) for row in sheet["rows"]]
@@ -101,7 +101,7 @@ def show(report: Report, console: Console) -> None:
 
 
 def written(cell: Cell) -> str:
-    """A cell as people read it."""
+    """Format a cell."""
     if cell is None:
         return ""
     if isinstance(cell, float):

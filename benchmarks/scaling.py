@@ -1,4 +1,4 @@
-"""How the time of a row grows with its non-zeros, with the labels and with the features."""
+"""Time per row as a function of the number of non-zeros, labels and features."""
 
 import math
 from collections.abc import Callable
@@ -19,14 +19,14 @@ LINEAR = 1.15  # an exponent of 1 is linear; the rest is caches that no longer h
 
 
 class Cell(NamedTuple):
-    """Seconds a row, on an empty model and on one that has seen the stream before."""
+    """Seconds per row, for a new model and for one that has already learnt the stream."""
 
     first_pass: float
     second_pass: float
 
 
 def run(quick: bool) -> Report:
-    """Fill the grid of labels and features, then the row of non-zeros, and fit exponents.
+    """Measure a grid of labels and features, then a range of non-zeros, and fit exponents.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def run(quick: bool) -> Report:
     return Report(
         "scaling",
         f"{n_rows:,} rows of distinct non-zeros, Zipf 1.1 features, 5 % of the labels redrawn, float32; seed {SEED}",
-        f"progressive() with pa1, C=0.01, one thread, processor time, best of {repeats}. The first pass also "
-        "allocates the rows of the features it meets; ns per non-zero × label are of the second pass",
+        f"progressive() with pa1, C=0.01, one thread, CPU time, best of {repeats}. The first pass also "
+        "allocates memory for new features; ns per non-zero × label refer to the second pass",
         [grid, lengths],
         [_linear("labels, at 10,000 features", by_labels), _linear("non-zeros, at 100 labels", by_nonzeros)],
     )
@@ -90,7 +90,7 @@ def _figures(cell: Cell, work: int) -> list[float]:
 
 
 def _linear(what: str, seconds: dict[int, float]) -> Bar:
-    """Judge the exponent between the two largest sizes, where fixed costs no longer flatter it."""
+    """Compute the exponent between the two largest sizes, where fixed costs matter least."""
     small, large = sorted(seconds)[-2:]
     exponent = math.log(seconds[large] / seconds[small]) / math.log(large / small)
     promise = f"time grows no faster than linearly in the {what}, exponent ≤ {LINEAR}"

@@ -1,9 +1,8 @@
-"""Tagging beside CRFsuite: chunks, parts of speech, handwritten words; the same features for everyone.
+"""Sequence tagging compared with CRFsuite, with the same features: chunks, parts of speech, handwritten words.
 
-One setting for running text: the defaults of `SequenceTagger` with averages and an order drawn anew in each pass,
-chosen by cross-validation on the sentences that CoNLL-2000 trains on. One for handwriting, chosen on a third of the
-words of each of three training folds; words of those folds are test words of the other folds, so there the choice is
-not wholly free of them.
+The setting for text, the defaults of `SequenceTagger` with averaging and shuffling, was chosen by cross-validation on
+CoNLL-2000's training sentences. The setting for handwriting was chosen on a third of the words of each of three
+training folds; since these words are test words of other folds, that choice is not fully independent of the test data.
 """
 
 import tempfile
@@ -31,7 +30,7 @@ Tags = list[list[str]]
 
 
 class Split(NamedTuple):
-    """Sentences of features and their tags, to learn and to be asked about."""
+    """Training and test sentences with their tags."""
 
     X: list[list[list[str]]]
     y: Tags
@@ -40,7 +39,7 @@ class Split(NamedTuple):
 
 
 def run(quick: bool) -> Report:
-    """Learn and tag the three sets.
+    """Train and test on the three data sets.
 
     Parameters
     ----------
@@ -59,9 +58,9 @@ def run(quick: bool) -> Report:
         "CoNLL-2000 chunks, UD English EWT parts of speech, OCR letters in words"
         if sheets
         else "none: set HINGED_DATA to the folder that holds conll2000, ud_english_ewt and ocr_letters",
-        f"{passes} passes over text, {2 if quick else LETTER_PASSES} over letters, for everyone but lbfgs, which runs "
-        f"until it converges; processor time from lists of feature names to a trained model, best of {repeats}; hinged "
-        f"on text {_said(TEXT)}, on letters {_said(LETTERS)}; CRFsuite as it comes",
+        f"{passes} passes over text, {2 if quick else LETTER_PASSES} over letters, for all trainers except lbfgs, "
+        f"which runs until it converges; CPU time from lists of feature names to a trained model, best of {repeats}; "
+        f"hinged on text {_said(TEXT)}, on letters {_said(LETTERS)}; CRFsuite with default settings",
         sheets,
         bars,
     )
@@ -131,7 +130,7 @@ def _right(y: Tags, answers: Tags) -> float:
 
 # ------------------------------------------------------------------ handwriting
 def _letters(folds: int, passes: int) -> tuple[Sheet, list[Bar]]:
-    """Learn one fold, tag the other nine, as the set's authors did; a letter's features are its dark pixels."""
+    """Train on one fold and test on the other nine, as the set's authors did; features are the dark pixels."""
     with np.load(hinged.datasets.folder("ocr_letters") / "ocr_letters.npz") as stored:
         dark, offsets, fold = np.unpackbits(stored["X"], axis=1).astype(bool), stored["offsets"], stored["fold"]
         letters = [chr(97 + c) for c in stored["y"]]
@@ -161,7 +160,7 @@ def _letters(folds: int, passes: int) -> tuple[Sheet, list[Bar]]:
 
 # ------------------------------------------------------------------ learners
 def _learner(name: str, split: Split, passes: int, settings: dict[str, Any]) -> Contender:
-    """Prepare a learner; what is timed returns a function from sentences to tags."""
+    """Prepare a learner; the timed function trains it and returns a function from sentences to tags."""
 
     def ours() -> Thunk:
         model = hinged.SequenceTagger(epochs=passes, **settings)

@@ -1,4 +1,4 @@
-"""`hinged serve` under load: requests a second, delays at half load, bulk rows a second, memory of many models."""
+"""`hinged serve` under load: throughput, latency at half load, bulk learning, memory of many models."""
 
 import os
 import random
@@ -30,7 +30,7 @@ MODELS = {
 
 
 class Load(NamedTuple):
-    """What wrk told, and what the server's process used."""
+    """Results of wrk, and the CPU time of the server."""
 
     rate: float
     p50: float
@@ -41,7 +41,7 @@ class Load(NamedTuple):
 
 @contextmanager
 def served(*options: str) -> Iterator[tuple[str, str, int]]:
-    """A server on a folder of its own beside this file's disk: address, token, process."""
+    """Start a server on a temporary folder on this file's disk; yield address, token and process id."""
     with tempfile.TemporaryDirectory(dir=os.environ.get("HINGED_BENCH_DIR")) as folder:
         token = create_token(Path(folder) / "tokens.json", "*", "admin")
         command = [sys.executable, "-c", PROGRAM, "serve", folder, "--port", "0", *options]
@@ -57,7 +57,7 @@ def served(*options: str) -> Iterator[tuple[str, str, int]]:
 
 
 def run(quick: bool) -> Report:
-    """Load servers with wrk, one kind of request at a time.
+    """Measure servers under load with wrk, one kind of request at a time.
 
     Parameters
     ----------
@@ -85,10 +85,10 @@ def run(quick: bool) -> Report:
     held.rows.append([models, 1000, memory / 1e9, per_model / 1e3])
     return Report(
         "service",
-        f"texts of 22 of {WORDS:,} words, {LABELS} labels, for full and half load; of 10 words for bulk and memory; "
-        f"seed {SEED}",
-        f"wrk, one thread, {CONNECTIONS} connections kept alive, {seconds} s, client and server on this machine; half "
-        "load waits before each request. Processor time is the server's. Bulk: one request of all rows",
+        f"texts of 22 words from a vocabulary of {WORDS:,}, {LABELS} labels, for full and half load; of 10 words for "
+        f"bulk and memory; seed {SEED}",
+        f"wrk, one thread, {CONNECTIONS} keep-alive connections, {seconds} s, client and server on the same machine; "
+        "half load pauses before each request. CPU time is that of the server. Bulk: one request with all rows",
         [full, half, bulk, held],
         [
             *(_at_least(f"{w} requests", figures[f"{w}, shared waits"].rate, RATE, "/s") for w in ("learn", "predict")),
@@ -121,7 +121,7 @@ def _load(url: str, token: str, pid: int, what: str, seconds: int, wait: float) 
 
 
 def _at_half(url: str, token: str, pid: int, what: str, seconds: int) -> Load:
-    """Half of what is promised; the wait is found by trying, since an answer takes a while too."""
+    """Measure at half of the target rate; the pause between requests is found by trial, since responses take time."""
     wait = 1000 * CONNECTIONS / (RATE / 2)
     for _ in range(3):
         told = _load(url, token, pid, what, 1, round(wait))
@@ -146,7 +146,7 @@ def _examples(n: int, length: int) -> list[tuple[str, str]]:
 
 
 def _bulk(settings: dict[str, Any], rows: int, sheet: Sheet, name: str) -> float:
-    """Rows a second of one request, the second time: the first one loads what is compiled."""
+    """Return rows per second of one bulk request, after a first one that loads compiled code."""
     body = _lines(_examples(rows, 10))
     with served() as (url, token, pid), Client(url, token, timeout=600) as client:
         send = client._connection.send
@@ -160,7 +160,7 @@ def _bulk(settings: dict[str, Any], rows: int, sheet: Sheet, name: str) -> float
 
 
 def _memory(models: int) -> tuple[float, float]:
-    """Bytes resident with so many models of 1,000 messages, all taught and asked, and what each adds."""
+    """Return resident bytes with that many models of 1,000 messages each, and the bytes per model."""
     body = _lines(_examples(1000, 10))
     with served("--memory", "2G") as (url, token, pid), Client(url, token, timeout=600) as client:
         client.create("m0").learn("word1", "folder 1")
@@ -179,7 +179,7 @@ def _lines(examples: list[tuple[str, str]]) -> bytes:
 
 
 def _processor(pid: int) -> float:
-    """Seconds of processor time that a process has used."""
+    """Return the CPU seconds used by a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 

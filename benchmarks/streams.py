@@ -1,4 +1,4 @@
-"""Generated streams with Zipf features; the same arguments give the same stream everywhere."""
+"""Generated streams with Zipf-distributed features; deterministic for given arguments."""
 
 from typing import Any, NamedTuple
 
@@ -66,8 +66,8 @@ def topics(
     n_rows, n_features, n_labels, nonzeros : int
         Size of the stream; `nonzeros` distinct features in every row.
     share : float, default=0.15
-        How much of a row is about its label; with the other defaults the best learners make
-        little more than the mistakes that `noise` forces on them.
+        Share of a row's words that depend on its label; with the other defaults the best learners
+        make few mistakes beyond those caused by `noise`.
     own_words : int, default=700
         Features of a label; fewer where `n_features` is small.
     exponent, own_exponent : float

@@ -1,7 +1,7 @@
-"""From a text file to a learnt model, parsing included: beside Vowpal Wabbit's own parser and scikit-learn.
+"""From a text file to a trained model, including parsing, compared with Vowpal Wabbit and scikit-learn.
 
-Two files: ten times the sparse label stream in Vowpal Wabbit's format, and 20 Newsgroups as raw text. Vowpal Wabbit
-gets the news as lower-case words, already cut out for it.
+There are two files: ten times the sparse label stream in Vowpal Wabbit's format, and 20 Newsgroups as raw text.
+Vowpal Wabbit gets the news already tokenised into lower-case words.
 """
 
 import gzip
@@ -31,7 +31,7 @@ VW_OPTIONS = tuple(f"-b {bits} -l {rate}" for bits in (18, 22) for rate in (0.5,
 
 
 class Job(NamedTuple):
-    """A file in two spellings, its size, and how many labels it has."""
+    """A file in two formats, its size, and its number of labels."""
 
     ours: Path
     theirs: Path
@@ -40,7 +40,7 @@ class Job(NamedTuple):
 
 
 def run(quick: bool) -> Report:
-    """Time everybody on both files and on cutting text into hashed words.
+    """Time all programs on both files and on hashing words.
 
     Parameters
     ----------
@@ -68,14 +68,12 @@ def run(quick: bool) -> Report:
         "text_files",
         "ten times the stream of label_stream (500,000 rows, 64 words a row, 50 labels) as a text file; 20 Newsgroups, "
         "subject and body, in order of time, where HINGED_DATA has it",
-        f"best of {repeats} (news: {3 * repeats}) interleaved repeats after one untimed round, processor time of all "
-        "threads, from opening "
-        "the file to the learnt model in memory. hinged: read() and partial_fit, TextClassifier with rule='pa1', "
-        "sharing='multi', a vocabulary. "
-        "Vowpal Wabbit: --oaa --loss_function hinge on its own "
+        f"best of {repeats} (news: {3 * repeats}) interleaved repeats after one warm-up, CPU time of all threads, from "
+        "opening the file to the trained model in memory. hinged: read() and partial_fit, TextClassifier with "
+        "rule='pa1', sharing='multi', a vocabulary. Vowpal Wabbit: --oaa --loss_function hinge on its own "
         f"text format, no cache, at the setting of {', '.join(VW_OPTIONS)} with the fewest mistakes and at the first. "
-        "scikit-learn: HashingVectorizer and SGDClassifier(loss='hinge'), all in one partial_fit; its mistakes are "
-        "those of blocks of 20, predicted before they are learnt. A label's first row counts as a mistake for all.",
+        "scikit-learn: HashingVectorizer and SGDClassifier(loss='hinge'), one partial_fit; its mistakes are counted in "
+        "blocks of 20 rows, predicted before they are learnt. The first row of a label counts as a mistake for all.",
         sheets,
         bars,
     )
@@ -146,7 +144,7 @@ def _scikit_learn(posts: list[tuple[str, str]]) -> dict[str, tuple[Contender, in
 def _compare(
     title: str, job: Job, repeats: int, options: dict[str, Any], others: dict[str, tuple[Contender, int]]
 ) -> tuple[Sheet, list[Bar]]:
-    """A table of everybody's seconds and mistakes, and the promises judged."""
+    """Return a table of times and mistakes of all programs, and the targets."""
 
     def vw(setting: str) -> Callable[[], Callable[[], int]]:
         return lambda: lambda: _vw(job, setting)
@@ -179,7 +177,7 @@ def _compare(
 
 
 def _tokens(texts: list[str], repeats: int) -> tuple[Sheet, list[Bar]]:
-    """Cutting texts into hashed words, as transformers do."""
+    """Time transformers that split text into hashed words."""
     from hinged.text import Hasher
 
     def each() -> Iterator[tuple[str, Contender]]:

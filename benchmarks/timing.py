@@ -11,7 +11,7 @@ Contender = Callable[[], Thunk]
 
 
 class Timed(NamedTuple):
-    """Best processor seconds over the repeats, best seconds on the wall, and what the last repeat returned."""
+    """Best CPU seconds and best wall seconds over the repeats, and the return value of the last repeat."""
 
     seconds: float
     wall: float
@@ -19,18 +19,17 @@ class Timed(NamedTuple):
 
 
 def race(contenders: Mapping[str, Contender], repeats: int) -> dict[str, Timed]:
-    """Time every contender `repeats` times, taking turns in another order each time.
+    """Time every contender `repeats` times, interleaved, in a new random order each time.
 
-    Noise on a shared machine comes in bursts; taking turns lets a burst hit everybody, and the best
-    repeat is the one it hit least. Whoever runs after a contender that emptied the caches and gave memory back
-    is slower for it, so of three or more nobody always follows the same one; and nobody follows itself. Ratios use
-    processor time, because a short run more easily finds a quiet moment on the wall clock than a long one. One
-    untimed round first compiles, loads and fills caches.
+    Noise on a shared machine comes in bursts. Interleaving spreads a burst over all contenders, and the best repeat is
+    the least affected. A contender that runs after one that emptied the caches and released memory is slower, so the
+    order changes in every round, and no contender runs twice in a row. Ratios use CPU time, because a short run is
+    more likely to find the machine idle than a long one. One untimed round first compiles, loads and fills caches.
 
     Parameters
     ----------
     contenders : mapping of name to callable
-        Each prepares a fresh start, untimed, and returns the callable to be timed.
+        Each prepares a run, untimed, and returns the callable to be timed.
     repeats : int
         Timed rounds, at least 1.
 
