@@ -50,7 +50,7 @@ def kernels(panels: Callable[..., Any]) -> None:
 
 
 def budgets(panels: Callable[..., Any]) -> None:
-    """Mistakes against the rows that may be remembered."""
+    """Mistakes as a function of the budget of support vectors."""
     X, y = digits("usps")
 
     def mistakes(budget: Any) -> int:

@@ -80,7 +80,7 @@ def documents(filed: Iterable[Filed], fields: Iterable[str], loud: bool) -> Iter
 
 
 def table_of_fields(users: Iterable[str], table: Callable[..., None]) -> None:
-    """Mistakes at the first suggestion, and hits among three, by what the learner sees."""
+    """Accuracy of the first suggestion and of the first three, by the fields that the learner uses."""
     rows = []
     mail = {user: messages_of(user) for user in users}
     for name, (fields, loud) in SETS.items():

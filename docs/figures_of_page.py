@@ -20,7 +20,7 @@ SHOTS = (
 
 
 def screens() -> None:
-    """Serve a made-up mailbox, file some messages, take pictures."""
+    """Serve a generated mailbox, file some messages, take screenshots."""
     chromium = shutil.which("chromium")
     if chromium is None:
         raise FileNotFoundError("there is no chromium here to take pictures with")

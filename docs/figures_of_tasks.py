@@ -44,7 +44,7 @@ def _hour(hour: dict[str, str]) -> dict[str, float]:
 
 
 def tasks(panels: Callable[..., Any]) -> None:
-    """Two labels, numbers, ranks, and one class, on real data."""
+    """Binary, regression, ordinal and one-class learning on real data."""
     title = "Four more questions a stream can ask, and the same rules that answer them"
     note = "income (a9a), bikes rented each hour, the quality of red wine, handwritten zeros (USPS)"
     with panels("tasks", 4, (12.6, 3.7), title, note) as axes:

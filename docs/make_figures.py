@@ -1,11 +1,11 @@
-"""Every picture of the documentation, and the tables of which_rule.md and adding_a_rule.md, from code.
+"""Draw every figure of the documentation, and print the tables of which_rule.md and adding_a_rule.md.
 
     python docs/make_figures.py                   every picture, into docs/images
     python docs/make_figures.py mistakes noise    some of them
     python docs/make_figures.py --tables          the tables, to stdout
 
-What needs real data looks where `hinged.datasets.places()` says; a set that is missing is named and left out, and the
-picture that was there before stays.
+Real data sets are looked up in `hinged.datasets.places()`. If one is missing, its figures are skipped with a message,
+and the existing ones are kept.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def words(text: str) -> list[str]:
 
 
 def of_documents(documents: Sequence[list[str]], labels: Sequence[str]) -> Stream:
-    """Presence of each word, in columns by order of appearance."""
+    """Return binary word features, with columns in order of appearance."""
     column: dict[str, int] = {}
     rows = [sorted({column.setdefault(word, len(column)) for word in document}) for document in documents]
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
@@ -145,7 +145,7 @@ def by_rule(rule: str) -> dict[str, float]:
 
 @cache
 def under_noise(rule: str, noise: float, C: float) -> float:
-    """Percent of mistakes on the rightly labelled digits while a share of the labels is drawn at random."""
+    """Return percent of mistakes on correctly labelled digits if a share of the labels is drawn at random."""
     X, y = usps()
     rng = np.random.default_rng(0)
     wrong = rng.random(len(y)) < noise
@@ -155,7 +155,7 @@ def under_noise(rule: str, noise: float, C: float) -> float:
 
 
 def in_blocks(stream: Stream, block: int = 100, **settings: Any) -> float:
-    """Percent of mistakes where each block is predicted whole, by `predict`, before it is learnt."""
+    """Return percent of mistakes if each block is predicted by `predict` before it is learnt."""
     model = hinged.Classifier(**settings)
     wrong = counted = 0
     for start in range(0, len(stream.y), block):
@@ -169,7 +169,7 @@ def in_blocks(stream: Stream, block: int = 100, **settings: Any) -> float:
 
 
 def confidence_before_learning(stream: Stream, **settings: Any) -> tuple[list[float], list[bool]]:
-    """How sure the model was of each row, and whether it was right; rows of a label not met before are left out."""
+    """Return the confidence in each row and whether the prediction was right, without rows of new labels."""
     model, sure, right = hinged.Classifier(**settings), [], []
     known: set[Any] = set()
     for i, label in enumerate(stream.y.tolist()):
@@ -201,7 +201,7 @@ def panels(name: str, n: int, size: tuple[float, float], title: str, note: str, 
 
 
 def architecture() -> None:
-    """The parts, and the way of one example through them."""
+    """The packages, and how one example passes through them."""
     figure_of_architecture.draw(IMAGES / "architecture.svg")
 
 
@@ -242,7 +242,7 @@ def scaling() -> None:
 
 
 def noise() -> None:
-    """What the cap C does where labels are wrong."""
+    """The effect of C with noisy labels."""
     title = "With wrong labels, C decides; simproj forgives"
     note = "percent of mistakes on the rightly labelled USPS digits, while a share of the labels heard is random"
     with panels("noise", 3, (10.4, 4.2), title, note, sharey=True) as axes:
@@ -289,7 +289,7 @@ def reliability() -> None:
 
 
 def certificate() -> None:
-    """The certificate beside the best fixed weights of the same rounds, found exactly in hindsight."""
+    """The certificate and the objective of the best fixed weights on the same rounds, found exactly in hindsight."""
     from sklearn.datasets import load_digits
     from sklearn.svm import LinearSVC
 
@@ -332,14 +332,14 @@ def certificate() -> None:
 
 
 def bounds() -> None:
-    """Mistakes, what the certificate allows and what the theorem allows, as a stream runs."""
+    """Mistakes, the bound by the certificate and the bound by the theorem over a stream."""
     stream = hinged.datasets.mail_stream(n_messages=3000, n_folders=25)
     seen = hinged.bounds.trace(hinged.Classifier("optimal", **TEXT), stream.X, stream.y, h=None)
     hinged.bounds.plot_trace(seen, IMAGES / "bounds.png")
 
 
 def projections() -> None:
-    """One trial of two constraints in the plane, and where each rule goes."""
+    """One trial of two constraints in the plane, and the update of each rule."""
     start = np.array([-0.3, 0.05])
     Z = np.array([[1.2, 0.3], [0.35, 1.15]])  # the half-planes <w, z> >= 1
     loss = 1.0 - Z @ start
@@ -381,7 +381,7 @@ def projections() -> None:
 
 
 def tasks() -> None:
-    """Two labels, numbers, ranks and one class."""
+    """Binary, regression, ordinal and one-class learning."""
     figures_of_tasks.tasks(panels)
 
 
@@ -401,7 +401,7 @@ def kernels() -> None:
 
 
 def budgets() -> None:
-    """Mistakes against the rows that may be remembered."""
+    """Mistakes as a function of the budget of support vectors."""
     figures_of_kernels.budgets(panels)
 
 
@@ -449,7 +449,7 @@ def table_of_sharing() -> None:
 
 
 def table_of_sharing_times() -> None:
-    """Processor time of hybrid over that of multi, the quicker of two runs each."""
+    """CPU time of hybrid relative to multi, best of two runs each."""
     rows = []
     for user in USERS:
         cells = []
@@ -462,7 +462,7 @@ def table_of_sharing_times() -> None:
 
 
 def seconds(stream: Stream, **settings: Any) -> float:
-    """Processor seconds of a pass."""
+    """Return the CPU seconds of a pass."""
     began = time.process_time()
     progressive(hinged.Classifier(**settings), stream.X, stream.y)
     return time.process_time() - began

@@ -1,4 +1,4 @@
-"""A program that is killed while it works, and what it had acknowledged by then."""
+"""Helpers that kill a working process and return what it had acknowledged."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 def killed(work, wait):
-    """Fork, let `work(tell)` write lines to `tell`, kill it after `wait` seconds, and give the words it had written."""
+    """Run `work(tell)` in a child process, kill it after `wait` seconds, and return the words it wrote to `tell`."""
     hear, tell = os.pipe()
     child = os.fork()
     if child == 0:
@@ -25,7 +25,7 @@ def killed(work, wait):
 
 @contextmanager
 def beside(work):
-    """Fork a process that works as well, is not killed, and must end without an error."""
+    """Run `work` in a second process, which is not killed and must end without an error."""
     child = os.fork()
     if child == 0:
         _work_and_end(work, os.open(os.devnull, os.O_WRONLY))

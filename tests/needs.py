@@ -1,4 +1,4 @@
-"""What a test needs from the machine. Without it the test skips by name; where nothing may be skipped, it fails."""
+"""Requirements of tests: programs and packages. Without them a test is skipped, or fails if HINGED_NO_SKIP is set."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-#: Where servers lie, which ordinary users' PATH leaves out.
+#: Folders with server programs, which are not in the PATH of ordinary users.
 ALSO = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 
 def lacking(what: str) -> None:
-    """Skip the test that asks, or fail it where HINGED_NO_SKIP is set, as .ci/run does."""
+    """Skip the current test, or fail it if HINGED_NO_SKIP is set, as in .ci/run."""
     if os.environ.get("HINGED_NO_SKIP"):
         pytest.fail(f"{what}, and HINGED_NO_SKIP is set", pytrace=False)
     pytest.skip(what)
 
 
 def program(name: str, package: str) -> Path:
-    """Where a program is; the test that asks needs it."""
+    """Return the path of a program that the current test needs."""
     found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *ALSO]))
     if found is None:
         lacking(f"there is no program {name} here (Debian package {package})")
@@ -30,7 +30,7 @@ def program(name: str, package: str) -> Path:
 
 
 def module(name: str, extra: str) -> Any:
-    """An optional package, imported; the test that asks needs it."""
+    """Import and return an optional package that the current test needs."""
     try:
         return importlib.import_module(name)
     except ImportError:

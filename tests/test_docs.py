@@ -1,4 +1,4 @@
-"""The documentation keeps its word: every name is there, every link leads somewhere, every example runs and says so."""
+"""The documentation is complete and correct: names, links, commands, options, and examples with their output."""
 
 import ast
 import contextlib
@@ -32,7 +32,7 @@ def text(name):
 
 
 def blocks(page, language):
-    """The code blocks of a page as (first line, words after the language, code)."""
+    """Yield the code blocks of a page as (first line, words after the language, code)."""
     content = page.read_text(encoding="utf-8")
     for match in FENCE.finditer(content):
         if match[1] == language:
@@ -41,7 +41,7 @@ def blocks(page, language):
 
 # ------------------------------------------------------------------ the surface
 def named_in(page, name):
-    """Whether a page shows a name as code: alone, after a dot, or with its arguments."""
+    """Return True if a page contains a name in code: alone, after a dot, or with its arguments."""
     shown = " ".join(re.findall(r"`[^`\n]+`", FENCE.sub("", text(page))))
     return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", shown) is not None
 
@@ -108,7 +108,7 @@ def test_every_rule_is_in_the_guide(name):
 
 @cache
 def commands():
-    """Every command of the program by name, "" for the program itself, and the parser of each."""
+    """Return the parser of every command by name, with "" for the program itself."""
     program = typer.main.get_command(app)
     known = {"": program} | dict(program.commands)
     for name, command in program.commands.items():
@@ -168,7 +168,7 @@ def test_headings_that_docstrings_refer_to_exist():
 
 # ------------------------------------------------------------------ links
 def anchor(heading):
-    """The anchor that Markdown viewers give a heading."""
+    """Return the anchor that Markdown viewers give a heading."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
@@ -196,7 +196,7 @@ def test_every_picture_is_used_and_made_by_the_script():
 
 # ------------------------------------------------------------------ examples
 def run(code, page, first_line, namespace):
-    """Run a block; where a line ends in `# → text`, its value (or what it prints) must read so, … standing for any."""
+    """Run a block. The value or output of a line that ends in `# → text` must equal the text; … matches anything."""
     lines = code.splitlines()
     for statement in ast.parse(code).body:
         where = f"{name_of(page)}:{first_line + statement.lineno - 1}"

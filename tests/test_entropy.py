@@ -1,4 +1,4 @@
-"""Weights on a simplex: the library against its plain twin, and what multiplicative updates promise."""
+"""Weights on a simplex: comparison with the reference implementation (twin), and properties of the updates."""
 
 import copy
 import pickle
@@ -37,7 +37,7 @@ def _margins_may_be_out_of_reach():
 
 
 def entropic(**params):
-    """Parameters of the library from those of the twin."""
+    """Convert the twin's parameters to the library's."""
     radius, signed = params.pop("radius", 1.0), params.pop("signed", False)
     return {**params, "geometry": Entropy(radius, signed)}
 
@@ -48,7 +48,7 @@ def assert_close(got, expected, tolerance):
 
 
 def assert_equal_to_twin(streams, params, closed=False, sample_weight=None, enough=8):
-    """Follow the first stream that can be followed for a while, and compare all that is told."""
+    """Compare the library with the twin on the first stream that has enough rounds without near ties."""
     for stream in streams:
         classes = stream.labels if closed else None
         twin = follow(stream, params, classes, sample_weight, EntropicTwin, HastyEntropicTwin, shuffled=False)
@@ -94,7 +94,7 @@ def test_options_together_equal_their_twin(seed):
     options = {name: choices[rng.integers(len(choices))] for name, choices in OPTIONS.items() if rng.random() < 0.4}
     params = {"rule": str(rng.choice(RULES)), "C": float(rng.choice([0.1, 1.0, 5.0])), **options}
     if params["rule"] == "optimal" and params.get("margin") == 1.5:
-        params["C"] = 1.0  # further out the twin's own search has no digits left
+        params["C"] = 1.0  # for larger C the twin's search loses its precision
     weights = rng.choice([0.0, 0.25, 1.0, 3.0], size=30) if rng.random() < 0.5 else None
     kind, labels = str(rng.choice(KINDS)), int(rng.integers(2, 5))
     streams = (random_stream(kind, s, rounds=30, labels=labels) for s in range(seed, seed + 9))
@@ -113,12 +113,12 @@ def test_the_mean_of_all_weights_equals_its_twin(seed, kind):
 
 
 def bias_weights(model):
-    """The weights of the constant feature, by label."""
+    """Return the weights of the constant feature, by label."""
     return model._model._weights(0, len(model.classes_))[:, 0]
 
 
 @pytest.mark.parametrize("signed", [False, True])
-@pytest.mark.parametrize("C", [0.2, 5.0, 400.0])  # the last ones move masses by many powers of ten, and out of range
+@pytest.mark.parametrize("C", [0.2, 5.0, 400.0])  # large C moves masses by orders of magnitude, out of range
 def test_the_mean_is_that_of_the_weights_after_each_round(C, signed, tmp_path):
     rng = np.random.default_rng(8)
     X, y = streams_of_words(3, rounds=80)
@@ -165,7 +165,7 @@ def test_rows_of_one_negative_value_and_rows_that_hold_every_feature_equal_their
         rng = np.random.default_rng(seed)
         drawn = random_stream("binary", seed, rounds=30, features=4)
         X = -2.0 * drawn.X
-        X[rng.random(30) < 0.3] = -2.0  # nothing is left outside such a row, and no move changes a score
+        X[rng.random(30) < 0.3] = -2.0  # such a row has no other features, so no update changes a score
         dense = rng.random(30) < 0.3
         X[dense] = rng.normal(size=(dense.sum(), 4))
         return drawn._replace(X=X)
@@ -174,7 +174,7 @@ def test_rows_of_one_negative_value_and_rows_that_hold_every_feature_equal_their
         assert_equal_to_twin(map(stream, range(9)), {"rule": rule, "margin": 0.5, "C": 2.0})
 
 
-# ------------------------------------------------------------------ roads to the same weights
+# ------------------------------------------------------------------ equivalent ways to learn the same weights
 def streams_of_words(seed=0, rounds=60, features=30, labels=5):
     stream = random_stream("binary", seed, rounds=rounds, features=features, labels=labels)
     return stream.X, stream.y
@@ -236,7 +236,7 @@ def test_a_delay_fixes_the_prediction_and_learns_later():
     assert list(b.flags) != list(a.flags)
 
 
-# ------------------------------------------------------------------ what is promised
+# ------------------------------------------------------------------ guarantees
 @settings(max_examples=40)
 @given(st.integers(0, 10**6), st.sampled_from(KINDS), st.sampled_from(RULES[1:]), st.sampled_from([0.1, 1.0, 10.0]))
 def test_weights_stay_on_the_simplex_and_the_certificate_never_falls(seed, kind, rule, C):

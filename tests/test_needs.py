@@ -1,4 +1,4 @@
-"""What the machine lacks skips a test by name, and fails it where nothing may be skipped."""
+"""A missing program or package skips a test, or fails it if HINGED_NO_SKIP is set."""
 
 import pytest
 from tests import needs

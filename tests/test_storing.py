@@ -1,4 +1,4 @@
-"""Compiled code where nothing may be written: a read-only package and no home."""
+"""Caching of compiled code with a read-only package and without a writable home folder."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ def test_code_is_compiled_where_neither_package_nor_home_may_be_written(tmp_path
     environment = {"PATH": os.environ["PATH"], "HOME": str(package), "TMPDIR": str(temporary)}
     environment |= {"PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", ASK]
-    if os.getuid() == 0:  # whom permissions bind only without this capability
+    if os.getuid() == 0:  # root ignores permissions unless this capability is dropped
         command = [str(program("setpriv", "util-linux")), "--bounding-set", "-dac_override", *command]
     for folder in folders:
         folder.chmod(0o555)

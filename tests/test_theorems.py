@@ -1,4 +1,4 @@
-"""What the papers prove, checked through the public surface on streams drawn by Hypothesis."""
+"""Theorems of the papers, checked through the public API on streams drawn by Hypothesis."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ few = settings(some, max_examples=12 * patience)
 
 
 def closed_model(stream, **params):
-    """A Classifier, or a Ranker where labels come in sets, that has learnt the stream with all labels known."""
+    """Train a Classifier, or a Ranker for label sets, on the stream with all labels declared."""
     estimator = hinged.Ranker if any(isinstance(labels, tuple) for labels in stream.y) else hinged.Classifier
     model = estimator(**params)
     return model.partial_fit(stream.X, stream.y, classes=LABELS)
@@ -100,7 +100,7 @@ def test_every_step_is_feasible_for_the_dual_of_its_trial(stream, C):
 
 
 def assert_feasible(move, x, inside, C, rounding):
-    """The move is g_r x on each label: g is 0 in total, up on relevant labels by at most C together, down elsewhere."""
+    """Check the update g_r x: g sums to 0, is ≥ 0 on relevant labels with a sum of at most C, and ≤ 0 elsewhere."""
     if not np.any(x):
         assert not np.any(move)
         return
@@ -124,7 +124,7 @@ def test_a_zero_row_changes_no_weight(stream, rule, kind):
 
 # ------------------------------------------------------------------ the certificate
 def certificates(stream, scheme, **params):
-    """The certificate after each round of the closed setting, 0 first."""
+    """Return the certificate after each round with all labels declared, starting with 0."""
     model = hinged.Classifier(**params, **scheme).declare(LABELS)
     answer = [0.0]
     for x, label in zip(stream.X, stream.y, strict=True):
@@ -171,7 +171,7 @@ def test_the_certificate_of_pa_is_below_every_predictor_without_loss(seed, margi
 
 
 def best_and_plain_gains(model, x, relevant, C):
-    """From the weights of a "multi" model: the gain of the twin's `optimal`, and those of its other rules."""
+    """Return the dual gain of the twin's `optimal` and of its other rules, starting from the weights of a model."""
     vectors = np.kron(np.eye(len(LABELS)), x)
     weights = dense(model.coef_).ravel()
     inside = np.isin(LABELS, relevant)
@@ -237,7 +237,7 @@ def test_shared_perceptron_mistakes_stay_below_their_bound(seed, kind, sharing):
         assert progress.mistakes <= L + complexity + np.sqrt(L * complexity) + 1e-9
 
 
-# ------------------------------------------------------------------ equal roads
+# ------------------------------------------------------------------ equivalent ways to learn
 @some
 @given(
     seeds,

@@ -1,4 +1,4 @@
-"""The library against its plain twins, on seeded streams: every rule, sharing scheme, label feature and option."""
+"""Comparison with the reference implementations (twins): every rule, sharing scheme, label feature and option."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ SHARP = {"high": 0.4, "low": 0.1, "low_strict": True}
 
 
 def signed_by_label(x, r):
-    """A label feature of the user's own: every second label sees the row with its signs turned."""
+    """Custom label features: every second label gets the row multiplied by -0.5."""
     return x if r % 2 else -0.5 * x
 
 
@@ -37,9 +37,9 @@ OPTIONS = {
 }
 
 
-# ------------------------------------------------------------------ spelling
+# ------------------------------------------------------------------ names and conversion
 def spelt(choice):
-    """A short name of a rule or a feature, for the ids of the tests."""
+    """Return a short name of a rule or a feature, for test ids."""
     if isinstance(choice, Mira):
         return f"mira-cap{choice.cap:g}"
     if isinstance(choice, dict):
@@ -48,7 +48,7 @@ def spelt(choice):
 
 
 def scheme_id(scheme):
-    """A short name of a sharing scheme with its features."""
+    """Return a short name of a sharing scheme with its features."""
     features = scheme.get("features")
     if isinstance(scheme["sharing"], str):
         return scheme["sharing"] if features is None else f"{scheme['sharing']}-{spelt(features)}"
@@ -56,19 +56,19 @@ def scheme_id(scheme):
 
 
 def signed_by_label_on_dicts(row, r):
-    """The same function in the library's spelling, from a dict of features to a dict."""
+    """The same function for the library: from a dict of features to a dict."""
     return {i: value if r % 2 else -0.5 * value for i, value in row.items()}
 
 
 def library_feature(choice):
-    """A label feature in the library's spelling."""
+    """Convert the twin's label feature to the library's."""
     if choice is signed_by_label:
         return signed_by_label_on_dicts
     return hinged.features.Frequency(**choice) if isinstance(choice, dict) else choice
 
 
 def library_parameters(params):
-    """The twin's parameters in the library's spelling."""
+    """Convert the twin's parameters to the library's."""
     mine = dict(params)
     if isinstance(mine.get("rule"), Mira):
         mine["rule"] = hinged.rules.Mira(beta=mine["rule"].beta, cap=mine["rule"].cap)
@@ -83,14 +83,14 @@ def library_parameters(params):
 
 # ------------------------------------------------------------------ comparison
 def assert_close(got, expected, tolerance):
-    """Equal up to the tolerance, relative to the largest expected number once that exceeds 1."""
+    """Check equality up to a tolerance, relative to the largest expected number if that exceeds 1."""
     got = got.toarray() if hasattr(got, "toarray") else np.asarray(got)
     limit = tolerance * max(1.0, float(np.max(np.abs(expected), initial=0.0)))
     np.testing.assert_allclose(got, expected, rtol=0.0, atol=limit)
 
 
 def assert_equal_to_twin(stream, params, closed=False, sample_weight=None, sparse=False, twin=None):
-    """Run the library on the rounds that do not hang on rounding, as the twin did, and compare all they tell."""
+    """Run the library on the rounds that do not depend on rounding, and compare all results with the twin's."""
     classes = stream.labels if closed else None
     twin = follow(stream, params, classes, sample_weight) if twin is None else twin
     rounds = len(twin.history.flags)
@@ -121,16 +121,16 @@ def assert_equal_to_twin(stream, params, closed=False, sample_weight=None, spars
     assert_close(model.decision_function(as_given(stream.probes)), scores, tolerance)
     if twin.coef is not None:
         assert_close(model.coef_, twin.coef, tolerance)
-    if twin.shared_coef is not None and not takes_a_function(params):  # whose features may have names of their own
+    if twin.shared_coef is not None and not takes_a_function(params):  # its features may have other names
         assert_close(model.shared_coef_, twin.shared_coef, tolerance)
     return rounds
 
 
 def longest_clean_stream(kind, params, closed=False, sample_weight=None, *, sets=False, enough=24, **size):
-    """A stream, a setting (closed or not) with enough rounds free of near ties, and the twin that followed them.
+    """Return a stream and a setting (closed or not) with enough rounds without near ties, and the trained twin.
 
-    The setting asked for comes first. Some rules leave labels tied up to rounding when all start from zero. Where no
-    stream has enough such rounds, the one with most of them is the answer.
+    The requested setting is tried first. Some rules leave labels tied up to rounding when all start from zero. If no
+    stream has enough such rounds, return the one with the most.
     """
     best, best_rounds = None, -1
     for setting in (closed, not closed):
@@ -146,17 +146,17 @@ def longest_clean_stream(kind, params, closed=False, sample_weight=None, *, sets
 
 
 def is_bounded(rule, scheme):
-    """Whether the rule's step is finite whatever the stream: without a cap, a label needs weights of its own."""
+    """Return True if the rule's step is always finite: without a cap, each label needs its own weights."""
     return rule != Mira(beta=0.01) or scheme["sharing"] in ("multi", "hybrid")
 
 
 def is_solved(rule):
-    """Whether the rule solves a problem numerically, which leaves labels that start alike nearly tied."""
+    """Return True if the rule solves a problem numerically, which leaves labels with equal weights nearly tied."""
     return isinstance(rule, Mira) or rule == "optimal"
 
 
 def prefers_closed(rule, scheme):
-    """Whether to try the closed setting first: every other time, but not where labels would soon be nearly tied."""
+    """Return True if the closed setting is tried first: every other time, but not if labels would be nearly tied."""
     return not is_solved(rule) and (RULES.index(rule) + SCHEMES.index(scheme)) % 2 == 0
 
 
@@ -191,7 +191,7 @@ def test_label_sets_equal_their_twin(rule, scheme, kind):
 
 # ------------------------------------------------------------------ options
 def drawn_options(seed):
-    """Some options with one of their values each, a C, and sample weights with zeros among them."""
+    """Draw some options, a C, and sample weights that include zeros."""
     rng = np.random.default_rng([7, seed])
     options = {name: choices[rng.integers(len(choices))] for name, choices in OPTIONS.items() if rng.random() < 0.4}
     options["C"] = float(rng.choice([0.05, 0.5, 5.0]))
@@ -199,7 +199,7 @@ def drawn_options(seed):
     return options, weights
 
 
-# Seed 154 meets scores of a solved step that tie only up to rounding, once exactly in the twin.
+# Seed 154 has scores of a solved step that tie up to rounding, and once exactly in the twin.
 @pytest.mark.parametrize("seed", [seed for seed in range(200) if seed != 154])
 def test_options_together_equal_their_twin(seed):
     rng = np.random.default_rng([11, seed])
