@@ -1,4 +1,4 @@
-"""Settings of the whole test suite: Numba's cache and Hypothesis profiles."""
+"""Settings of the whole suite: Numba's cache, Hypothesis profiles, and where shared data lie."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import hypothesis
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: Folders that contain no compiled code and nothing that compiled code uses (checked by tests/test_architecture.py).
+#: Folders without compiled code and without anything that compiled code uses (tests/test_architecture.py).
 PLAIN = ("cli", "client", "experiments", "journal", "mail", "server")
 
-# Numba's cache is invalidated only by edits of a loop's own file, so its folder is named after all sources and flags.
+# Numba's cache sees edits of a loop's own file only, so its folder is named after the other sources and the flags.
 if "NUMBA_CACHE_DIR" not in os.environ:
     digest = zlib.crc32(os.environ.get("NUMBA_BOUNDSCHECK", "").encode())
     for source in sorted((ROOT / "src").rglob("*.py")):
@@ -21,10 +21,10 @@ if "NUMBA_CACHE_DIR" not in os.environ:
             digest = zlib.crc32(source.read_bytes(), digest)
     os.environ["NUMBA_CACHE_DIR"] = str(ROOT / f".numba-tests-{digest:08x}")
 
-# Run Triton kernels without a GPU. Triton reads this variable when it is first imported.
+# Programs for a GPU run here without one. Triton reads it when it is first imported.
 os.environ.setdefault("TRITON_INTERPRET", "1")
 
-# Without this, scikit-learn skips its checks of array API input. SciPy reads it when it is first imported.
+# Without it scikit-learn skips its checks of array API input. SciPy reads it when it is first imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 hypothesis.settings.register_profile("default", deadline=None, derandomize=True, max_examples=25)

@@ -51,7 +51,7 @@ def imported(path):
                 yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-#: A compiled loop that uses no other module of the package, so Numba notices all its changes.
+#: A compiled loop that uses nothing of ours: Numba sees by itself when it changes.
 ALONE = "experiments/papers/adaptive.py"
 
 
