@@ -1,7 +1,7 @@
-"""The defaults of text on news: chosen on mail, do they hold elsewhere?
+"""The text defaults, chosen on mail, tested on news.
 
 20 Newsgroups (subject and body, by date) and Reuters-21578 (title and body, the ModApte split's stories with a topic,
-by date; a story's set of topics is right only when all of them rank above all others). Labels revealed as they come.
+by date; a ranking of topics is correct only if all relevant ones are above all others). Labels are not declared.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def run(advance: Advance) -> Outcome:
     columns = ["setting", *(x for stream in STREAMS for x in (f"{stream} %", "top 3 %"))]
     best = sum(rows[0][at] == min(row[at] for row in rows) for at in (1, 3, 5))
     remarks = [
-        f"The default makes the fewest mistakes on {best} of {len(STREAMS)} streams that had no vote in it, though "
-        "some settings were tried on them."
+        f"The default makes the fewest mistakes on {best} of {len(STREAMS)} streams that were not used to choose it, "
+        "although some settings were tried on them."
     ]
     about = (__doc__ or "").split("\n\n")[1]
     return Outcome(STUDY.name, STUDY.title, STUDY.source, about, [Table("Mistakes", columns, rows)], [], remarks)

@@ -64,16 +64,16 @@ def run(advance: Advance) -> Outcome:
         ordered = mistakes["MIRA"] <= mistakes["PA-I"] < mistakes["Perceptron"]
         rows.append([name.upper(), len(X), *mistakes.values(), "yes" if ordered else "NO"])
     columns = ["set", "rounds", *METHODS, "MIRA ≤ PA-I < Perceptron"]
-    table = Table("Online mistakes", columns, rows, "The paper draws curves and prints no counts.")
+    table = Table("Online mistakes", columns, rows, "The paper shows curves and no counts.")
     where = " and ".join(row[0] for row in rows if row[-1] == "yes")
     remarks = [
-        f"MIRA makes the fewest mistakes, PA-I a few more and the Perceptron far more, as in the paper: so on {where}."
+        f"As in the paper, MIRA makes the fewest mistakes, PA-I a few more and the Perceptron far more, on {where}."
         if where
-        else "The order of the methods is not that of the paper.",
+        else "The methods rank differently than in the paper.",
         'The paper: "both PA-I and MIRA outperform the Perceptron. In addition, the performance of PA-I is comparable '
         'to that of MIRA with a slight advantage to the latter."',
     ]
-    about = (__doc__ or "").split("\n\n")[1] + " The Perceptron is the uniform one. Labels are known from the start."
+    about = (__doc__ or "").split("\n\n")[1] + " The Perceptron is the rule `uniform`. Labels are known from the start."
     return Outcome(STUDY.name, STUDY.title, STUDY.source, about, [table], curves, remarks)
 
 

@@ -26,12 +26,12 @@ PROTOCOLS = {
     "folders revealed as they come, their first rounds not counted": False,
 }
 ABOUT = (
-    "Words of from, to, cc, subject and body alike, lower-cased, in the order of time: counted as often as they "
-    "occur for SP, whose text says so, by presence for LR and HS. C (and the margin, for entropy) is the one of the "
-    f"grid with the fewest mistakes on the first {100 * SHARE:.0f} % of the user's own stream; the rest has no say "
-    "in it. Mira has a margin of 0.01, SP's label features a strict 2 %, as in the papers. SP and LR know all "
-    "folders from the start, HS reveals them. In brackets what is printed; * marks a difference of more than "
-    f"{100 * MUCH:.0f} %, relative, and enron-readings tries other readings of the same mail on each of those."
+    "Features are the lower-cased words of from, to, cc, subject and body, in order of time: counts for SP, as its "
+    "text says, presence for LR and HS. C (and the margin, for entropy) is the value of the grid with the fewest "
+    f"mistakes on the first {100 * SHARE:.0f} % of the user's own stream. Mira has a margin of 0.01, SP's label "
+    "features a strict 2 %, as in the papers. SP and LR know all folders from the start, HS reveals them. Published "
+    f"figures are in brackets; * marks a relative difference of more than {100 * MUCH:.0f} %, and enron-readings "
+    "tries other preprocessing of the same mail for each of those."
 )
 
 
@@ -59,7 +59,7 @@ def run(advance: Advance) -> Outcome:
         tables.append(Table(f"Online mistakes in percent (as printed): {protocol}", ["column", *names], rows))
         known = [(c, u) for c in COLUMNS for u in names if u in PRINTED_USERS]
         near = sum(not differs(found[c, u, closed][1], c, u) for c, u in known)
-        remarks.append(f"With {protocol}, {near} of {len(known)} figures are within {100 * MUCH:.0f} % of print.")
+        remarks.append(f"With {protocol}, {near} of {len(known)} figures are within {100 * MUCH:.0f} % of the paper.")
     rows = [[column, *(spelt(found[column, user, True][0]) for user in names)] for column in COLUMNS]
     rows = [row for row in rows if len(COLUMNS[row[0]].grid) > 1]
     tables.append(Table("What was chosen on the first tenth, folders known from the start", ["column", *names], rows))

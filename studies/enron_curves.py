@@ -48,17 +48,17 @@ def mistakes(advance: Advance) -> Outcome:
         first = min(("SimProj", "ConProj", "SimPerc", "Max-SP"), key=lambda name: ends[name])
         ahead += ends["SimProj"] < min(ends["SimPerc"], ends["ConProj"])
         remarks.append(
-            f"{user}: of the learners with one shared vector {first} errs least; SimPerc and ConProj end "
-            f"{100 * apart:.0f} % apart."
+            f"{user}: of the learners with one shared vector {first} makes the fewest mistakes; SimPerc and ConProj "
+            f"differ by {100 * apart:.0f} %."
         )
     remarks.insert(
-        0, f"SimProj errs less than SimPerc and ConProj on {ahead} of {len(DRAWN)} users, as the paper finds on three."
+        0, f"SimProj makes fewer mistakes than SimPerc and ConProj on {ahead} of {len(DRAWN)} users, as in the paper."
     )
     remarks.append(
-        "The paper draws three of its seven users without naming them, finds SimPerc and ConProj close to each "
-        "other and SimProj ahead of both."
+        "The paper shows three of its seven users without naming them, and finds SimPerc and ConProj close to each "
+        "other and SimProj better than both."
     )
-    about = "Cumulative mistakes as messages come, words counted as in SP; the columns of its table 1."
+    about = "Cumulative mistakes, with word counts as in SP, for the columns of its table 1."
     return Outcome(MISTAKES.name, MISTAKES.title, MISTAKES.source, about, [], drawn, remarks)
 
 
@@ -86,21 +86,21 @@ def proven(advance: Advance) -> Outcome:
             kept = {key: [_finite(v) for v in values] for key, values in curves.items() if np.isfinite(values).any()}
             drawn.append(Curves(f"{user}: {name}", kept, "messages", at=seen.rounds.tolist()))
     table = Table(
-        "Mistakes and the most there could have been",
+        "Mistakes and their bounds",
         ["user", "learner", "messages", "mistakes", "certificate allows", "bound allows", "by"],
         rows,
-        "A bound at or above the number of messages says nothing of that stream. For the Perceptrons of HS the least "
-        "of HS theorem 1 and of LR eq. 2 at the C that suits it best is shown, with its name.",
+        "A bound of at least the number of messages is vacuous. For the Perceptrons of HS the smaller of HS theorem 1 "
+        "and of LR eq. 2 at the best C is shown, with its name.",
     )
     remarks = [
         "No curve of mistakes crosses its certificate or its bound." if holds else "A CURVE CROSSES ITS BOUND.",
-        "The theorems ask for short rows (LR: ‖x‖² ≤ ½; as proven, λ = γC - hC² with the stream's own h), which the "
-        "papers' own binary word vectors are not: on those the bounds are many times the number of messages. Here "
-        "rows have unit length.",
+        "The theorems require short rows (LR: ‖x‖² ≤ ½; the proof gives λ = γC - hC² with the stream's own h). The "
+        "papers' binary word vectors are longer, and on them the bounds are many times the number of messages. Here "
+        "rows have unit norm.",
     ]
     about = (
-        "Each mistake adds at least λ to the dual D, so mistakes ≤ D/λ (the certificate, which needs no "
-        "comparator), and D is at most what any fixed weights pay (the bound; the weights are found in hindsight). "
+        "Each mistake adds at least λ to the dual D, so mistakes ≤ D/λ (the certificate, which needs no comparator), "
+        "and D is at most the objective of any fixed weights (the bound; the weights are found in hindsight). "
         "Binary words, unit rows, folders known from the start."
     )
     return Outcome(BOUNDS.name, BOUNDS.title, BOUNDS.source, about, [table], drawn, remarks)

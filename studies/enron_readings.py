@@ -18,23 +18,22 @@ from studies.study import Advance, Outcome, Study, Table
 __all__ = ["STUDY"]
 
 ABOUT = (
-    "The papers do not say how mail was cut into words, nor which headers were read. Here every column is learnt "
-    "from five readings, its setting chosen on the first tenth of each, all folders known from the start (HS: "
-    "revealed). For each figure of the study enron that is more than 15 % off, relative, the remarks name the "
-    "reading that comes nearest."
+    "The papers do not say how mail was tokenised, nor which headers were used. Here every column is learnt with five "
+    "kinds of preprocessing (readings), its setting chosen on the first tenth of each, all folders known from the "
+    "start (HS: revealed). For each figure of the study enron with a relative difference of more than 15 %, the "
+    "remarks name the closest reading."
 )
 #: What is known of a column's differences that no reading explains.
 KNOWN = {
-    "williams-w3": "half its mail is from one machine and fell in two months, so a few dozen messages are a "
-    "large share; the headers dropped from these files (X-From, X-Origin, X-FileName, Message-ID) may have told its "
-    "two large folders apart",
-    "kitchen-l": "236 of its messages lie in two folders at once with the same date, text and sender; which "
-    "copy comes first decides whether the second can be right, and the papers do not say how ties in time were "
-    "ordered",
-    "beck-s": "101 folders and 108 messages that lie in two folders at once, whose order the papers do not state",
+    "williams-w3": "half of this mail was sent by one machine within two months, so a few dozen messages matter; the "
+    "headers missing from these files (X-From, X-Origin, X-FileName, Message-ID) may have separated the two large "
+    "folders",
+    "kitchen-l": "236 messages are in two folders with the same date, text and sender; which copy comes first decides "
+    "whether the second can be predicted, and the papers do not say how equal dates were ordered",
+    "beck-s": "101 folders, and 108 messages that are in two folders, in an order that the papers do not state",
 }
 COMMON = (
-    "C and the margin are not printed either, and SP counts two messages more for each user than LR, HS and these files"
+    "C and the margin are not published either, and SP has two more messages for each user than LR, HS and these files"
 )
 
 
@@ -76,18 +75,18 @@ def _remarks(found: dict[tuple[str, str, str], float], names: list[str]) -> list
             printed = PRINTED[column][PRINTED_USERS.index(user)]
             nearest = min(READINGS, key=lambda reading: abs(found[column, reading, user] - printed))
             there = found[column, nearest, user]
-            line = f"{column}, {user}: {here:.1f} % here, {printed:g} % in print"
+            line = f"{column}, {user}: {here:.1f} % here, {printed:g} % published"
             if not differs(there, column, user):
                 explained += 1
-                off.append(f"{line}; {there:.1f} % by {nearest}, which is near enough to be the difference.")
+                off.append(f"{line}; {there:.1f} % with {nearest}, which may explain the difference.")
             else:
-                better = f"; nearest by {nearest}, {there:.1f} %" if nearest != own else "; no other reading is nearer"
+                better = f"; closest: {nearest}, {there:.1f} %" if nearest != own else "; no other reading is closer"
                 why = f": {KNOWN[user]}" if user in KNOWN else ""
                 off.append(f"{line}{better}; not explained{why}.")
     total = sum(user in PRINTED_USERS for user in names) * len(COLUMNS)
     head = (
-        f"{len(off)} of {total} figures differ from print by more than {100 * MUCH:.0f} %, relative; another reading "
-        f"of the same mail brings {explained} of them within it. {COMMON}."
+        f"{len(off)} of {total} figures have a relative difference of more than {100 * MUCH:.0f} %; {explained} of "
+        f"them are within it with another reading of the same mail. {COMMON}."
     )
     return [head, *off]
 

@@ -95,18 +95,18 @@ def run(advance: Advance) -> Outcome:
             "Online mistakes in percent (as printed)",
             ["set", "rounds", *METHODS, "same order"],
             rows,
-            f"ISOLET: half of the rows of the paper, mean of {SEEDS} orders drawn by chance; only the order of the "
-            "methods can be compared. LETTER: all rows in the order of the file.",
+            f"ISOLET: half of the rows of the paper, mean of {SEEDS} random orders; only the ranking of the methods "
+            "can be compared. LETTER: all rows in file order.",
         ),
-        Table("Other readings of σ and of the scale", ["set", "reading", *METHODS], sensitive),
+        Table("Other interpretations of σ and of the scale", ["set", "reading", *METHODS], sensitive),
     ]
     where = " and ".join(name for name, same in zip(SIGMA, agree, strict=True) if same) or "neither set"
     remarks = [
-        f"The order of the three methods is that of the paper on {where}.",
-        "Eq. 11 has 1/(2σ) in the exponent, and the paper gives the Gaussian kernel the same σ, so both are read so: "
+        f"The three methods rank as in the paper on {where}.",
+        "Eq. 11 has 1/(2σ) in the exponent, and the paper uses the same σ for the Gaussian kernel, so for both "
         f"gamma = 1/(2σ), {1 / (2 * SIGMA['ISOLET']):.3g} for ISOLET and {1 / (2 * SIGMA['LETTER']):.3g} for LETTER. "
-        "It does not say how rows are scaled; they are shifted and scaled as in section 10.3 of the passive-aggressive "
-        "paper, which LETTER bears out.",
+        "The paper does not say how rows are scaled; they are shifted and scaled as in section 10.3 of the "
+        "passive-aggressive paper, which the results on LETTER support.",
     ]
     about = (__doc__ or "").split("\n\n")[1]
     return Outcome(STUDY.name, STUDY.title, STUDY.source, about, tables, [], remarks)

@@ -88,13 +88,13 @@ def robustness(advance: Advance) -> Outcome:
         drawn.append(Curves(picture, series, name.replace("_", " "), percent=True, places=places, ticks=ticks))
     worst: Any = tables[1].rows[-1]
     remarks = [
-        "The paper prints curves, no numbers. It finds that all three err alike at little noise, and that PA-I and "
-        "PA-II outperform PA as noise grows, equally well; here, at the highest label noise, PA errs on "
+        "The paper shows curves, no numbers. It finds that all three perform equally at low noise, and that PA-I and "
+        "PA-II both outperform PA as noise grows; here, at the highest label noise, PA errs on "
         f"{worst[2]:.1f} %, PA-I on {worst[3]:.1f} %, PA-II on {worst[4]:.1f} %, the best fixed one on "
         f"{worst[1]:.1f} %."
     ]
     about = f"C = {SMALL_C:g}; {ROUNDS:,} examples, mean of {REPEATS} repetitions (seeds 0 to {REPEATS - 1}). "
-    about += "The best fixed classifier is found exactly, by a walk over all angles."
+    about += "The best fixed classifier is found exactly, by a sweep over all angles."
     return Outcome(ROBUSTNESS.name, ROBUSTNESS.title, ROBUSTNESS.source, about, tables, drawn, remarks)
 
 
@@ -118,7 +118,7 @@ def effect_of_c(advance: Advance) -> Outcome:
         drawn.append(Curves(picture, series, "C", percent=True, places=places, ticks=ticks))
     best = {t.title.split()[0]: min(t.rows, key=lambda row: row[5])[0] for t in tables}
     remarks = [
-        "As the paper says, C should be small where labels are noisy: at p = 0.2 the fewest mistakes are made with "
+        "As in the paper, C should be small if labels are noisy: at p = 0.2 the fewest mistakes are made with "
         + " and ".join(f"C = {C:g} ({name})" for name, C in best.items())
         + "."
     ]
@@ -141,7 +141,7 @@ def effect_of_t(advance: Advance) -> Outcome:
             [shown, name, *(100 * float(curve[t - 1]) for t in (100, 1000, 10_000))] for name, curve in series.items()
         ]
     table = Table("Average error after T rounds, in percent", ["rule", "C", "T = 100", "1,000", "10,000"], rows)
-    remarks = ["A large C learns faster and ends worse, as in the paper, which draws this and prints no numbers."]
+    remarks = ["As in the paper, which shows curves and no numbers, a large C learns faster but ends worse."]
     about = "10,000 examples with 2 % of the labels flipped, seed 0."
     return Outcome(EFFECT_OF_T.name, EFFECT_OF_T.title, EFFECT_OF_T.source, about, [table], curves, remarks)
 

@@ -2,9 +2,10 @@
 
 Fink, Shalev-Shwartz, Singer and Ullman (2006), section 5 and table 1. Images become their first 60 principal
 coefficients, each divided by its standard deviation; φ(x, r) = |x - p| with p the mean of the person's earlier images;
-the Perceptron, people revealed as they come. The paper has 1,920 images of 30 people, centred by optical flow; here are
-2,414 of 38, cropped, and a part of 30 people, so the figures are not expected to match, only the order of methods. How
-lightness was treated is not printed: read as it is, or as its logarithm with each image's mean and deviation removed.
+the learner is the Perceptron, without declared labels. The paper has 1,920 images of 30 people, centred by optical
+flow; this data set has 2,414 cropped images of 38 people, and a subset of 30, so only the ranking of the methods can be
+compared. The paper does not say how lightness was treated: here as grey values, or as logarithms with each image's mean
+and deviation removed.
 """
 
 from __future__ import annotations
@@ -68,19 +69,19 @@ def run(advance: Advance) -> Outcome:
             rows.append([part, sharing, len(y), *figures])
         drawn.append(Curves.thinned(f"{part}: mistakes so far, mean of {ORDERS} orders", series, "images"))
     columns = ["people", "method", "images", "mistakes %", "± (orders)", "in print %", "mistakes, first order", "bound"]
-    note = "The bound: HS theorem 1 for weights found in hindsight; at or above the number of images it says nothing."
+    note = "The bound: HS theorem 1 for weights found in hindsight; vacuous if at least the number of images."
     found = {(row[0], row[1]): row[3] for row in rows}
     remarks = [
-        "As in print, both kinds of vectors together err least. That the shared vector beats one per person depends on "
-        "how lightness is read; the paper does not say how it was."
+        "As in the paper, hybrid makes the fewest mistakes. Whether the shared vector is better than one per person "
+        "depends on the treatment of lightness, which the paper does not describe."
     ]
     hybrid_first = all(found[row[0], "hybrid"] <= row[3] for row in rows)
     if not hybrid_first:
-        remarks = ["Unlike in print, both kinds of vectors together do not always err least."]
+        remarks = ["Unlike in the paper, hybrid does not always make the fewest mistakes."]
     for part in dict.fromkeys(row[0] for row in rows):
         ordered = sorted(PRINTED, key={sharing: found[part, sharing] for sharing in PRINTED}.__getitem__)
         remarks.append(
-            f"{part}: fewest mistakes by {ordered[0]}, then {ordered[1]}, then {ordered[2]}; in print hybrid, "
+            f"{part}: fewest mistakes by {ordered[0]}, then {ordered[1]}, then {ordered[2]}; in the paper hybrid, "
             f"single, multi."
         )
     return Outcome(
