@@ -51,11 +51,7 @@ def imported(path):
                 yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-#: A compiled loop that uses nothing of ours: Numba sees by itself when it changes.
-ALONE = "experiments/papers/adaptive.py"
-
-
-@pytest.mark.parametrize("module", [m for m in MODULES if m.split("/")[0] in PLAIN and m != ALONE])
+@pytest.mark.parametrize("module", [m for m in MODULES if m.split("/")[0] in PLAIN])
 def test_a_plain_folder_compiles_nothing(module):
     assert "njit" not in (ROOT / module).read_text(encoding="utf-8")
 
