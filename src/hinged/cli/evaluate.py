@@ -130,9 +130,10 @@ def _judged(inputs: Inputs, plan: Plan) -> Found:
         check_agrees(learner, plan.task, plan.settings, str(plan.model))
         inputs.remember(learner)
         plan = plan._replace(task=task_of(learner))
-    if plan.report is not None and plan.task not in (None, "classify", "rank"):
+    option = "--report" if plan.report is not None else "--bound" if plan.bound else None
+    if option is not None and plan.task not in (None, "classify", "rank"):
         what = "sequences" if plan.task == "sequence" else "this task"
-        raise typer.BadParameter(f"--report draws pages for rankings of labels; leave it out for {what}")
+        raise typer.BadParameter(f"{option} is for rankings of labels; leave it out for {what}")
     with Foot() as foot:
         if learner is not None:
             found = _finished(inputs, learner, plan, foot)
@@ -166,7 +167,7 @@ def _progressive(inputs: Inputs, plan: Plan, foot: Foot) -> Found:
     if learner is None:
         return Found(None, None, PROGRESSIVE)
     keep = plan.report is not None
-    if not plan.bound or plan.task not in (None, "classify", "rank"):
+    if not plan.bound:
         return Found(learner, judge(learner, chunks, learns=True, keep=keep), PROGRESSIVE)
     from hinged.bounds.watching import Beginning
 
