@@ -14,7 +14,7 @@ export HINGED_CHECKS ?= $(SHARED)/checks
 endif
 
 # Numba's cache sees edits of a loop's own file only, so the folder is named after all sources that compiled code may use.
-PLAIN := cli client experiments journal mail server
+PLAIN := cli client experiments files journal mail server
 SOURCES := $(shell find src -name '*.py' $(PLAIN:%=-not -path '*/hinged/%/*') | LC_ALL=C sort)
 CACHE := $(CURDIR)/.numba-$(shell cat $(SOURCES) | cksum | cut -d' ' -f1)
 export NUMBA_CACHE_DIR := $(CACHE)

@@ -17,8 +17,8 @@ from scipy import sparse
 import hinged
 from benchmarks.peers import scikit_learn, vowpal_wabbit
 from benchmarks.report import Report, Sheet
-from hinged.evaluate.judging import judge
 from hinged.evaluate.metrics import ranking_metrics
+from hinged.files.judging import judge
 from hinged.io.examples.chunk import Chunk
 from hinged.text import Vocabulary
 

@@ -178,7 +178,7 @@ def test_what_was_learnt_from_a_pipe_before_a_malformed_line_is_saved(call, tmp_
     assert code == 1
     assert is_one_sentence(err.replace(err[: err.index("hinged: ")], ""))
     assert "stdin:7:" in err
-    assert "saved with 6 examples learnt before it" in err
+    assert f"The model {model} was saved with 6 examples learnt before it" in err
     assert hinged.load(model).n_rounds_ == 6
     code, _, err = call("learn", "--model", model, stdin="{oops\n" + good)  # nothing learnt: the model stays as it was
     assert code == 1

@@ -7,6 +7,7 @@ import pytest
 
 import hinged
 from hinged.cli.options import LEARNER, READING, Format, Rule
+from hinged.files.examples import TASKS
 from hinged.io.examples import FORMATS, read
 
 #: Settings that are no options, and why.
@@ -53,6 +54,7 @@ def test_every_option_is_a_setting():
 def test_every_choice_is_the_library_s():
     assert get_args(Rule) == tuple(hinged.rules.RULES)
     assert get_args(Format) == tuple(FORMATS)
+    assert get_args(get_args(get_args(LEARNER["task"])[0])[0]) == tuple(TASKS)
     for name in hinged.rules.RULES:
         assert name in help_of("rule")
     for name in FORMATS:

@@ -121,6 +121,9 @@ def test_options_of_rankings_are_refused_for_one_answer(call, tmp_path):
         code, _, err = call(*command, "--model", model)
         assert code == 2
         assert "rankings of labels" in " ".join(err.replace("│", " ").split())
+    code, _, err = call("evaluate", path, "--label", "answer", "--task", "binary", "--bound")
+    assert code == 2
+    assert "--bound is for rankings of labels" in err
     code, _, err = call("explain", "--model", model, "--label", "yes", '{"a": 1}')
     assert code == 1
     assert is_one_sentence(err)

@@ -16,6 +16,7 @@ from hinged.cli.tables import emit, say
 if TYPE_CHECKING:
     from hinged.bounds.watching import Watched
     from hinged.cli.progress import Foot
+    from hinged.files.judging import Judged
 
 __all__ = ["evaluate"]
 
@@ -93,7 +94,7 @@ class Found(NamedTuple):
     """The learner, its assessment, in which way it was judged, and its bound if asked for."""
 
     learner: Any
-    result: Any
+    result: Judged | None
     how: str
     watched: Watched | None = None
 
@@ -129,9 +130,10 @@ def _judged(inputs: Inputs, plan: Plan) -> Found:
         check_agrees(learner, plan.task, plan.settings, str(plan.model))
         inputs.remember(learner)
         plan = plan._replace(task=task_of(learner))
-    if plan.report is not None and plan.task not in (None, "classify", "rank"):
+    option = "--report" if plan.report is not None else "--bound" if plan.bound else None
+    if option is not None and plan.task not in (None, "classify", "rank"):
         what = "sequences" if plan.task == "sequence" else "this task"
-        raise typer.BadParameter(f"--report draws pages for rankings of labels; leave it out for {what}")
+        raise typer.BadParameter(f"{option} is for rankings of labels; leave it out for {what}")
     with Foot() as foot:
         if learner is not None:
             found = _finished(inputs, learner, plan, foot)
@@ -139,7 +141,7 @@ def _judged(inputs: Inputs, plan: Plan) -> Found:
             found = (_progressive if plan.holdout is None else _held_out)(inputs, plan, foot)
     inputs.report_skipped()
     inputs.check_any()
-    if found.learner is None or not found.result.examples:
+    if found.result is None or not found.result.examples:
         if plan.holdout is not None:
             raise ValueError(
                 f"{inputs.name} has too few examples with a label to hold out a share of {plan.holdout:g}: "
@@ -151,21 +153,21 @@ def _judged(inputs: Inputs, plan: Plan) -> Found:
 
 def _finished(inputs: Inputs, learner: Any, plan: Plan, foot: Foot) -> Found:
     """Judge a model on examples it was not taught."""
-    from hinged.evaluate.judging import judge
+    from hinged.files.judging import judge
 
     return Found(learner, judge(learner, inputs.batches(plan.task, foot), keep=plan.report is not None), FINISHED)
 
 
 def _progressive(inputs: Inputs, plan: Plan, foot: Foot) -> Found:
     """Judge a new learner on each example before it learns it."""
-    from hinged.evaluate.judging import judge
+    from hinged.files.judging import judge
     from hinged.files.stream import learner_for
 
     learner, chunks = learner_for(inputs.batches(plan.task, foot), plan.task, plan.settings)
     if learner is None:
         return Found(None, None, PROGRESSIVE)
     keep = plan.report is not None
-    if not plan.bound or plan.task not in (None, "classify", "rank"):
+    if not plan.bound:
         return Found(learner, judge(learner, chunks, learns=True, keep=keep), PROGRESSIVE)
     from hinged.bounds.watching import Beginning
 
@@ -176,7 +178,7 @@ def _progressive(inputs: Inputs, plan: Plan, foot: Foot) -> Found:
 
 def _held_out(inputs: Inputs, plan: Plan, foot: Foot) -> Found:
     """Let a new learner learn most examples, and judge it on the others."""
-    from hinged.evaluate.judging import judge
+    from hinged.files.judging import judge
     from hinged.files.stream import learn_stream, learner_for, spread
 
     share = plan.holdout or 0.0
@@ -197,8 +199,10 @@ def _held_out(inputs: Inputs, plan: Plan, foot: Foot) -> Found:
 
 
 def _write_report(path: Path, found: Found, name: str) -> None:
+    from hinged.evaluate.assessment import Assessment
     from hinged.evaluate.assessment_page import write_assessment
 
+    assert isinstance(found.result, Assessment)  # other tasks are refused before
     more = ""
     if found.watched is not None:
         from hinged.bounds.drawing import bound_section

@@ -155,7 +155,7 @@ class Session:
         if self.inputs.can_be_read_again() or not learnt:
             return problem
         self.learner.save(self.path)
-        aside = f"{self.path} was saved with {count(learnt, 'example')} learnt before it"
+        aside = f"the model {self.path} was saved with {count(learnt, 'example')} learnt before it"
         return Malformed(problem.problem, aside, problem.hint)
 
     def save(self, exit_code: int) -> None:

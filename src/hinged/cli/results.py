@@ -7,9 +7,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from hinged.cli.tables import bold, count, dim, percent, rows_of, say, shorten
-from hinged.evaluate.assessment import Assessment
-from hinged.evaluate.tags import TagAssessment
-from hinged.evaluate.vectors import VectorAssessment
+from hinged.evaluate.assessment import Assessment, TagAssessment, VectorAssessment
 
 if TYPE_CHECKING:
     from hinged.bounds.watching import Watched
@@ -175,7 +173,9 @@ def _(result: TagAssessment) -> dict[str, Any]:
         "accuracy": result.accuracy,
         "span_f1": result.span_f1,
         "seconds": result.seconds,
-        "labels": [dict(zip(("label", "precision", "recall", "support"), row, strict=True)) for row in result.by_tag()],
+        "labels": [
+            {name: getattr(s, name) for name in ("label", "precision", "recall", "support")} for s in result.by_tag()
+        ],
     }
 
 
@@ -187,7 +187,9 @@ def _(result: TagAssessment, how: str, note: str = "") -> None:
     if result.span_f1 is not None:
         say(f"F1 of spans {percent(result.span_f1)}")
     rows = result.by_tag()
-    cells = [(shorten(tag, 40), f"{p:.3f}", f"{r:.3f}", f"{n:,}") for tag, p, r, n in rows[:SHOWN]]
+    cells = [
+        (shorten(str(s.label), 40), f"{s.precision:.3f}", f"{s.recall:.3f}", f"{s.support:,}") for s in rows[:SHOWN]
+    ]
     _print_table(("tag", "precision", "recall", "support"), cells)
     if len(rows) > SHOWN:
         say(dim(f"… {len(rows) - SHOWN:,} more tags; --json has all"))

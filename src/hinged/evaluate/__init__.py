@@ -4,7 +4,7 @@ from hinged.evaluate.metrics import RankingMetrics, ranking_metrics
 from hinged.evaluate.plots import plot_mistakes, plot_reliability
 from hinged.evaluate.progressive import Progress, progressive
 from hinged.evaluate.report import Run, summarize, write_report
-from hinged.evaluate.tags import span_f1, spans
+from hinged.evaluate.spans import span_f1, spans
 
 __all__ = [
     "Progress",

@@ -1,17 +1,19 @@
-"""How well a model predicts labels and label sets: accuracy, confusion, precision and recall, ranking."""
+"""How well a model does: labels and label sets, answers of one weight vector, tags of sentences."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from hinged.evaluate.metrics import RankingMetrics, ranking_metrics
+from hinged.evaluate.progressive import counted_rounds
+from hinged.evaluate.spans import spans
 
-__all__ = ["Assessment", "LabelScore"]
+__all__ = ["Assessment", "LabelScore", "TagAssessment", "VectorAssessment", "scores_of_pairs"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,27 @@ class LabelScore:
     f1: float  # their harmonic mean
     support: int  # how often it was right
     predicted: int  # how often it was predicted
+
+
+def scores_of_pairs(pairs: Mapping[tuple[Hashable, Hashable], int]) -> list[LabelScore]:
+    """Scores of every label, the most frequent first, from counts of (right, predicted)."""
+    given, said, hit = Counter[Hashable](), Counter[Hashable](), Counter[Hashable]()
+    for (right, predicted), n in pairs.items():
+        given[right] += n
+        said[predicted] += n
+        if right == predicted:
+            hit[right] += n
+    return _scores(given, said, hit)
+
+
+def _scores(given: Counter[Hashable], said: Counter[Hashable], hit: Counter[Hashable]) -> list[LabelScore]:
+    scores = []
+    for label in sorted({*given, *said}, key=lambda label: (-given[label], str(label))):
+        precision = hit[label] / said[label] if said[label] else 0.0
+        recall = hit[label] / given[label] if given[label] else 0.0
+        f1 = 2 * hit[label] / (given[label] + said[label])
+        scores.append(LabelScore(label, precision, recall, f1, given[label], said[label]))
+    return scores
 
 
 @dataclass
@@ -78,9 +101,9 @@ class Assessment:
         self, flags: np.ndarray, ranks: np.ndarray, truth: list[Any], predicted: list[Any], confidence: np.ndarray
     ) -> None:
         """Count examples: their flags and ranks, the right answers, and those predicted."""
-        counted = (flags == 1) | ((flags == 0) & (ranks != 0))
+        counted = counted_rounds(flags, ranks)
         self.examples += len(flags)
-        self.unopposed += int(((flags == 0) & (ranks == 0)).sum())
+        self.unopposed += int((~counted & (flags == 0)).sum())
         self.counted += int(counted.sum())
         self.mistakes += int((flags == 1).sum())
         values, times = np.unique(ranks[counted], return_counts=True)
@@ -125,37 +148,19 @@ class Assessment:
 
     def by_label(self) -> list[LabelScore]:
         """Precision, recall and F1 of every label, the most frequent first."""
-        given, said, hit = self.given, self.said, self.hit
-        if not self.ranks_sets:
-            given, said, hit = Counter(), Counter(), Counter()
-            for (right, says), n in self.pairs.items():
-                given[right] += n
-                said[says] += n
-                if right == says:
-                    hit[right] += n
-        scores = []
-        for label in sorted({*given, *said}, key=lambda label: (-given[label], str(label))):
-            precision = hit[label] / said[label] if said[label] else 0.0
-            recall = hit[label] / given[label] if given[label] else 0.0
-            f1 = 2 * hit[label] / (given[label] + said[label])
-            scores.append(LabelScore(label, precision, recall, f1, given[label], said[label]))
-        return scores
+        return _scores(self.given, self.said, self.hit) if self.ranks_sets else scores_of_pairs(self.pairs)
 
     def averages(self) -> dict[str, LabelScore]:
         """Means over labels: each alike ("macro"), or by how often it occurs ("weighted"), as scikit-learn has them."""
         scores = self.by_label()
+        support, predicted = sum(s.support for s in scores), sum(s.predicted for s in scores)
         out = {}
         for name, weights in {"macro": [1.0] * len(scores), "weighted": [float(s.support) for s in scores]}.items():
             total = sum(weights) or 1.0
             precision, recall, f1 = (
-                (
-                    sum(w * value for w, value in zip(weights, values, strict=True)) / total
-                    for values in zip(*((s.precision, s.recall, s.f1) for s in scores), strict=True)
-                )
-                if scores
-                else (0.0, 0.0, 0.0)
+                sum(w * getattr(s, measure) for w, s in zip(weights, scores, strict=True)) / total
+                for measure in ("precision", "recall", "f1")
             )
-            support, predicted = sum(s.support for s in scores), sum(s.predicted for s in scores)
             out[name] = LabelScore(f"{name} average", precision, recall, f1, support, predicted)
         return out
 
@@ -163,3 +168,115 @@ class Assessment:
         """Wrong answers as (right, predicted, times), the most frequent first."""
         wrong = [(right, says, n) for (right, says), n in self.pairs.items() if right != says]
         return sorted(wrong, key=lambda c: (-c[2], str(c[0]), str(c[1])))[:most]
+
+
+@dataclass
+class VectorAssessment:
+    """How well a model of one score does.
+
+    Attributes
+    ----------
+    task : str
+    examples, skipped, unlabelled : int
+    truth, predicted : list
+        Right answers and predictions, in order; None is the truth of outliers.
+    ranks : list
+        The known labels from low to high.
+    seconds : float
+    """
+
+    task: str
+    truth: list[Any] = field(default_factory=list)
+    predicted: list[Any] = field(default_factory=list)
+    skipped: int = 0
+    unlabelled: int = 0
+    ranks: list[Any] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def examples(self) -> int:
+        """Examples judged."""
+        return len(self.predicted)
+
+    def figures(self) -> dict[str, float]:
+        """The measures of the task, by name.
+
+        Examples
+        --------
+        >>> VectorAssessment("regress", [1.0, 3.0], [2.0, 3.0]).figures()
+        {'mean absolute error': 0.5, 'root mean squared error': 0.7071067811865476, 'R²': 0.5}
+        """
+        if self.task == "outliers":
+            return {"share outside": float(np.mean(np.array(self.predicted) == -1))}
+        if self.task == "regress":
+            y, said = np.array(self.truth, float), np.array(self.predicted, float)
+            spread = float(((y - y.mean()) ** 2).sum())
+            return {
+                "mean absolute error": float(np.abs(y - said).mean()),
+                "root mean squared error": float(np.sqrt(((y - said) ** 2).mean())),
+                "R²": 1.0 - float(((y - said) ** 2).sum()) / spread if spread else 0.0,
+            }
+        right = [a == b for a, b in zip(self.truth, self.predicted, strict=True)]
+        figures = {"accuracy": float(np.mean(right))}
+        if self.task == "ordinal":
+            order = {label: i for i, label in enumerate(self.ranks)}
+            apart = [abs(order[a] - order[b]) for a, b in zip(self.truth, self.predicted, strict=True) if a in order]
+            figures["mean ranks apart"] = float(np.mean(apart)) if apart else 0.0
+        return figures
+
+
+@dataclass
+class TagAssessment:
+    """How many tokens, sentences and spans were right.
+
+    Attributes
+    ----------
+    sentences, whole : int
+        Sentences, and those with every tag right. With a model that learns, a sentence with a new tag is not counted.
+    unlabelled, skipped : int
+        Sentences left out because they have no tags or are malformed.
+    pairs : Counter of (right tag, predicted tag)
+    spans : [right and predicted, right, predicted]
+    seconds : float
+    """
+
+    sentences: int = 0
+    whole: int = 0
+    unlabelled: int = 0
+    skipped: int = 0
+    pairs: Counter = field(default_factory=Counter)
+    spans: list[int] = field(default_factory=lambda: [0, 0, 0])
+    seconds: float = 0.0
+
+    @property
+    def examples(self) -> int:
+        """Sentences judged."""
+        return self.sentences
+
+    def enter(self, right: list[str], predicted: list[Any]) -> None:
+        """Count one sentence."""
+        self.sentences += 1
+        self.whole += right == predicted
+        self.pairs.update(zip(right, predicted, strict=True))
+        there, said = spans(right), spans([str(tag) for tag in predicted])
+        for i, n in enumerate((len(there & said), len(there), len(said))):
+            self.spans[i] += n
+
+    @property
+    def tokens(self) -> int:
+        """Tokens judged."""
+        return sum(self.pairs.values())
+
+    @property
+    def accuracy(self) -> float:
+        """Share of tokens tagged right."""
+        return sum(n for (a, b), n in self.pairs.items() if a == b) / max(1, self.tokens)
+
+    @property
+    def span_f1(self) -> float | None:
+        """F1 of the spans; None if no tag looks like B-X or I-X."""
+        return 2.0 * self.spans[0] / (self.spans[1] + self.spans[2]) if self.spans[1] else None
+
+    def by_tag(self) -> list[LabelScore]:
+        """Precision, recall and F1 of every tag that was right at least once, the most frequent first."""
+        return [score for score in scores_of_pairs(self.pairs) if score.support]

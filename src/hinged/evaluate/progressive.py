@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-__all__ = ["Progress", "progressive"]
+__all__ = ["Progress", "counted_rounds", "progressive", "run_rounds"]
+
+
+def counted_rounds(flags: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Which rounds could be predicted rightly or wrongly: those whose label is known and has a rival."""
+    return (flags == 1) | ((flags == 0) & (ranks != 0))
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Progress:
     @property
     def counted(self) -> int:
         """Rounds that could be predicted rightly or wrongly: neither novel nor unopposed."""
-        return len(self.flags) - self.novel - self.unopposed
+        return int(counted_rounds(self.flags, self.ranks).sum())
 
     @property
     def unopposed(self) -> int:
@@ -89,7 +94,7 @@ class Progress:
         >>> p.mistakes, p.novel, round(p.top(3), 2)
         (2, 1, 0.67)
         """
-        counted = (self.flags == 1) | ((self.flags == 0) & (self.ranks != 0))
+        counted = counted_rounds(self.flags, self.ranks)
         return float((self.ranks[counted] <= k).mean()) if counted.any() else 0.0
 
     @classmethod
@@ -146,19 +151,31 @@ def progressive(
     """
     if isinstance(delay, bool) or not isinstance(delay, int | np.integer) or delay < 0:
         raise ValueError(f"delay must be a whole number of at least 0; got delay={delay!r}.")
+    if not show:
+        return run_rounds(model, X, y, classes, sample_weight, int(delay))
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        total = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else None
+        task = bar.add_task(type(model).__name__, total=total)
+        return run_rounds(model, X, y, classes, sample_weight, int(delay), lambda n: bar.update(task, advance=n))
+
+
+def run_rounds(
+    model: Any,
+    X: Any,
+    y: Any,
+    classes: Any = None,
+    sample_weight: Any = None,
+    delay: int = 0,
+    advance: Callable[[int], object] | None = None,
+) -> Progress:
+    """What `progressive` does; `advance` is called with the number of rounds done since its last call."""
     before = model.n_updates_ if hasattr(model, "n_updates_") else 0
     paid = getattr(model, "total_cost_", 0.0)
     start = time.perf_counter()
-    if show:
-        from rich.console import Console
-        from rich.progress import Progress as Bar
-
-        with Bar(console=Console(stderr=True), transient=True) as bar:
-            total = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else None
-            task = bar.add_task(type(model).__name__, total=total)
-            told = model.learn_rounds(X, y, classes, sample_weight, int(delay), lambda n: bar.update(task, advance=n))
-    else:
-        told = model.learn_rounds(X, y, classes, sample_weight, int(delay))
+    told = model.learn_rounds(X, y, classes, sample_weight, delay, advance)
     seconds = time.perf_counter() - start
     cost = getattr(model, "total_cost_", None)
     cost = float((told.flags == 1).sum()) if cost is None else cost - paid

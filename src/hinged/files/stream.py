@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hinged.evaluate.progressive import run_rounds
 from hinged.files.examples import (
     Examples,
     answers_for,
@@ -127,18 +128,17 @@ def learn_stream(
 
 
 def _learn(model: Any, chunk: Examples, tally: Tally, began: float, going: Callable[[], bool]) -> Tally:
-    before = model.n_updates_ if hasattr(model, "n_updates_") else 0
     # Arrow's own memory is read-only, which would be another type to the compiled loop
     weights = None if chunk.weights is None else np.array(chunk.weights)
     rows, answers = rows_for(model, chunk, True), answers_for(model, chunk)
-    flags, ranks, _ = model.learn_rounds(rows, answers, None, weights, 0, unless_stopped(len(chunk), going))
+    progress = run_rounds(model, rows, answers, sample_weight=weights, advance=unless_stopped(len(chunk), going))
     return tally._replace(
-        rounds=tally.rounds + len(flags),
-        counted=tally.counted + int(((flags == 1) | ((flags == 0) & (ranks != 0))).sum()),
-        novel=tally.novel + int((flags < 0).sum()),
-        unopposed=tally.unopposed + int(((flags == 0) & (ranks == 0)).sum()),
-        mistakes=tally.mistakes + int((flags == 1).sum()),
-        updates=tally.updates + model.n_updates_ - before,
+        rounds=tally.rounds + len(progress.flags),
+        counted=tally.counted + progress.counted,
+        novel=tally.novel + progress.novel,
+        unopposed=tally.unopposed + progress.unopposed,
+        mistakes=tally.mistakes + progress.mistakes,
+        updates=tally.updates + progress.updates,
         labels=len(model.known_labels()),
         features=model.n_known_features,
         seconds=tally.seconds + time.perf_counter() - began,

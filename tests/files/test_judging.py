@@ -10,8 +10,8 @@ from sklearn import metrics as sk
 from tests.cli.streams import examples
 
 import hinged
-from hinged.evaluate.judging import judge
 from hinged.files import explain_one
+from hinged.files.judging import judge
 from hinged.io.examples import read
 
 SETTINGS = [{}, {"rule": "pa1", "sharing": "multi", "features": None}, {"average": True}, {"bits": 8}]

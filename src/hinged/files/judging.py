@@ -4,44 +4,37 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hinged.estimators.labels import in_order
+from hinged.estimators.regressor import Regressor
 from hinged.estimators.scored import Scored
-from hinged.evaluate.assessment import Assessment
-from hinged.evaluate.tags import TagAssessment, tag, tag_then_learn
-from hinged.evaluate.vectors import VectorAssessment, predict, predict_then_learn
-from hinged.files.answers import answer, pieces
+from hinged.estimators.uniclass import Uniclass
+from hinged.evaluate.assessment import Assessment, TagAssessment, VectorAssessment
+from hinged.evaluate.progressive import counted_rounds
+from hinged.files.answers import answer, answer_vectors, pieces
 from hinged.files.examples import Examples, answers_for, labelled, needs_answers, rows_for, task_of
-from hinged.files.vectors import VECTOR_TASKS
+from hinged.files.sentences import Sentences, sentence_rows
+from hinged.files.vectors import VECTOR_TASKS, vector_answers, vector_rows
 from hinged.io.examples.chunk import Chunk
 
 __all__ = ["Judged", "judge"]
 
 
-class Judged(Protocol):
-    """What every kind of assessment counts."""
-
-    unlabelled: int
-    skipped: int
-    seconds: float
-
-    @property
-    def examples(self) -> int:
-        """Examples judged."""
+Judged = Assessment | VectorAssessment | TagAssessment
 
 
 class Family(NamedTuple):
-    """How learners of one family are judged."""
+    """How learners of one family are judged: a new result, and what adds a chunk of examples to it."""
 
-    new: Callable[[Any, bool], Any]
+    new: Callable[[Any, bool], Judged]
     test: Callable[[Any, Any, Any], None]
     test_then_learn: Callable[[Any, Any, Any], None]
 
 
-def judge(model: Any, chunks: Iterable[Examples], learns: bool = False, keep: bool = False) -> Any:
+def judge(model: Any, chunks: Iterable[Examples], learns: bool = False, keep: bool = False) -> Judged:
     """Judge a model on examples from files.
 
     Parameters
@@ -74,6 +67,7 @@ def judge(model: Any, chunks: Iterable[Examples], learns: bool = False, keep: bo
     return result
 
 
+# ------------------------------------------------------------------ labels and label sets
 def _test(model: Any, whole: Chunk, result: Assessment) -> None:
     """Count the predictions of a model that does not learn."""
     for chunk in pieces(model, whole):
@@ -84,7 +78,7 @@ def _test(model: Any, whole: Chunk, result: Assessment) -> None:
             right, unseen = _right_sets(truth, place)
             flags, ranks = _judge_sets(said.scores, right)
             flags[unseen] = 1
-            counted = (flags == 1) | (ranks != 0)
+            counted = counted_rounds(flags, ranks)
             result.add_rankings(said.scores[counted], right[counted])
         else:
             flags, ranks, unseen = _judge_single(said.scores, [place.get(label, -1) for label in truth])
@@ -106,7 +100,7 @@ def _test_then_learn(model: Any, whole: Chunk, result: Assessment) -> None:
         result.unseen += int((flags < 0).sum())
         if result.ranks_sets:
             right, _ = _right_sets(truth, place)
-            counted = (flags >= 0) & (ranks != 0)
+            counted = counted_rounds(flags, ranks)
             known = np.array([len(row) for row in scores])
             result.add_rankings(table[counted], right[counted], known[counted])
             predicted: list[Any] = [
@@ -191,6 +185,53 @@ def _right_sets(truth: list[list[Hashable]], place: dict[Hashable, int]) -> tupl
     return right, unseen
 
 
+# ------------------------------------------------------------------ two labels, numbers, ranks, outliers
+def _predict(model: Any, chunk: Chunk, result: VectorAssessment) -> None:
+    """Count the answers of a model that does not learn."""
+    result.predicted += answer_vectors(model, chunk)[0]
+    result.truth += vector_answers(model, chunk) or [None] * len(chunk)
+    result.ranks = _ranks(model)
+
+
+def _predict_then_learn(model: Any, chunk: Chunk, result: VectorAssessment) -> None:
+    """Count the answer to each example, then learn it; the first of all, and of each label, is not counted."""
+    truth = vector_answers(model, chunk) or [None] * len(chunk)
+    rows = vector_rows(model, chunk, True)
+    for i in range(len(chunk)):
+        row = rows[i] if isinstance(rows, list) else rows[[i]]
+        known = isinstance(model, Regressor | Uniclass) or truth[i] in model.known_labels()
+        if known and hasattr(model, "model_"):
+            result.predicted.append(_plain(model.predict_one(row)))
+            result.truth.append(truth[i])
+        model.learn_one(row, truth[i])
+    result.ranks = _ranks(model)
+
+
+def _ranks(model: Any) -> list[Any]:
+    return [] if isinstance(model, Regressor | Uniclass) else list(model.known_labels())
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+# ------------------------------------------------------------------ tags
+def _tag(model: Any, chunk: Sentences, result: TagAssessment) -> None:
+    """Count the tags of a model that does not learn."""
+    for right, predicted in zip(chunk.answers, model.predict(sentence_rows(model, chunk)), strict=True):
+        result.enter(right, predicted)
+
+
+def _tag_then_learn(model: Any, chunk: Sentences, result: TagAssessment) -> None:
+    """Count the tags of each sentence, then learn it."""
+    for right, features in zip(chunk.answers, sentence_rows(model, chunk), strict=True):
+        known = set(model.known_labels())
+        predicted = model.predict_one(features)
+        model.learn_one(features, right)
+        if known >= set(right):
+            result.enter(right, predicted)
+
+
 LABELS = Family(lambda model, keep: Assessment(task_of(model) == "rank", keep), _test, _test_then_learn)
-VECTORS = Family(lambda model, keep: VectorAssessment(task_of(model)), predict, predict_then_learn)
-TAGS = Family(lambda model, keep: TagAssessment(), tag, tag_then_learn)
+VECTORS = Family(lambda model, keep: VectorAssessment(task_of(model)), _predict, _predict_then_learn)
+TAGS = Family(lambda model, keep: TagAssessment(), _tag, _tag_then_learn)
