@@ -217,7 +217,7 @@ def test_dicts_learn_as_matrices_do_where_the_number_of_features_is_told():
     table = hinged.Classifier("pa1", geometry="entropy", margin=0.3).partial_fit(X, y)
     for x, label in zip(X, y, strict=True):
         model.learn_one({f"w{j}": x[j] for j in np.flatnonzero(x)}, label)
-    names = [int(name[1:]) for name in model._names.listed]
+    names = [int(name[1:]) for name in model.feature_names_]
     np.testing.assert_allclose(model.coef_[:, : len(names)], table.coef_[:, names], atol=1e-13)
     assert (model.n_mistakes_, model.n_updates_) == (table.n_mistakes_, table.n_updates_)
     row = {"w0": 1.0, "w1": 2.0}
@@ -388,7 +388,7 @@ def test_names_beyond_the_declared_number_are_refused_and_change_nothing():
     for _ in range(2):
         with pytest.raises(ValueError, match=r"over 2 features.*; got 3"):
             model.learn_one({"a": 1.0, "c": 1.0}, "x")
-    assert model._names.listed == ["a", "b"]
+    assert model.feature_names_ == ["a", "b"]
     model.learn_one({"a": 1.0, "b": 1.0}, "x")
     assert model.predict_one({"never": 1.0}) in ("x", "y")
 

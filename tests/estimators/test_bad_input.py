@@ -25,7 +25,8 @@ def state(model):
     """Everything a model knows, as plain values."""
     shown = {name: repr(getattr(model, name, None)) for name in ("n_features_in_", "feature_names_in_", "_columns")}
     shown["labels"] = None if model._labels is None else (list(model._labels.labels), dict(model._labels.position))
-    shown["names"] = None if model._names is None else (list(model._names.listed), dict(model._names.column))
+    names = model._parts.reader.names
+    shown["names"] = None if names is None else (list(names.listed), dict(names.column))
     if model._model is not None:
         about, arrays, names = model._state()
         shown |= {"about": about, "all names": names}

@@ -187,8 +187,8 @@ def test_new_names_get_their_columns_in_order_of_appearance(seed, n):
     for row in rows:
         model.learn_one(row, "a")
     names = list(dict.fromkeys(name for row in rows for name in row))
-    assert model._names.listed == names
-    assert hinged.Classifier().partial_fit(rows, ["a"] * 6)._names.listed == names
+    assert model.feature_names_ == names
+    assert hinged.Classifier().partial_fit(rows, ["a"] * 6).feature_names_ == names
 
 
 # ------------------------------------------------------------------ fit
@@ -632,7 +632,7 @@ def by_hand(model, X, y, delay):
             elif len(known) == 1:
                 flags.append(0)
             else:
-                s = model._scores(X[t : t + 1])[0]
+                s = model.scored(X[t : t + 1]).scores[0]
                 r = known.index(y[t])
                 flags.append(int(s[r] <= np.delete(s, r).max()))
         if t >= delay:

@@ -66,7 +66,7 @@ def test_weights_do_not_drift_over_many_rounds(rule, real):
         model.learn(*random_rows(rng, min(rounds, 100_000), real=real), LABELS)
         rounds -= 100_000
     assert drift(model) <= 1e-11
-    np.testing.assert_allclose(model.coef(3).sum(axis=1), 1.0, atol=1e-13)
+    np.testing.assert_allclose(model.coef().sum(axis=1), 1.0, atol=1e-13)
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -86,7 +86,7 @@ def test_weights_stay_right_where_exponents_leave_the_range_of_numbers(rule, sig
         full = np.hstack([theta, -theta]) if signed else theta
         weights = np.exp(full - logsumexp(full, axis=1, keepdims=True))
         weights = weights[:, :12] - weights[:, 12:] if signed else weights
-        np.testing.assert_allclose(model.coef(3), weights, atol=1e-12)
+        np.testing.assert_allclose(model.coef(), weights, atol=1e-12)
         x = np.zeros(12)
         x[rows.indices] = 1.0
         np.testing.assert_allclose(model.score(rows, LABELS)[0], weights @ x, atol=1e-9)

@@ -143,7 +143,8 @@ def test_vowpal_wabbit_is_given_the_very_rows_that_are_learnt():
     model = hinged.TextClassifier().declare(["a", "b"])
     model.learn_one(mail[0], "a")
     for document, line in zip(mail[1:], row_lines(mail)[1:], strict=True):
-        read = model._model.read(model._parse([document], grow=True).rows)
+        model.text_space_.partial_fit([document])
+        read = model.model_.read(model.read([document]))
         given = [pair.split(":") for pair in line.split()]
         assert [int(f) for f, _ in given] == read[0].tolist()
         assert [np.float32(v) for _, v in given] == read[1].tolist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from hinged.estimators.base import Reading
+from hinged.estimators.stream import Reading
 from hinged.loops.labels import Targets
 from hinged.loops.rows import Rows
 

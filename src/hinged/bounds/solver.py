@@ -13,9 +13,9 @@ from hinged.bounds.ascent import Problem, Weights, ascend
 from hinged.bounds.comparators import Comparator, check_cap, entropy_of, losses, read
 from hinged.bounds.entropy_ascent import entropic_hindsight
 from hinged.bounds.streams import Stream
-from hinged.estimators.label_weights import LARGEST_DENSE
 from hinged.estimators.settings import whole
 from hinged.loops.columns import PER_LABEL
+from hinged.loops.state import LARGEST_DENSE
 
 __all__ = ["Hindsight", "hindsight"]
 

@@ -19,6 +19,7 @@ from sklearn.base import clone
 from hinged.bounds.label_features import label_features
 from hinged.bounds.trials import are_trials, trial_rounds
 from hinged.estimators import Classifier, Ranker
+from hinged.estimators.stream import read_stream
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, Columns, sq_distance
 from hinged.loops.labels import Targets
 from hinged.rules.table import positive
@@ -215,7 +216,7 @@ def as_stream(X: Any, y: Any = None, classes: Any = None, *, like: Any = None, m
     if not hasattr(like, "model_"):  # labels declared in advance, in their order
         for label in like.known_labels():
             model.declare([label])
-    read = model.read_stream(X, y, classes)
+    read = read_stream(model, X, y, classes)
     memory, right, labels = read.new_model(), read.targets, read.labels
     known = _known_before(right, read.n_known)
     constrained = _constrained(right, known)

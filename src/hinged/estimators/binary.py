@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from hinged.estimators.holding import Held
 from hinged.estimators.labelled_vector import LabelledVector
 from hinged.estimators.labels import LabelIndex
+from hinged.estimators.parameters import documented
 from hinged.loops.vector_model import BINARY
 from hinged.rules.table import ON_ONE
 
 __all__ = ["BinaryClassifier"]
 
-STEPPING = ("rule", "C", "margin")
-BUILT_FOR = ("kernel", "budget", "scaling", "normalize", "average", "bias", "dtype")
 
-
+@documented
 class BinaryClassifier(ClassifierMixin, LabelledVector):
     """Online learner of two labels on one weight vector: the sign of the score is the answer.
 
@@ -28,36 +25,11 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
     ----------
     rule : "perceptron", "pa", "pa1" or "pa2", default "pa1"
         C on a mistake; the smallest move that meets the margin; the same, no longer than C; the same, softened.
-    C : float, default 1.0
-        Longest step, positive. Small for noisy labels; inf for the plain step.
+    {C}
     margin : float, default 1.0
         How far on its own side of 0 a score must lie.
-    kernel : hinged.mercer kernel or function, optional
-        What takes the place of inner products; docs/kernels.md.
-    scaling : None or "idf", default None
-        "idf" multiplies every value by how rare its feature has been so far.
-    normalize : bool, default False
-        Divide each row by its L2 norm.
-    average : bool, default False
-        Answer with the mean of the weights after each round.
-    bias : float, default 0.0
-        Value of a constant feature; 0 for none.
-    class_weight : dict of label → weight, "balanced" (fit only) or None
-        Multiplies the sample weights.
-    n_features : int, optional
-        Width of the input, where it is known in advance.
-    epochs : int, default 1
-        Passes over the rows in `fit`.
-    shuffle : bool, default False
-        Another order in each epoch of `fit`.
-    random_state : int, RandomState or None
-        For `shuffle`.
-    device : "cpu", "cuda" or "auto", default "cpu"
-        Where a kernel is computed.
-    budget : int or hinged.mercer.Budget, optional
-        With a kernel, how many past rows are remembered at most, and which go; `dual_` is None then.
-    dtype : float32, float64 or None
-        Type of the weights; None takes the first input's.
+    {kernel, scaling, normalize, average, bias, class_weight, n_features, epochs, shuffle, random_state, device}
+    {budget, dtype}
 
     Attributes
     ----------
@@ -88,9 +60,8 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
 
     _task = BINARY
     _rules = ON_ONE
-    _stepping = STEPPING
-    _built_for = BUILT_FOR
-    _as_set: ClassVar = attrgetter(*STEPPING, *BUILT_FOR)
+    _stepping = ("rule", "C", "margin")
+    _built_for = ("kernel", "budget", "scaling", "normalize", "average", "bias", "dtype")
 
     def __init__(
         self,
@@ -112,29 +83,13 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
         budget: Any = None,
         dtype: Any = None,
     ) -> None:
-        self.rule = rule
-        self.C = C
-        self.margin = margin
-        self.kernel = kernel
-        self.scaling = scaling
-        self.normalize = normalize
-        self.average = average
-        self.bias = bias
-        self.class_weight = class_weight
-        self.n_features = n_features
-        self.epochs = epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.device = device
-        self.budget = budget
-        self.dtype = dtype
+        self._store(locals())
 
     def _admit(self, new: list[Hashable]) -> None:
-        labels, model = self._held
-        known = list(labels.labels) if labels is not None else []
+        known = list(self.known_labels())
         for label in new:
             known = self._after(known, label)
-        self._held = Held(LabelIndex(known), model)
+        self._parts = self._parts._replace(labels=LabelIndex(known))
 
     def _after(self, known: list[Hashable], new: Hashable) -> list[Hashable]:
         if len(known) == 2:

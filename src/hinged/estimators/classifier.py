@@ -9,14 +9,16 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
-from hinged.estimators.base import LabelEstimator
-from hinged.estimators.labels import as_array, as_labels
+from hinged.estimators.label_learner import LabelLearner
+from hinged.estimators.labels import LabelIndex, as_array, as_labels
+from hinged.estimators.parameters import documented
 from hinged.loops.ledger import COST
 
 __all__ = ["Classifier"]
 
 
-class Classifier(ClassifierMixin, LabelEstimator):
+@documented
+class Classifier(ClassifierMixin, LabelLearner):
     """Online multiclass learner: predicts one label, is told the right one, learns in microseconds.
 
     Labels are any hashable and may appear at any time; so may features. See docs/which_rule.md for choosing.
@@ -26,8 +28,7 @@ class Classifier(ClassifierMixin, LabelEstimator):
     rule : str, hinged.rules.Mira, hinged.rules.Optimal or a compiled function, default "pa1"
         How far to move: "perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira",
         "uniform", or your own (docs/adding_a_rule.md).
-    C : float, default 1.0
-        Longest step, positive. Small for noisy labels; inf for the plain step.
+    {C}
     sharing : "multi", "single", "hybrid" or hinged.sharing.Groups, default "multi"
         Whose weights move: one vector per label, one shared by all, both, or one per set of labels.
     features : str, object of hinged.features or callable, default None
@@ -43,34 +44,8 @@ class Classifier(ClassifierMixin, LabelEstimator):
         pairs (others cost 1), or a function of both. A pair's margin is then √ρ in place of `margin`.
     constraint : "max-loss" or "prediction", default "max-loss"
         With costs, which pair the rules on one pair take: the one with the largest loss, or that of the prediction.
-    kernel : hinged.mercer kernel or function, optional
-        What takes the place of inner products: `Polynomial(a, d)`, `Gaussian(gamma)`, `Centred(gamma)` for shared
-        vectors, or a function of two matrices; docs/kernels.md.
-    scaling : None or "idf", default None
-        "idf" multiplies every value by how rare its feature has been so far.
-    normalize : bool, default False
-        Divide each row by its L2 norm.
-    average : bool, default False
-        Answer with the mean of the weights after each round.
-    bias : float, default 0.0
-        Value of a constant feature; 0 for none, which is right for normalised text.
-    class_weight : dict of label → weight, "balanced" (fit only) or None
-        Multiplies the sample weights.
-    n_features : int, optional
-        Width of the input, where it is known in advance: matrices up to that width are welcome at any time, the
-        columns they lack count as zeros.
-    epochs : int, default 1
-        Passes over the rows in `fit`.
-    shuffle : bool, default False
-        Another order in each epoch of `fit`.
-    random_state : int, RandomState or None
-        For `shuffle`.
-    device : "cpu", "cuda" or "auto", default "cpu"
-        Where a kernel is computed.
-    budget : int or hinged.mercer.Budget, optional
-        With a kernel, how many past rows are remembered at most, and which go; `dual_` is None then.
-    dtype : float32, float64 or None
-        Type of the weights; None takes the first input's (float32 stays, all else becomes float64).
+    {kernel, scaling, normalize, average, bias, class_weight, n_features, epochs, shuffle, random_state, device}
+    {budget, dtype}
 
     Attributes
     ----------
@@ -128,17 +103,16 @@ class Classifier(ClassifierMixin, LabelEstimator):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores (rows, labels) in the order of `classes_`; with two labels (rows,), the second minus the first."""
-        scores = self._scores(X)
+        scores = super().decision_function(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def _answers(self, y: Any, n: int) -> Sequence[Hashable]:
         return as_labels(y, n)
 
-    def _known_answer(self, y: Hashable) -> np.ndarray | None:
+    def _known_answer(self, y: Hashable, labels: LabelIndex) -> np.ndarray | None:
         """Position of a label that is known, as the loop reads it; None for any other answer."""
-        labels = self._labels
         try:
-            return np.array([labels.position[y]]) if labels is not None else None
+            return np.array([labels.position[y]])
         except (KeyError, TypeError):
             return None
 

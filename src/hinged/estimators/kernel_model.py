@@ -7,17 +7,18 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from hinged.estimators.kernel_rows import (
     as_dense,
     as_sparse,
     mostly_zeros,
-    part_of,
-    part_of_rows,
     remembered,
     room_for,
     spelt,
+    with_targets,
 )
+from hinged.estimators.reader import part_of
 from hinged.loops.explain import Share
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import (
@@ -52,7 +53,7 @@ AT_ONCE = 1 << 24
 
 
 class KernelModel:
-    """Past rows with their coefficients, and counts; its heirs say what a round is.
+    """Past rows with their coefficients, and counts; subclasses say what a round is.
 
     Parameters
     ----------
@@ -148,6 +149,20 @@ class KernelModel:
         machine = self.machine.copy()
         X, beyond = self.read(rows, machine)
         return [Share(t, value, True) for t, value in machine.shares(X[:1], at, float(beyond[0])).items()]
+
+    @property
+    def remembered(self) -> Any:
+        """The remembered rows, their rounds and coefficients."""
+        machine: Any = self.machine
+        return (machine.shared if machine.own is None else machine.own).filled
+
+    def support_vectors(self) -> Any:
+        """The remembered rows (steps, features); a sparse array, where rows are kept so."""
+        rows = self.remembered.rows
+        if not isinstance(rows, Sparse):
+            return rows.copy()
+        parts = rows.data.copy(), rows.indices.copy(), rows.indptr.copy()
+        return csr_array(parts, shape=(len(rows), self.n_features))
 
     # ------------------------------------------------------------------ keeping
     def copy(self) -> Self:
@@ -262,11 +277,11 @@ class KernelLabelModel(KernelModel):
                 judged = first + delay
                 if delay > 0 and judged < n:  # what counts is the prediction, by the model of its moment
                     one = slice(judged, judged + 1)
-                    self._judge(*part_of(rows, targets, one), told.part(one))
+                    self._judge(*with_targets(rows, targets, one), told.part(one))
                 if first < 0:
                     continue
                 part = slice(first, min(n, first + step))
-                rounds = self._run(*part_of(rows, targets, part), len(labels))
+                rounds = self._run(*with_targets(rows, targets, part), len(labels))
                 if delay == 0:
                     rounds.tell(told.part(part))
                 else:
@@ -308,7 +323,7 @@ class KernelLabelModel(KernelModel):
         if not len(labels):
             return out
         for first in range(0, n, step):
-            X, beyond = self.read(part_of_rows(rows, slice(first, first + step)), machine)
+            X, beyond = self.read(part_of(rows, slice(first, first + step)), machine)
             out[first : first + step] = machine.scores(X, len(labels), beyond, self.tile or TILE)
         return out
 

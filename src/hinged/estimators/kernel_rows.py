@@ -9,11 +9,12 @@ import numpy as np
 from sklearn import get_config
 
 from hinged.estimators.dicts import BEYOND
+from hinged.estimators.reader import part_of
 from hinged.loops.labels import Targets
 from hinged.loops.rows import LEAST_SQUARES, Dense, Rows
 from hinged.mercer.sparse import Sparse
 
-__all__ = ["as_dense", "as_sparse", "mostly_zeros", "part_of", "part_of_rows", "remembered", "room_for", "spelt"]
+__all__ = ["as_dense", "as_sparse", "mostly_zeros", "remembered", "room_for", "spelt", "with_targets"]
 
 #: Columns from which on, and share of values below which, rows are kept sparse.
 WIDE, FULL = 512, 0.1
@@ -113,14 +114,7 @@ def remembered(arrays: dict[str, np.ndarray], name: str) -> Any:
     return Sparse(indptr, indices, data)
 
 
-def part_of_rows(rows: Rows | Dense, some: slice) -> Rows | Dense:
-    """Some of the rows."""
-    if isinstance(rows, Dense):
-        return Dense(rows.values[some])
-    return Rows(rows.indptr[some.start : some.stop + 1], rows.indices, rows.data)
-
-
-def part_of(rows: Rows | Dense, targets: Targets, some: slice) -> tuple[Rows | Dense, Targets]:
+def with_targets(rows: Rows | Dense, targets: Targets, some: slice) -> tuple[Rows | Dense, Targets]:
     """Some of the rows, with their targets."""
     indptr = targets.indptr[some.start : some.stop + 1]
-    return part_of_rows(rows, some), Targets(indptr, targets.labels, targets.weights[some])
+    return part_of(rows, some), Targets(indptr, targets.labels, targets.weights[some])

@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from hinged.estimators.holding import Held, at_one_moment
 from hinged.estimators.labels import LabelIndex, as_labels, in_order, to_declare
-from hinged.estimators.vectors import VectorEstimator, part
+from hinged.estimators.parts import at_one_moment
+from hinged.estimators.reader import Checked, part_of
+from hinged.estimators.vectors import VectorLearner
 from hinged.loops.ledger import NOVEL
 from hinged.loops.rows import Rows
 
@@ -20,7 +21,7 @@ __all__ = ["LabelledVector"]
 FEW = 32  # labels that are quicker compared than looked up
 
 
-class LabelledVector(VectorEstimator):
+class LabelledVector(VectorLearner):
     """One weight vector whose answers are labels."""
 
     def declare(self, labels: Iterable[Hashable]) -> Self:
@@ -100,13 +101,13 @@ class LabelledVector(VectorEstimator):
             if end > first:
                 ids = np.fromiter(map(position.__getitem__, answers[first:end]), np.int64, end - first)
                 flags[first:end], losses[first:end] = self._model.learn(
-                    part(rows, slice(first, end)), self._targets(ids), weights[first:end], judged=len(position) > 1
+                    part_of(rows, slice(first, end)), self._targets(ids), weights[first:end], judged=len(position) > 1
                 )
-            if end < n:  # a label nobody has met
+            if end < n:  # a new label
                 weight = weights[end : end + 1]
                 flags[end] = -1
                 self._model.learn(
-                    part(rows, slice(end, end + 1)), self._targets(np.zeros(1, np.int64)), weight, judged=False
+                    part_of(rows, slice(end, end + 1)), self._targets(np.zeros(1, np.int64)), weight, judged=False
                 )
                 self._model.ledger.counts[NOVEL] += 1
                 if not len(weight) or weight[0] > 0:
@@ -129,12 +130,12 @@ class LabelledVector(VectorEstimator):
         return ids
 
     def _begin(self) -> None:
-        self._held = Held(LabelIndex(), self._held.model) if self._labels is None else self._held
+        """Labels that were declared need no preparation here."""
 
-    def _expect(self, answers: list) -> None:
-        self.declare(self._labels_of(answers))
+    def _expect(self, checked: Checked) -> None:
+        self.declare(self._labels_of(checked.answers))
 
-    def _expect_classes(self, classes: Any, answers: list) -> None:
+    def _expect_classes(self, classes: Any, checked: Checked) -> None:
         if classes is not None:
             self.declare(classes)
 
@@ -142,25 +143,24 @@ class LabelledVector(VectorEstimator):
     @at_one_moment
     def decision_function(self, X: Any) -> np.ndarray:
         """⟨w, x⟩ of each row, (rows,)."""
-        return self._fitted().score(self._parse(X, grow=False).rows)
+        return self._fitted().score(self._rows(X))
 
     @at_one_moment
     def predict_one(self, x: Any) -> Hashable | None:
         """The label of one row; None before any is known."""
-        labels, model = self._held
+        labels, model, _ = self._parts
         if labels is None or model is None or not len(labels):
             return None
-        score = model.score(self._parse(self._one_row(x), grow=False).rows)
+        score = model.score(self._row(x))
         return labels.labels[int(self._decided(score, model, len(labels))[0])]
 
     @at_one_moment
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row."""
-        self._fitted()
-        labels, model = self._held
-        if labels is None or model is None or not len(labels):
+        model, labels = self._fitted(), self._labels
+        if labels is None or not len(labels):
             raise NotFittedError("no label is known, so none can be predicted; learn some rows, or declare labels.")
-        scores = model.score(self._parse(X, grow=False).rows)
+        scores = model.score(self._rows(X))
         return labels.array()[self._decided(scores, model, len(labels))]
 
     @abstractmethod

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from hinged.estimators.holding import Held, at_one_moment
 from hinged.estimators.labelled_vector import LabelledVector
 from hinged.estimators.labels import LabelIndex, as_labels
+from hinged.estimators.parameters import documented
+from hinged.estimators.parts import at_one_moment
 from hinged.loops.vector_model import ORDINAL
 from hinged.rules.table import RULES
 from hinged.tasks.ordinal import rank_of
 
 __all__ = ["OrdinalClassifier"]
 
-STEPPING = ("rule", "C", "margin")
-BUILT_FOR = ("order", "scaling", "normalize", "average", "bias", "dtype")
 
-
+@documented
 class OrdinalClassifier(ClassifierMixin, LabelledVector):
     """Online learner of ranks: one score for each row, and thresholds that cut it into ranks.
 
@@ -41,8 +39,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         below or above all known ones, not between them.
     margin : float, default 1.0
         How far from every threshold a score must lie.
-    scaling, normalize, average, bias, n_features, epochs, shuffle, random_state, dtype
-        As in `BinaryClassifier`.
+    {scaling, normalize, average, bias, n_features, epochs, shuffle, random_state, dtype}
 
     Attributes
     ----------
@@ -74,9 +71,8 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
 
     _task = ORDINAL
     _rules = tuple(RULES)
-    _stepping = STEPPING
-    _built_for = BUILT_FOR
-    _as_set: ClassVar = attrgetter(*STEPPING, *BUILT_FOR)
+    _stepping = ("rule", "C", "margin")
+    _built_for = ("order", "scaling", "normalize", "average", "bias", "dtype")
 
     def __init__(
         self,
@@ -95,19 +91,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         random_state: Any = None,
         dtype: Any = None,
     ) -> None:
-        self.rule = rule
-        self.C = C
-        self.order = order
-        self.margin = margin
-        self.scaling = scaling
-        self.normalize = normalize
-        self.average = average
-        self.bias = bias
-        self.n_features = n_features
-        self.epochs = epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.dtype = dtype
+        self._store(locals())
 
     @property
     def thresholds_(self) -> np.ndarray:
@@ -121,7 +105,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         A row that lies on the threshold, at exactly 0, is of the upper rank: the paper's definition.
         """
         model = self._fitted()
-        scores, threshold = model.score(self._parse(X, grow=False).rows), _only_threshold(model)
+        scores, threshold = model.score(self._rows(X)), _only_threshold(model)
         return scores if threshold is None else scores - threshold
 
     @at_one_moment
@@ -152,9 +136,8 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         if self.order is not None:
             self._admit([])
         elif self._labels is not None:  # declared before there was a model
-            labels, model = self._held
-            assert labels is not None
-            self._held = Held(labels, model.with_thresholds(0, max(0, len(labels) - 1)))
+            model = self._model.with_thresholds(0, max(0, len(self._labels) - 1))
+            self._parts = self._parts._replace(model=model)
 
     def _admit(self, new: list[Hashable]) -> None:
         before = [] if self._labels is None else list(self._labels.labels)
@@ -162,12 +145,12 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         for label in sorted(new) if len(new) > 1 else new:  # type: ignore[type-var]
             if label not in known:
                 known = self._after(known, label)
-        model = self._held.model
+        model = self._model
         if model is not None:
             low = known.index(before[0]) if before else 0
             n_new = max(0, len(known) - 1) - len(model.vector.b)
             model = model.with_thresholds(min(low, n_new), max(0, n_new - low))
-        self._held = Held(LabelIndex(known), model)
+        self._parts = self._parts._replace(labels=LabelIndex(known), model=model)
 
     def _after(self, known: list[Hashable], new: Any) -> list[Hashable]:
         if self.order is not None:

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from hinged.estimators.base import LabelEstimator
-from hinged.estimators.holding import at_one_moment
+from hinged.estimators.label_learner import LabelLearner
 from hinged.estimators.label_sets import as_label_sets
 from hinged.estimators.labels import as_array
+from hinged.estimators.learner import Learner
+from hinged.estimators.parts import at_one_moment
+from hinged.estimators.settings import Settled
 from hinged.loops.ledger import THRESHOLD
 
 __all__ = ["Ranker"]
 
 
-class Ranker(LabelEstimator):
+class Ranker(LabelLearner):
     """Online multilabel ranker: every right label of a row should score above every other one.
 
     Takes the parameters of `Classifier`; `y` holds a collection of labels per row, or is an indicator matrix, whose
@@ -37,6 +39,7 @@ class Ranker(LabelEstimator):
 
     task = "rank"
 
+    _forgotten = (*Learner._forgotten, "_columns", "_column")
     _columns: dict[Hashable, Hashable] | None = None  # where y is an indicator matrix: its columns and their labels
     _column: bool = False  # whether y is one column of labels
 
@@ -74,12 +77,13 @@ class Ranker(LabelEstimator):
         truth = np.array([[label in right for label in labels] for right in sets], np.int64)
         return float(label_ranking_average_precision_score(truth, scores, sample_weight=sample_weight))
 
-    def _settle(self, dtype: Any = np.float64) -> Any:
+    def check_settings(self) -> Settled:
+        """Check every setting, by name; return what they stand for. A ValueError says what was wrong."""
         if self.cost is not None:
             raise ValueError(
                 "cost is for one right label per row, so for a Classifier; a Ranker has none. Leave it out."
             )
-        return super()._settle(dtype)
+        return super().check_settings()
 
     def _answers(self, y: Any, n: int) -> list:
         told = as_label_sets(y, n, self._columns, self._column)
@@ -94,8 +98,8 @@ class Ranker(LabelEstimator):
             return y.reshape(1, -1)
         return [y]
 
-    def _known_answer(self, y: Any) -> None:
-        """Label sets go the usual way."""
+    def _known_answer(self, y: Any, labels: Any) -> None:
+        """Label sets have no quick path."""
 
     def _flat(self, answers: list) -> tuple[np.ndarray, list]:
         indptr = np.concatenate([[0], np.cumsum([len(s) for s in answers], dtype=np.int64)]).astype(np.int64)

@@ -4,63 +4,36 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import column_or_1d
 
-from hinged.estimators.holding import at_one_moment
 from hinged.estimators.inputs import LARGEST
 from hinged.estimators.labels import given
-from hinged.estimators.reading import Batch
-from hinged.estimators.settings import check_sizes
-from hinged.estimators.vectors import VectorEstimator
+from hinged.estimators.parameters import documented
+from hinged.estimators.parts import at_one_moment
+from hinged.estimators.reader import Batch
+from hinged.estimators.vectors import VectorLearner
 from hinged.loops.vector_model import REGRESSION
 from hinged.rules.table import UP_TO_THE_MARGIN
 
 __all__ = ["Regressor"]
 
-STEPPING = ("rule", "C", "epsilon")
-BUILT_FOR = ("kernel", "budget", "scaling", "normalize", "average", "bias", "dtype")
 
-
-class Regressor(RegressorMixin, VectorEstimator):
+@documented
+class Regressor(RegressorMixin, VectorLearner):
     """Online learner of numbers: predicts one, is told the right one, and moves until it is within ε of it.
 
     Parameters
     ----------
     rule : "pa", "pa1" or "pa2", default "pa1"
         The smallest move that comes within ε; the same, no longer than C; the same, softened by 1/(2C).
-    C : float, default 1.0
-        Longest step, positive. Small for noisy targets; inf for the plain step.
+    {C}
     epsilon : float, default 0.1
         Errors up to this size are no loss; in the targets' unit, not negative.
-    kernel : hinged.mercer kernel or function, optional
-        What takes the place of inner products; docs/kernels.md.
-    scaling : None or "idf", default None
-        "idf" multiplies every value by how rare its feature has been so far.
-    normalize : bool, default False
-        Divide each row by its L2 norm.
-    average : bool, default False
-        Answer with the mean of the weights after each round.
-    bias : float, default 0.0
-        Value of a constant feature; 0 for none. Targets far from 0 need one, or are better centred.
-    n_features : int, optional
-        Width of the input, where it is known in advance.
-    epochs : int, default 1
-        Passes over the rows in `fit`.
-    shuffle : bool, default False
-        Another order in each epoch of `fit`.
-    random_state : int, RandomState or None
-        For `shuffle`.
-    device : "cpu", "cuda" or "auto", default "cpu"
-        Where a kernel is computed.
-    budget : int or hinged.mercer.Budget, optional
-        With a kernel, how many past rows are remembered at most, and which go; `dual_` is None then.
-    dtype : float32, float64 or None
-        Type of the weights; None takes the first input's.
+    {kernel, scaling, normalize, average, bias, n_features, epochs, shuffle, random_state, device, budget, dtype}
 
     Attributes
     ----------
@@ -88,9 +61,8 @@ class Regressor(RegressorMixin, VectorEstimator):
 
     _task = REGRESSION
     _rules = UP_TO_THE_MARGIN
-    _stepping = STEPPING
-    _built_for = BUILT_FOR
-    _as_set: ClassVar = attrgetter(*STEPPING, *BUILT_FOR)
+    _stepping = ("rule", "C", "epsilon")
+    _built_for = ("kernel", "budget", "scaling", "normalize", "average", "bias", "dtype")
 
     def __init__(
         self,
@@ -111,43 +83,28 @@ class Regressor(RegressorMixin, VectorEstimator):
         budget: Any = None,
         dtype: Any = None,
     ) -> None:
-        self.rule = rule
-        self.C = C
-        self.epsilon = epsilon
-        self.kernel = kernel
-        self.scaling = scaling
-        self.normalize = normalize
-        self.average = average
-        self.bias = bias
-        self.n_features = n_features
-        self.epochs = epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.device = device
-        self.budget = budget
-        self.dtype = dtype
+        self._store(locals())
 
     @at_one_moment
     def predict(self, X: Any) -> np.ndarray:
         """The number of each row."""
-        return self._fitted().score(self._parse(X, grow=False).rows)
+        return self._fitted().score(self._rows(X))
 
     @at_one_moment
     def predict_one(self, x: Any) -> float:
         """The number of one row; 0 before anything is learnt."""
         if self._model is None:
             return 0.0
-        return float(self._model.score(self._parse(self._one_row(x), grow=False).rows)[0])
+        return float(self._model.score(self._row(x))[0])
 
     @property
     def classes_(self) -> np.ndarray:
         raise AttributeError("a Regressor predicts numbers and has no classes_.")
 
-    def _epsilon(self, dtype: str) -> float:
+    def _epsilon(self) -> float:
         value = self.epsilon
         if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) < math.inf:
             raise ValueError(f"epsilon must be a finite number that is not negative; got epsilon={value!r}. Try 0.1.")
-        check_sizes({"epsilon": float(value)}, dtype)
         return float(value)
 
     def _answers(self, y: Any, n: int) -> np.ndarray:

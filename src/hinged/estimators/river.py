@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hinged.estimators.learning import Learns
+from hinged.estimators.row_learner import RowLearner
 
 __all__ = ["to_river"]
 
 
-def to_river(model: Learns) -> Any:
+def to_river(model: RowLearner) -> Any:
     """A River estimator around a model, for its pipelines, metrics, grids of parameters and ensembles.
 
     The model inside goes on learning; it is the wrapper's ``model``. A `Classifier`, `BinaryClassifier`,

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hinged.loops.ledger import lead_bin
+from hinged.estimators.protocol import LabelModelLike
+from hinged.loops.ledger import THRESHOLD, lead_bin
 
 __all__ = ["Scored", "confidence_by_bin"]
 
@@ -32,6 +33,11 @@ class Scored(NamedTuple):
     scores: np.ndarray
     threshold: float
     leads: np.ndarray
+
+    @classmethod
+    def by(cls, labels: tuple[Hashable, ...], model: LabelModelLike, scores: np.ndarray) -> Scored:
+        """Scores with what the model knows of thresholds and confidence."""
+        return cls(labels, scores, float(model.ledger.sums[THRESHOLD]), model.ledger.leads.copy())
 
     @property
     def gap(self) -> np.ndarray:

@@ -9,10 +9,8 @@ from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_random_state
 
-from hinged.estimators.holding import Held
 from hinged.estimators.inputs import check_caps, check_weights
 from hinged.estimators.labels import LabelIndex, check_labels, to_declare
 from hinged.estimators.settings import check_sizes, whole
@@ -29,7 +27,6 @@ __all__ = ["SequenceTagger"]
 CONSTRAINTS = {"prediction": PREDICTION, "max-loss": MAX_LOSS, "additive": ADDITIVE}
 #: Settings a learner may change between rounds, and those its memory is built for.
 STEPPING, BUILT_FOR = ("rule", "C", "cost", "constraint", "n_best"), ("average", "dtype")
-LEARNT_NAMES = ("_held", "_names", "_learnt_with", "n_features_in_")
 
 
 class Read(NamedTuple):
@@ -40,7 +37,7 @@ class Read(NamedTuple):
     weights: np.ndarray
 
 
-class SequenceTagger(Tagging, BaseEstimator):
+class SequenceTagger(Tagging):
     """Online learner of one tag per token, where what a token is depends on its neighbours.
 
     A sequence of tags scores what its tokens' features say of each tag, plus what follows what; the best of all
@@ -101,7 +98,16 @@ class SequenceTagger(Tagging, BaseEstimator):
 
     task = "sequence"
 
-    _learnt_with: tuple | None = None
+    _set_to: tuple | None = None
+    rule: Any
+    C: float
+    cost: Any
+    constraint: str
+    n_best: int
+    average: bool
+    epochs: int
+    shuffle: bool
+    random_state: Any
 
     def __init__(
         self,
@@ -117,16 +123,7 @@ class SequenceTagger(Tagging, BaseEstimator):
         random_state: Any = None,
         dtype: Any = None,
     ) -> None:
-        self.rule = rule
-        self.C = C
-        self.cost = cost
-        self.constraint = constraint
-        self.n_best = n_best
-        self.average = average
-        self.epochs = epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.dtype = dtype
+        self._store(locals())
 
     # ------------------------------------------------------------------ learning
     def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Self:
@@ -151,7 +148,7 @@ class SequenceTagger(Tagging, BaseEstimator):
         n = len(read.batch.sentences.ends) - 1
         for _ in range(epochs):
             fresh._learn(read, rng.permutation(n) if self.shuffle else np.arange(n))
-        self._become(fresh, {*self.get_params(deep=False), "_lock", "_notes"}, LEARNT_NAMES)
+        self._become(fresh)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, lengths: Any = None) -> Self:
@@ -178,7 +175,7 @@ class SequenceTagger(Tagging, BaseEstimator):
             if self._model is not None:
                 self._model.declare(len(known) + len(new))  # first: readers go by the tags
             known.extend(new)
-            self._held = Held(known, self._model)
+            self._parts = self._parts._replace(labels=known)
         return self
 
     def learn_rounds(
@@ -222,13 +219,14 @@ class SequenceTagger(Tagging, BaseEstimator):
         if self._model is None:
             model = self._new_model(batch.dtype, after)
             model.declare(len(known))
-            self._held, self._edited = Held(known, model), False
+            self._parts, self._edited = self._parts._replace(labels=known, model=model), False
         model = self._keep_up(after)
         with self._between_rounds():
-            width = max(batch.width, getattr(self, "n_features_in_", 0))
-            model.widen(len(self._names) if self._names is not None else width)
-            if self._names is None:
-                self.n_features_in_ = width  # last: readers go by it
+            reader = self._parts.reader
+            width = max(batch.width, reader.n_known)
+            model.widen(width)
+            if reader.names is None:
+                self._parts = self._parts._replace(reader=reader._replace(width=width))  # last: readers go by it
             cost = self._asked(after) if callable(self.cost) else None
             try:
                 return model.learn(batch.sentences, ids, order, weights, len(after), cost, delay, advance)
@@ -299,9 +297,9 @@ class SequenceTagger(Tagging, BaseEstimator):
         wish, rho = self._settle(labels)
         assert self._model is not None
         now = tuple(getattr(self, name) for name in BUILT_FOR)
-        if self._learnt_with is None:
-            self._learnt_with = now
-        for name, before, value in zip(BUILT_FOR, self._learnt_with, now, strict=True):
+        if self._set_to is None:
+            self._set_to = now
+        for name, before, value in zip(BUILT_FOR, self._set_to, now, strict=True):
             if before != value:
                 raise ValueError(
                     f"{name} cannot change once something is learnt; it was {before!r}, now {value!r}. "

@@ -1,4 +1,4 @@
-"""An estimator's settings, checked together and turned into what the loops need."""
+"""A learner's settings, checked together and resolved into what the loops need."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.estimators.geometry import check_entropic
 from hinged.estimators.inputs import LARGEST, LEAST
 from hinged.estimators.kernel_model import KernelLabelModel
-from hinged.estimators.kernels import check_kernel_settings, check_without_kernel, new_machine
 from hinged.estimators.protocol import LabelModelLike
 from hinged.geometry.entropy import Entropy
 from hinged.geometry.entropy import resolve as resolve_geometry
@@ -19,15 +17,31 @@ from hinged.loops.entropic import EntropicModel
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import LARGEST_VALUE
 from hinged.loops.steps import Setting
-from hinged.rules.table import Step, has_own_margin
+from hinged.mercer.blocked import Machine
+from hinged.mercer.budget import check_budget, resolve_budget
+from hinged.mercer.device import resolve_device
+from hinged.mercer.functions import Centred, check_kernel
+from hinged.rules.table import RULES, Step, check_runs, entropic, has_own_margin
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import INTERIOR, JOINT
 from hinged.sharing.features import EXPLICIT, FREQUENCY
-from hinged.sharing.plan import Plan
+from hinged.sharing.plan import Plan, chosen_features
 from hinged.sharing.plan import resolve as resolve_sharing
 from hinged.tasks.cost import cost_matrix
 
-__all__ = ["LARGEST_JOINT", "Settled", "check_options", "check_sizes", "settle", "whole"]
+__all__ = [
+    "LARGEST_JOINT",
+    "Settled",
+    "check_entropic_rule",
+    "check_kernel_settings",
+    "check_options",
+    "check_sizes",
+    "check_without_kernel",
+    "new_machine",
+    "setting_of",
+    "settle",
+    "whole",
+]
 
 LARGEST_JOINT = 2000
 
@@ -58,15 +72,20 @@ VALUES = ("bias", "often", "seldom")  # what becomes a value of a row, or multip
 
 
 class Settled(NamedTuple):
-    """Settings that were found sound."""
+    """Settings of a learner of labels, found sound."""
 
     rule: Setting
+    certified: bool
+    sizes: dict[str, float]  # what must fit the range of the weights' type
     own: Any
     plan: Plan
-    certified: bool
     most_labels: float
     geometry: Entropy | None
     kernel: Any = None
+
+    def check_range(self, dtype: Any) -> None:
+        """Refuse numbers that are too large for weights of that type."""
+        check_sizes(self.sizes, np.dtype(np.float64 if self.geometry is not None else dtype).name)
 
     def change(self, model: Any) -> None:
         """Let a model go on by this rule."""
@@ -100,11 +119,8 @@ class Settled(NamedTuple):
         )
 
 
-def settle(who: Any, dtype: Any = np.float64) -> Settled:
-    """Check every setting of an estimator, by name; say what was wrong, what was given and what to do.
-
-    `dtype` is that of the weights, where no setting says so.
-    """
+def settle(who: Any) -> Settled:
+    """Check every setting of an estimator, by name; say what was wrong, what was given and what to do."""
     step, own = resolve_rule(who.rule, who.C, who.margin)
     if own is not None and not hasattr(own, "py_func"):
         raise TypeError(
@@ -113,13 +129,12 @@ def settle(who: Any, dtype: Any = np.float64) -> Settled:
         )
     kernel = getattr(who, "kernel", None)
     if kernel is not None:
-        return _with_kernel(who, kernel, step, own, dtype)
+        return _with_kernel(who, kernel, step, own)
     check_without_kernel(who)
     plan = resolve_sharing(who.sharing, who.features)
     geometry = resolve_geometry(who.geometry)
     if geometry is not None:
         check_entropic(who, step, plan)
-        dtype = np.float64
     elif step.words.combine == INTERIOR and (plan.parts or not plan.per_label):
         raise ValueError(
             f"solver='interior-point' needs labels with vectors of their own, sharing='multi'; got "
@@ -130,23 +145,28 @@ def settle(who: Any, dtype: Any = np.float64) -> Settled:
         raise ValueError("label features of your own cannot be mixed with built-in ones in one model; use either.")
     check_options(who)
     check_cost(who, geometry is not None)
-    _check_sizes(who, step, plan, np.dtype(who.dtype or dtype).name)
-    check_sizes({} if geometry is None else {"radius": geometry.radius}, "float64")
+    sizes = _sizes(who, step, plan) | ({} if geometry is None else {"radius": geometry.radius})
+    check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
     joint = step.words.combine == JOINT and (len(plan.parts) > 0 or not plan.per_label)
-    rule = Setting(step.words, step.C, step.margin, step.uses_weight)
-    return Settled(rule, own, plan, step.certified, LARGEST_JOINT if joint else math.inf, geometry)
+    most_labels = LARGEST_JOINT if joint else math.inf
+    return Settled(setting_of(step), step.certified, sizes, own, plan, most_labels, geometry)
 
 
-def _with_kernel(who: Any, kernel: Any, step: Step, own: Any, dtype: Any) -> Settled:
+def setting_of(step: Step) -> Setting:
+    """A rule as the loops read it."""
+    return Setting(step.words, step.C, step.margin, step.uses_weight)
+
+
+def _with_kernel(who: Any, kernel: Any, step: Step, own: Any) -> Settled:
     """The settings of a learner whose memory is past rows."""
     check_kernel_settings(who, step)
     check_options(who)
     plan = resolve_sharing("multi", None)
-    _check_sizes(who, step, plan, np.dtype(who.dtype or dtype).name)
+    sizes = _sizes(who, step, plan)
+    check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
     joint = step.words.combine == JOINT and who.sharing != "multi"
-    rule = Setting(step.words, step.C, step.margin, step.uses_weight)
-    certified = step.certified and who.budget is None
-    return Settled(rule, own, plan, certified, LARGEST_JOINT if joint else math.inf, None, kernel)
+    certified, most_labels = step.certified and who.budget is None, LARGEST_JOINT if joint else math.inf
+    return Settled(setting_of(step), certified, sizes, own, plan, most_labels, None, kernel)
 
 
 def check_cost(who: Any, entropic: bool) -> None:
@@ -187,13 +207,13 @@ def check_options(who: Any) -> None:
         raise ValueError(f"dtype must be float32 or float64; got dtype={who.dtype!r}.")
 
 
-def _check_sizes(who: Any, step: Step, plan: Plan, dtype: str) -> None:
-    """Refuse numbers that would leave the range of the weights, or make every other number vanish beside them."""
+def _sizes(who: Any, step: Step, plan: Plan) -> dict[str, float]:
+    """Numbers that could leave the range of the weights, or make every other number vanish beside them."""
     own_names = has_own_margin(who.rule)
     sizes = {"cap" if own_names else "C": step.C, "beta" if own_names else "margin": step.margin, "bias": who.bias}
     for part in plan.parts:
         sizes |= {"often": part.factors[0], "seldom": part.factors[1]} if part.code == FREQUENCY else {}
-    check_sizes(sizes, dtype)
+    return sizes
 
 
 def check_sizes(sizes: dict[str, float], dtype: str) -> None:
@@ -214,3 +234,85 @@ def whole(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}; got {name}={value!r}.")
     return int(value)
+
+
+# ------------------------------------------------------------------ kernels and simplices
+#: Settings that have no meaning with a kernel: what they must be, and what to do instead.
+LEFT_OUT = {
+    "geometry": ("euclidean", "weights on a simplex have no kernel"),
+    "features": (None, "label features of a kernel are those of hinged.mercer.Centred"),
+    "cost": (None, "costs are for linear weights"),
+    "scaling": (None, "past rows would have to be scaled anew in every round; scale the rows first"),
+    "average": (False, "the mean of weights would need every past round"),
+    "bias": (0.0, "a constant is part of the kernel: hinged.mercer.Polynomial(a, d) has one"),
+}
+
+
+def new_machine(who: Any, kernel: Any, dtype: Any, sharing: str = "multi", n_outputs: int = 0) -> Machine:
+    """Empty memory for an estimator with a kernel."""
+    budget = resolve_budget(who.budget)
+    device = None if budget is not None else resolve_device(who.device)
+    return Machine(kernel, sharing, who.dtype or dtype, n_outputs, budget, device)
+
+
+def check_without_kernel(who: Any) -> None:
+    """Refuse, by name, what only a kernel gives a meaning."""
+    device = getattr(who, "device", "cpu")
+    if resolve_device(device) is not None and device != "auto":
+        raise ValueError(f"device={device!r} is for learners with a kernel. Set one, or leave device at 'cpu'.")
+    if getattr(who, "budget", None) is not None:
+        raise ValueError(f"budget bounds what a kernel remembers; got budget={who.budget!r} and no kernel. Set one.")
+
+
+def check_kernel_settings(who: Any, step: Step) -> None:
+    """Refuse, by name, what has no meaning with a kernel."""
+    check_kernel(who.kernel)
+    resolve_device(who.device)
+    for name, (only, why) in LEFT_OUT.items():
+        value = getattr(who, name, only)
+        value = chosen_features(who.sharing, value, who.kernel) if name == "features" and value is not None else value
+        if value is not only and (not isinstance(value, str | bool | int | float) or value != only):
+            raise ValueError(f"{name} cannot be used with a kernel; got {name}={value!r}: {why}.")
+    if step.words.combine == INTERIOR:
+        raise ValueError("solver='interior-point' is for linear weights; with a kernel use solver='search'.")
+    check_runs("with a kernel", who.rule, step.words)
+    sharing = getattr(who, "sharing", "multi")
+    check_budget(resolve_budget(who.budget), sharing)
+    if who.budget is not None and who.device not in ("cpu", "auto"):
+        raise ValueError(f"a budget keeps what is remembered on the CPU; got device={who.device!r}. Use device='cpu'.")
+    if not isinstance(sharing, str) or sharing not in ("multi", "single", "hybrid"):
+        raise ValueError(f"with a kernel, sharing must be 'multi', 'single' or 'hybrid'; got sharing={sharing!r}.")
+    if sharing != "multi" and not isinstance(who.kernel, Centred):
+        raise ValueError(
+            f"sharing={sharing!r} needs a kernel that tells labels apart, hinged.mercer.Centred(gamma); "
+            f"got kernel={who.kernel!r}. Use Centred, or sharing='multi'."
+        )
+    if sharing == "multi" and isinstance(who.kernel, Centred):
+        where = "sharing='single' or 'hybrid'" if hasattr(who, "sharing") else "a Classifier or Ranker"
+        raise ValueError(
+            f"kernel={who.kernel!r} is for one vector shared by labels: {where}. Use hinged.mercer.Gaussian here."
+        )
+
+
+def check_entropic_rule(rule: Any, step: Step) -> None:
+    """Refuse, by name, a rule that has no meaning for weights on a simplex."""
+    if not entropic(step.words):
+        names = ", ".join(repr(name) for name, row in RULES.items() if entropic(row.words))
+        raise ValueError(
+            f"geometry='entropy' takes the rules {names}; got rule={rule!r}. For a plain step use 'pa1' with C=inf."
+        )
+
+
+def check_entropic(who: Any, step: Step, plan: Plan) -> None:
+    """Refuse, by name, what has no meaning for weights on a simplex."""
+    check_entropic_rule(who.rule, step)
+    if not plan.per_label or plan.parts:
+        raise ValueError(
+            f"geometry='entropy' gives each label a simplex of its own, sharing='multi'; got sharing={who.sharing!r}. "
+            "Shared vectors are Euclidean."
+        )
+    if who.dtype is not None and np.dtype(who.dtype) != np.float64:
+        raise ValueError(
+            f"geometry='entropy' computes in float64, whose range exponentials need; got dtype={who.dtype!r}. "
+            "Leave it out: float32 rows are welcome."
+        )

@@ -10,14 +10,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from hinged.estimators.holding import Held, Holds, at_one_moment
 from hinged.estimators.inputs import dtype_of
 from hinged.estimators.labels import LabelIndex
+from hinged.estimators.learner import Learner
+from hinged.estimators.parts import Parts, at_one_moment
+from hinged.estimators.reader import RowReader
 from hinged.estimators.sentences import Names, from_matrices, from_tokens, is_matrices, listed
 from hinged.estimators.settings import whole
-from hinged.io import to_json, write
-from hinged.loops.chain import ChainModel
-from hinged.loops.ledger import LABELS, MISTAKES, NOVEL, ROUNDS, UPDATES
+from hinged.loops.ledger import LABELS
 from hinged.loops.sequence import COST
 from hinged.loops.tokens import Sentences
 
@@ -34,14 +34,10 @@ class Batch(NamedTuple):
     width: int
 
 
-class Tagging(Holds):
+class Tagging(Learner):
     """Reading sentences, answering them, and what exists after learning."""
 
-    _names: Names | None = None
-    _edited = False
-    n_features_in_: int
     dtype: Any
-    get_params: Any
     _new_model: Any  # an empty model for a type of weights and the known tags
 
     # ------------------------------------------------------------------ answers
@@ -110,7 +106,8 @@ class Tagging(Holds):
         i, model = int(position) % n, self._fitted()
         at = int(tags[0][i]) if tag is None else LabelIndex(labels).find(tag)
         total: dict[Hashable, float] = {}
-        names = None if self._names is None else list(self._names)
+        known = self._parts.reader.names
+        names = None if known is None else list(known)
         for f, value, _ in model.explain(batch.sentences, i, len(labels), at):
             number = cast(int, f)
             name = number if names is None else names[number] if number < len(names) else None
@@ -124,13 +121,6 @@ class Tagging(Holds):
         return sorted((item for item in total.items() if item[1] != 0.0), key=lambda item: -abs(item[1]))[:top]
 
     # ------------------------------------------------------------------ what was learnt
-    @property
-    def classes_(self) -> np.ndarray:
-        """The known tags: sorted after `fit` or where declared, else in order of appearance."""
-        if self._labels is None:
-            raise AttributeError("classes_ exists after the first tag is known.")
-        return self._labels.array()
-
     @property
     def coef_(self) -> Any:
         """Weights (tags, features) of the features, in the order of `feature_names_`; sparse when large."""
@@ -152,27 +142,8 @@ class Tagging(Holds):
     def feature_names_(self) -> list[Hashable]:
         """Names of the features, in the order they came; numbers where sentences are matrices."""
         model = self._learnt("feature_names_")
-        return list(range(model.n_features)) if self._names is None else list(self._names)
-
-    @property
-    def n_rounds_(self) -> int:
-        """Sentences so far."""
-        return int(self._learnt("n_rounds_").counts[ROUNDS])
-
-    @property
-    def n_mistakes_(self) -> int:
-        """Sentences whose predicted tags were not all right."""
-        return int(self._learnt("n_mistakes_").counts[MISTAKES])
-
-    @property
-    def n_updates_(self) -> int:
-        """Sentences that took a step."""
-        return int(self._learnt("n_updates_").counts[UPDATES])
-
-    @property
-    def n_novel_(self) -> int:
-        """Sentences with a tag seen for the first time; they are not counted as mistakes."""
-        return int(self._learnt("n_novel_").counts[NOVEL])
+        names = self._parts.reader.names
+        return list(range(model.n_features)) if names is None else list(names)
 
     @property
     def total_cost_(self) -> float:
@@ -186,24 +157,13 @@ class Tagging(Holds):
         return None if self._edited else model.dual
 
     # ------------------------------------------------------------------ keeping
-    def save(self, path: Any) -> None:
-        """Write the model to one file, whole or not at all; `hinged.load` reads it."""
-        if self._model is None or self._labels is None:
-            raise ValueError("there is nothing to save yet: call fit, partial_fit or learn_one first.")
-        with self._writing():
-            model = self._model
-            about: dict[str, Any] = {
-                "estimator": type(self).__name__,
-                "dtype": model.dtype.name,
-                "edited": self._edited,
-                "columns": getattr(self, "n_features_in_", None),
-                "notes": self._notes,
-            }
-            about["params"] = {name: to_json(name, value) for name, value in self.get_params(deep=False).items()}
-            names: dict[str, list[Hashable]] = {"labels": list(self._labels.labels)}
-            if self._names is not None:
-                names["features"] = list(self._names)
-            write(path, about, model.arrays(), names)
+    def _state(self) -> Any:
+        model, reader = self._model, self._parts.reader
+        about = {"dtype": model.dtype.name, "edited": self._edited, "columns": reader.width, "notes": self._notes}
+        names: dict[str, list[Hashable]] = {"labels": list(self.known_labels())}
+        if reader.names is not None:
+            names["features"] = list(reader.names)
+        return about, model.arrays(), names
 
     def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: dict[str, list[Hashable]]) -> None:
         """Become the model of that state."""
@@ -211,37 +171,31 @@ class Tagging(Holds):
             raise ValueError("its numbers are damaged")
         model = self._new_model(np.dtype(about["dtype"]), names["labels"])
         model.restore(arrays, (), len(names["labels"]))
-        if "features" in names:
-            self._names = Names(names["features"])
         if model.n_features != (len(names["features"]) if "features" in names else about["columns"]):
             raise ValueError("its features do not fit their names")
-        if about["columns"] is not None:
-            self.n_features_in_ = about["columns"]
-        self._held, self._edited = Held(LabelIndex(names["labels"]), model), bool(about["edited"])
+        reader = RowReader(Names(names["features"]) if "features" in names else None, about["columns"])
+        self._parts, self._edited = Parts(LabelIndex(names["labels"]), model, reader), bool(about["edited"])
         self._notes = about.get("notes")
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())  # type: ignore[call-overload]
-        state.pop("_lock", None)
-        return state
 
     # ------------------------------------------------------------------ reading
     def _parse(self, X: Any, lengths: Any, grow: bool) -> Batch:
         """Sentences of any kind of input; where they may `grow`, new names are given their numbers."""
+        reader = self._parts.reader
         if lengths is None:
             X = listed(X)
         if lengths is None and not is_matrices(X):
-            if hasattr(self, "n_features_in_"):
+            if reader.width is not None:
                 raise ValueError("this model was taught with matrices; got tokens with feature names. Give matrices.")
-            if self._names is None:
-                self._names = Names()
+            if reader.names is None:
+                reader = reader._replace(names=Names())
+                self._parts = self._parts._replace(reader=reader)
             dtype = self._dtype(np.dtype(np.float64))
-            return Batch(from_tokens(X, self._names, dtype, grow), dtype, 0)
-        if self._names is not None:
+            return Batch(from_tokens(X, reader.names, dtype, grow), dtype, 0)
+        if reader.names is not None:
             raise ValueError("this model was taught with feature names; got a matrix. Give lists of names, or dicts.")
         dtype = self._dtype(dtype_of(X) if lengths is not None else np.result_type(*map(dtype_of, X)))
         sentences, width = from_matrices(X, lengths, self, dtype)
-        known = getattr(self, "n_features_in_", None)
+        known = reader.width
         if known is not None and (width < known or (width > known and not grow)):
             raise ValueError(f"X has {width} features, but {type(self).__name__} is expecting {known} features.")
         return Batch(sentences, dtype, width)
@@ -279,19 +233,3 @@ class Tagging(Holds):
                     f"{len(tags)} tags."
                 )
         return [tags.tolist() if hasattr(tags, "tolist") else list(tags) for tags in y]
-
-    def _learnt(self, name: str) -> ChainModel:
-        if self._model is None:
-            raise AttributeError(f"{name} exists after learning: call fit, partial_fit or learn_one first.")
-        return self._model
-
-    def _fitted(self) -> ChainModel:
-        if self._model is None:
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet: it has learnt nothing. "
-                "Call fit, partial_fit or learn_one first."
-            )
-        return self._model
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._model is not None

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hinged.estimators.classifier import Classifier
 from hinged.estimators.dicts import BEYOND
-from hinged.estimators.holding import rounds_of
+from hinged.estimators.parts import Parts
 from hinged.estimators.ranker import Ranker
-from hinged.estimators.reading import Batch
+from hinged.estimators.reader import Batch
+from hinged.estimators.row_learner import RowLearner
 from hinged.io.examples.chunk import Chunk
-from hinged.loops.hearing import BetweenRounds
 from hinged.text import Hasher, Vocabulary
 from hinged.text.words import WordList
 
@@ -24,16 +24,72 @@ TEXT_SETTINGS = ("words", "chars", "values", "lowercase", "field_limit")
 HASH_SETTINGS = ("bits", "seed", "signed")
 
 
-class ReadsText:
-    """Reads documents where its neighbour in the class reads rows; the words it knows are part of the model."""
+@dataclass(frozen=True)
+class TextReader:
+    """How documents are read: by a space of words, which grows with what it reads."""
 
-    _model: Any
-    _dtype: Any
-    n_features: int | None = None  # as many as there are words
+    space: Vocabulary | Hasher | None = None  # None until the first document
+    settings: dict[str, Any] | None = None  # what the space was made of
+    names: ClassVar[None] = None  # of dicts
+    width: ClassVar[None] = None  # of matrices
+    frame: ClassVar[None] = None  # of data frames
+
+    @staticmethod
+    def one(x: Any) -> Any:
+        """One document as a batch of one."""
+        return x if isinstance(x, Chunk) else [x]
+
+    def read(self, who: Any, X: Any, grow: bool) -> Batch:
+        """Documents as rows; where they may `grow`, new words are taken in, else they have no weight."""
+        space = who.text_space_
+        known = space.width()
+        rows = space.read(X, grow)
+        if not grow and len(rows.indices) and (beyond := rows.indices >= known).any():
+            rows = rows._replace(indices=rows.indices + np.where(beyond, np.int32(BEYOND), np.int32(0)))
+        if not len(rows.indptr) - 1:
+            raise ValueError("a batch must hold at least one document; got none.")
+        dtype = who._dtype(np.dtype(np.float32))
+        if rows.data.dtype != dtype:
+            rows = rows._replace(data=rows.data.astype(dtype))
+        return Batch(rows, dtype, space.width(), None, None)
+
+    def admit(self, who: Any, batch: Batch) -> TextReader:
+        """Make room in the model for the words of a batch."""
+        who._model.widen(batch.width)
+        return self
+
+    @property
+    def n_known(self) -> int:
+        """How many words were met."""
+        words = None if self.space is None else self.space.word_list_
+        return 0 if words is None else len(words)
+
+    def name_of(self, feature: int) -> Hashable:
+        """The word behind a feature; feature 0 is the bias."""
+        assert self.space is not None
+        return "bias" if feature == 0 else self.space.name_of(feature - 1)
+
+    def mark(self) -> tuple[WordList | None, int]:
+        """What `back_to` needs to forget later words."""
+        return None if self.space is None else self.space.word_list_, self.n_known
+
+    def back_to(self, mark: tuple[WordList | None, int]) -> TextReader:
+        """Forget the words that came after a mark."""
+        words, known = mark
+        if self.space is not None:
+            self.space.word_list_ = words
+            if words is not None:
+                words.truncate(known)
+        return self
+
+
+class TextLearner(RowLearner):
+    """Settings of text, and a reader of documents in place of one of rows; the words it knows are part of the model."""
+
     geometry: Any = "euclidean"  # words may come at any time
-    _space_: Vocabulary | Hasher | None = None
-    _space_of: dict[str, Any] | None = None
+    _parts = Parts(None, None, TextReader())
     _before = {"field_limit": None}  # noqa: RUF012, what files from before a setting existed mean
+    bits: int | None
 
     def __init__(
         self,
@@ -63,101 +119,29 @@ class ReadsText:
         random_state: Any = None,
         dtype: Any = None,
     ) -> None:
-        self.rule = rule
-        self.C = C
-        self.words = words
-        self.chars = chars
-        self.values = values
-        self.lowercase = lowercase
-        self.field_limit = field_limit
-        self.bits = bits
-        self.seed = seed
-        self.signed = signed
-        self.sharing = sharing
-        self.features = features
-        self.margin = margin
-        self.cost = cost
-        self.constraint = constraint
-        self.scaling = scaling
-        self.normalize = normalize
-        self.average = average
-        self.bias = bias
-        self.class_weight = class_weight
-        self.epochs = epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.dtype = dtype
+        self._store(locals())
 
     @property
     def text_space_(self) -> Vocabulary | Hasher:
         """The `Vocabulary` or `Hasher` between the text and the learner."""
         names = (*TEXT_SETTINGS, *(() if self.bits is None else HASH_SETTINGS))
         settings = {name: getattr(self, name) for name in names}
-        if self._space_ is None or (self._model is None and self._space_of != settings):
-            self._space_ = (Vocabulary if self.bits is None else Hasher)(**settings)
-            self._space_of = settings
-        elif self._space_of != settings:
+        space, made_of = self._parts.reader.space, self._parts.reader.settings
+        if space is None or (self._model is None and made_of != settings):
+            with self._writing():
+                if self._parts.reader.settings != settings:  # another thread may have been quicker
+                    space = (Vocabulary if self.bits is None else Hasher)(**settings)
+                    self._parts = self._parts._replace(reader=TextReader(space, settings))
+                return self._parts.reader.space
+        if made_of != settings:
             raise ValueError(
-                f"how text is read cannot change once something is learnt; it was {self._space_of}, now {settings}. "
+                f"how text is read cannot change once something is learnt; it was {made_of}, now {settings}. "
                 "Set it back, or call fit to start anew."
             )
-        return self._space_
-
-    @staticmethod
-    def _one_row(x: Any) -> Any:
-        return x if isinstance(x, Chunk) else [x]
-
-    def _parse(self, X: Any, grow: bool) -> Batch:
-        space = self.text_space_
-        known = space.width()
-        rows = space.read(X, grow)
-        if not grow and len(rows.indices) and (beyond := rows.indices >= known).any():
-            rows = rows._replace(indices=rows.indices + np.where(beyond, np.int32(BEYOND), np.int32(0)))
-        if not len(rows.indptr) - 1:
-            raise ValueError("a batch must hold at least one document; got none.")
-        dtype = self._dtype(np.dtype(np.float32))
-        if rows.data.dtype != dtype:
-            rows = rows._replace(data=rows.data.astype(dtype))
-        return Batch(rows, dtype, space.width(), None, None)
-
-    def _check(self, *args: Any, **more: Any) -> Any:
-        with self._words_undone():
-            return super()._check(*args, **more)  # type: ignore[misc]
-
-    @contextmanager
-    def _or_undone(self, several: bool) -> Iterator[None]:
-        with self._writing(), self._words_undone(), super()._or_undone(several):  # type: ignore[misc, attr-defined]
-            yield
-
-    @contextmanager
-    def _words_undone(self) -> Iterator[None]:
-        """Words of a call that is refused are forgotten."""
-        space, rounds = self.text_space_, rounds_of(self._model)
-        words, known = space.word_list_, 0 if space.word_list_ is None else len(space.word_list_)
-        try:
-            yield
-        except BaseException:
-            with BetweenRounds():  # another signal waits until all is back
-                if rounds_of(self._model) == rounds:
-                    space.word_list_ = words
-                    if words is not None:
-                        words.truncate(known)
-            raise
-
-    @property
-    def n_known_features(self) -> int:
-        """How many words were met so far."""
-        words = self.text_space_.word_list_
-        return 0 if words is None else len(words)
-
-    def _take_in(self, batch: Batch) -> None:
-        self._model.widen(batch.width)
-
-    def _feature_name(self, feature: int) -> Hashable:
-        return "bias" if feature == 0 else self.text_space_.name_of(feature - 1)
+        return space
 
     def _state(self) -> Any:
-        about, arrays, names = super()._state()  # type: ignore[misc]
+        about, arrays, names = super()._state()
         words = self.text_space_.word_list_ or WordList()
         return about, {**arrays, **{f"words.{name}": array for name, array in words.arrays().items()}}, names
 
@@ -165,17 +149,20 @@ class ReadsText:
         pieces = {name: arrays.pop(f"words.{name}") for name in ("hashes", "ends", "arena")}
         space = self.text_space_
         space.word_list_ = WordList.from_arrays(**pieces)
-        super()._restore(about, arrays, names)  # type: ignore[misc]
+        super()._restore(about, arrays, names)
         self._model.widen(space.width())
 
+    def _reader_of(self, about: Any, names: Any) -> TextReader:
+        return self._parts.reader
+
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
 
 
-class TextClassifier(ReadsText, Classifier):
+class TextClassifier(TextLearner, Classifier):
     """One right label for each text: `learn_one("text", "label")`, then `predict_one("text")`.
 
     A document is a text, or a dict of field → text; data frames give a field per column. The defaults were chosen on
@@ -216,7 +203,7 @@ class TextClassifier(ReadsText, Classifier):
     """
 
 
-class TextRanker(ReadsText, Ranker):
+class TextRanker(TextLearner, Ranker):
     """Several right labels for each text, ranked above all others; takes the parameters of `TextClassifier`.
 
     Examples

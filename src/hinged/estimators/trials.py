@@ -9,17 +9,14 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
-from hinged.estimators.geometry import check_entropic_rule
-from hinged.estimators.holding import Held, Holds, at_one_moment
 from hinged.estimators.inputs import LARGEST, LEAST, as_matrix, check_finite, from_matrix
-from hinged.estimators.settings import check_sizes
+from hinged.estimators.learner import Learner
+from hinged.estimators.parts import Parts, at_one_moment
+from hinged.estimators.reader import RowReader
+from hinged.estimators.settings import check_entropic_rule, check_sizes
 from hinged.geometry.entropy import resolve as resolve_geometry
-from hinged.io import to_json, write
 from hinged.loops.entropic import beyond
-from hinged.loops.ledger import MISTAKES, ROUNDS, UPDATES
 from hinged.loops.trials import TrialModel
 from hinged.rules.table import check_runs
 from hinged.rules.table import resolve as resolve_rule
@@ -29,7 +26,7 @@ from hinged.tasks.trials import directions, signs
 __all__ = ["Trials"]
 
 
-class Trials(Holds, BaseEstimator):
+class Trials(Learner):
     """Online learner on raw trials: instances with labels ±1, all to be met at once by one weight vector.
 
     A trial brings a matrix of instances; each asks for y_j ⟨ω, x_j⟩ >= margin, and one instance on the wrong side makes
@@ -70,14 +67,15 @@ class Trials(Holds, BaseEstimator):
 
     task = "trials"
 
-    _told = False
-    n_features_in_: int
+    _forgotten = (*Learner._forgotten, "_warned")
+    _warned = False
+    rule: Any
+    C: float
+    geometry: Any
+    margin: float
 
     def __init__(self, rule: Any = "simproj", C: float = 1.0, geometry: Any = "euclidean", margin: float = 1.0) -> None:
-        self.rule = rule
-        self.C = C
-        self.geometry = geometry
-        self.margin = margin
+        self._store(locals())
 
     # ------------------------------------------------------------------ learning
     def learn_one(self, X_t: Any, y_t: Any, nu: Any = None) -> None:
@@ -102,20 +100,20 @@ class Trials(Holds, BaseEstimator):
         """Forget everything, then learn trials in order."""
         fresh = type(self)(**self.get_params(deep=False))
         fresh._learn(X, y, nu)
-        self._become(fresh, {*self.get_params(deep=False), "_lock"}, ("_held", "_told", "n_features_in_"))
+        self._become(fresh)
         return self
 
     def _learn(self, X: Sequence[Any], y: Sequence[Any], nu: Iterable[Any] | None) -> None:
         """Learn trials in order; where one of them is refused, nothing has changed."""
         with self._or_undone(several=True):
-            model = self._kept_up()
+            model = self._keep_up()
             for Z, weights in self._check(X, y, nu, model):
                 model.widen(Z.shape[1])
-                self.__dict__.update(_held=Held(None, model), n_features_in_=Z.shape[1])  # in one step, for readers
+                self._parts = Parts(None, model, RowReader(width=Z.shape[1]))
                 model.learn(Z, weights)
-            tell = model.unreached > 0 and not self._told
-            self._told = self._told or tell
-        if tell:
+            warn = model.unreached > 0 and not self._warned
+            self._warned = self._warned or warn
+        if warn:
             assert model.geometry is not None
             warnings.warn(
                 f"margin={self.margin!r} is out of reach of some instances: with geometry='entropy' none scores above "
@@ -133,7 +131,7 @@ class Trials(Holds, BaseEstimator):
             raise ValueError(f"X and y must have as many trials; got {len(X)} matrices and {len(y)} label vectors.")
         if len(X) != len(nus):
             raise ValueError(f"X and nu must have as many trials; got {len(X)} matrices and {len(nus)} weight vectors.")
-        known, checked = getattr(self, "n_features_in_", None), []
+        known, checked = self._parts.reader.width, []
         for X_t, y_t, nu_t in zip(X, y, nus, strict=True):
             rows = self._rows(X_t, known, model.geometry is not None, grow=True)
             n, known = rows.shape
@@ -167,78 +165,30 @@ class Trials(Holds, BaseEstimator):
         return self._learnt("coef_").coef.copy()
 
     @property
-    def n_rounds_(self) -> int:
-        """Trials so far."""
-        return int(self._learnt("n_rounds_").counts[ROUNDS])
-
-    @property
-    def n_mistakes_(self) -> int:
-        """Imperfect trials: some instance was not strictly on its side."""
-        return int(self._learnt("n_mistakes_").counts[MISTAKES])
-
-    @property
-    def n_updates_(self) -> int:
-        """Trials that took a step."""
-        return int(self._learnt("n_updates_").counts[UPDATES])
-
-    @property
     def dual_(self) -> float | None:
         """The dual certificate: no fixed ω has a smaller objective. None where the rule has none."""
         model = self._learnt("dual_")
         return model.dual if model.step.certified and not model.edited else None
 
     # ------------------------------------------------------------------ keeping
-    def save(self, path: Any) -> None:
-        """Write the model to one file, whole or not at all; `hinged.load` reads it."""
-        if self._model is None:
-            raise ValueError("there is nothing to save yet: call learn_one or fit first.")
-        with self._writing():
-            model = self._model
-            about: dict[str, Any] = {
-                "estimator": type(self).__name__,
-                "columns": self.n_features_in_,
-                "edited": model.edited,
-                "notes": self._notes,
-            }
-            about["params"] = {name: to_json(name, value) for name, value in self.get_params(deep=False).items()}
-            write(path, about, model.arrays(), {})
+    def _state(self) -> Any:
+        model = self._model
+        about = {"columns": self.n_features_in_, "edited": model.edited, "notes": self._notes}
+        return about, model.arrays(), {}
 
     def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: Any) -> None:
         """Become the model of that state."""
-        model = self._settled()
+        model = self.check_settings()
         width = about["columns"]
         model.widen(width)
         model.restore(arrays, (), 0)
         model.edited = bool(about["edited"])
         self._notes = about.get("notes")
-        self._held, self.n_features_in_, self._told = Held(None, model), width, model.unreached > 0
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        state.pop("_lock", None)
-        return state
+        self._parts, self._warned = Parts(None, model, RowReader(width=width)), model.unreached > 0
 
     # ------------------------------------------------------------------ checks
     def check_settings(self) -> TrialModel:
         """Check every setting, by name; return an empty model for them. A ValueError says what was wrong."""
-        return self._settled()
-
-    def _kept_up(self) -> TrialModel:
-        """The model, with any change of `rule`, `C` or `margin` since its last trial; a new one before the first."""
-        fresh, model = self._settled(), self._model
-        if model is None:
-            return fresh
-        if model.geometry != fresh.geometry:
-            raise ValueError(
-                f"geometry cannot change once something is learnt; it was {model.geometry!r}, now {fresh.geometry!r}. "
-                "Set it back, or call fit to start anew."
-            )
-        if model.step != fresh.step:
-            model.step, model.edited = fresh.step, True  # the certificate spoke of the rule it began with
-        return model
-
-    def _settled(self) -> TrialModel:
-        """An empty model for these settings, if they are sound."""
         step, _own = resolve_rule(self.rule, self.C, self.margin)
         geometry = resolve_geometry(self.geometry)
         if step.words.combine == OWN:
@@ -251,6 +201,20 @@ class Trials(Holds, BaseEstimator):
         check_sizes({"C": step.C, "margin": step.margin}, "float64")
         check_sizes({} if geometry is None else {"radius": geometry.radius}, "float64")
         return TrialModel(step, geometry)
+
+    def _keep_up(self) -> TrialModel:
+        """The model, with any change of `rule`, `C` or `margin` since its last trial; a new one before the first."""
+        fresh, model = self.check_settings(), self._model
+        if model is None:
+            return fresh
+        if model.geometry != fresh.geometry:
+            raise ValueError(
+                f"geometry cannot change once something is learnt; it was {model.geometry!r}, now {fresh.geometry!r}. "
+                "Set it back, or call fit to start anew."
+            )
+        if model.step != fresh.step:
+            model.step, model.edited = fresh.step, True  # the certificate spoke of the rule it began with
+        return model
 
     def _rows(self, X_t: Any, known: int | None, fixed: bool, grow: bool) -> sparse.csr_array:
         """The instances of a trial, as wide as the `known` ones at least; wider ones are refused unless they `grow`."""
@@ -290,19 +254,6 @@ class Trials(Holds, BaseEstimator):
                 "a nu of 0 takes the cap off an instance, and this rule's step is the cap; give positive ones."
             )
         return np.ones(n) if math.inf == model.step.C else weights
-
-    def _learnt(self, name: str) -> TrialModel:
-        if self._model is None:
-            raise AttributeError(f"{name} exists after learning: call learn_one or fit first.")
-        return self._model
-
-    def _fitted(self) -> TrialModel:
-        if self._model is None:
-            raise NotFittedError("This Trials instance is not fitted yet: it has learnt nothing. Call learn_one first.")
-        return self._model
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._model is not None
 
 
 def _labels(y_t: Any, n: int) -> np.ndarray:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
-from sklearn.exceptions import NotFittedError
 
 from hinged.estimators.dicts import is_dicts
-from hinged.estimators.holding import Held, at_one_moment
-from hinged.estimators.labels import LabelIndex
-from hinged.estimators.learning import Learns
-from hinged.estimators.reading import Batch
-from hinged.estimators.settings import check_options, check_sizes, whole
+from hinged.estimators.parameters import documented
+from hinged.estimators.parts import at_one_moment
+from hinged.estimators.reader import Batch, Checked, part_of
+from hinged.estimators.row_learner import RowLearner
+from hinged.estimators.settings import check_options, check_sizes, setting_of, whole
 from hinged.loops.explain import Share
 from hinged.loops.hearing import hear
 from hinged.loops.ledger import MISTAKES, Told
-from hinged.loops.rows import Rows
 from hinged.loops.steps import Setting
 from hinged.loops.uniclass import UniclassModel
 from hinged.rules.table import UP_TO_THE_MARGIN, positive
@@ -27,17 +25,19 @@ from hinged.rules.table import resolve as resolve_rule
 
 __all__ = ["Uniclass"]
 
-STEPPING = ("rule", "C")
-BUILT_FOR = ("radius", "max_radius", "dtype")
-
 
 class UniclassSettled(NamedTuple):
     """Settings that were found sound."""
 
     rule: Setting
+    sizes: dict[str, float]  # what must fit the range of the centre's type
     largest: float
     learns_radius: bool
     certified: bool = False
+
+    def check_range(self, dtype: Any) -> None:
+        """Refuse numbers that are too large for a centre of that type."""
+        check_sizes(self.sizes, np.dtype(dtype).name)
 
     def change(self, model: UniclassModel) -> None:
         """Let a model go on by this rule."""
@@ -48,7 +48,8 @@ class UniclassSettled(NamedTuple):
         return UniclassModel(who.dtype or dtype, self.rule, self.largest, self.learns_radius)
 
 
-class Uniclass(OutlierMixin, Learns):
+@documented
+class Uniclass(OutlierMixin, RowLearner):
     """Online outlier detector: a ball that moves towards every row that lies outside of it.
 
     Parameters
@@ -61,16 +62,7 @@ class Uniclass(OutlierMixin, Learns):
         The ball's radius, or "learn" for one that begins at 0 and grows as rows lie outside, up to `max_radius`.
     max_radius : float, optional
         Largest radius, for radius="learn".
-    n_features : int, optional
-        Width of the input, where it is known in advance.
-    epochs : int, default 1
-        Passes over the rows in `fit`.
-    shuffle : bool, default False
-        Another order in each epoch of `fit`.
-    random_state : int, RandomState or None
-        For `shuffle`.
-    dtype : float32, float64 or None
-        Type of the centre; None takes the first input's.
+    {n_features, epochs, shuffle, random_state, dtype}
 
     Attributes
     ----------
@@ -97,9 +89,8 @@ class Uniclass(OutlierMixin, Learns):
 
     task = "outliers"
 
-    _stepping = STEPPING
-    _built_for = BUILT_FOR
-    _as_set: ClassVar = attrgetter(*STEPPING, *BUILT_FOR)
+    _stepping = ("rule", "C")
+    _built_for = ("radius", "max_radius", "dtype")
 
     def __init__(
         self,
@@ -114,15 +105,7 @@ class Uniclass(OutlierMixin, Learns):
         random_state: Any = None,
         dtype: Any = None,
     ) -> None:
-        self.rule = rule
-        self.C = C
-        self.radius = radius
-        self.max_radius = max_radius
-        self.n_features = n_features
-        self.epochs = epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.dtype = dtype
+        self._store(locals())
 
     # ------------------------------------------------------------------ learning
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -143,7 +126,7 @@ class Uniclass(OutlierMixin, Learns):
 
     def learn_one(self, x: Any, y: Any = None, sample_weight: float | None = None) -> None:
         """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
-        model = self._held.model
+        model = self._model
         if (
             model is not None
             and type(x) is np.ndarray
@@ -154,27 +137,17 @@ class Uniclass(OutlierMixin, Learns):
             and sample_weight is None
         ):
             with self._writing():
-                usual = self._held.model is model and self._is_up_to_date()
+                usual = self._model is model and self._is_up_to_date()
                 if usual and model.learn_dense(x) >= 0.0:
                     return
         super().learn_one(x, None, sample_weight)
 
-    def _learn(
-        self,
-        batch: Batch,
-        answers: Any,
-        weights: np.ndarray,
-        delay: int = 0,
-        advance: Callable[[int], None] | None = None,
-    ) -> Told:
+    def _learn(self, checked: Checked, delay: int = 0, advance: Callable[[int], None] | None = None) -> Told:
         if self._model is None:
-            settled = self._settle(batch.dtype)
-            self._certified, self._edited = False, False
-            self._held = Held(LabelIndex(), settled.new_model(self, batch.dtype))
-            self._keep_up()
+            self._new_model(checked)
         with self._between_rounds():
-            self._take_in(batch)
-            return self._one_after_another(batch, weights, delay, advance)
+            self._take_in(checked.batch)
+            return self._one_after_another(checked.batch, checked.weights, delay, advance)
 
     def _one_after_another(
         self, batch: Batch, weights: np.ndarray, delay: int, advance: Callable[[int], None] | None
@@ -186,12 +159,12 @@ class Uniclass(OutlierMixin, Learns):
             flags, losses = np.zeros(batch.n, np.int8), np.zeros(batch.n)
             for t in range(batch.n + delay):
                 if t < batch.n:  # what counts is the ball of that moment
-                    one = Rows(rows.indptr[t : t + 2], rows.indices, rows.data)
+                    one = part_of(rows, slice(t, t + 1))
                     losses[t] = model.ask(lambda ball, one=one: max(0.0, float(ball.distances(one)[0]) - ball.radius))
                     flags[t] = losses[t] > 0.0
                 if t >= delay:
                     i, before = t - delay, int(model.ledger.counts[MISTAKES])
-                    model.learn(Rows(rows.indptr[i : i + 2], rows.indices, rows.data), weights[i : i + 1])
+                    model.learn(part_of(rows, slice(i, i + 1)), weights[i : i + 1])
                     model.ledger.counts[MISTAKES] = before + int(flags[i])
                     if advance is not None:
                         advance(1)
@@ -202,13 +175,13 @@ class Uniclass(OutlierMixin, Learns):
     @at_one_moment
     def score_samples(self, X: Any) -> np.ndarray:
         """Minus each row's distance from the centre: the lower, the stranger."""
-        rows = self._parse(X, grow=False).rows
+        rows = self._rows(X)
         return self._fitted().ask(lambda ball: -ball.distances(rows))
 
     @at_one_moment
     def decision_function(self, X: Any) -> np.ndarray:
         """How far inside the ball each row lies; negative outside."""
-        rows = self._parse(X, grow=False).rows
+        rows = self._rows(X)
         return self._fitted().ask(lambda ball: -ball.distances(rows) + ball.radius)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -217,16 +190,16 @@ class Uniclass(OutlierMixin, Learns):
 
     def predict_one(self, x: Any) -> int:
         """+1 for a row in the ball, -1 for an outlier; -1 before anything is learnt."""
-        return -1 if self._model is None else int(self.predict(self._one_row(x))[0])
+        return -1 if self._model is None else int(self.predict(self._parts.reader.one(x))[0])
 
     @at_one_moment
     def explain(self, x: Any, top: int | None = 10) -> list[tuple[Any, float]]:
         """The features that set a row apart: x - centre for each, largest first; their squares sum to distance²."""
         top = None if top is None else whole("top", top, 1)
-        model, row = self._fitted(), self._one_row(x)
-        rows, *_, new, _ = self._parse(
-            row, grow=is_dicts(row) and self._names is not None
-        )  # which changes nothing, and names what is new
+        model, reader = self._fitted(), self._parts.reader
+        row = reader.one(x)
+        grow = is_dicts(row) and reader.names is not None  # which changes nothing, and names what is new
+        rows, *_, new, _ = reader.read(self, row, grow)
         last = rows.indices[len(rows.indices) - len(new or ()) :]
         strange = dict(zip((last + 1).tolist(), new or (), strict=True))
         shares = model.explain(rows)
@@ -253,7 +226,8 @@ class Uniclass(OutlierMixin, Learns):
         raise AttributeError("Uniclass knows one class and has no classes_.")
 
     # ------------------------------------------------------------------ checks
-    def _settle(self, dtype: Any = np.float64) -> UniclassSettled:
+    def check_settings(self) -> UniclassSettled:
+        """Check every setting, by name; return what they stand for. A ValueError says what was wrong."""
         if self.rule not in UP_TO_THE_MARGIN:
             raise ValueError(f"rule must be one of {', '.join(UP_TO_THE_MARGIN)}; got rule={self.rule!r}.")
         step, _own = resolve_rule(self.rule, self.C, 1.0)
@@ -265,23 +239,15 @@ class Uniclass(OutlierMixin, Learns):
             raise ValueError("radius='learn' needs max_radius, the largest it may grow to; got max_radius=None.")
         name = "max_radius" if learns else "radius"
         largest = positive(name, self.max_radius if learns else self.radius, "1.0, in the unit of the data")
-        check_sizes({"C": step.C, name: largest}, np.dtype(self.dtype or dtype).name)
-        rule = Setting(step.words, step.C, step.margin, step.uses_weight)
-        return UniclassSettled(rule, largest, learns)
+        sizes = {"C": step.C, name: largest}
+        check_sizes(sizes, np.dtype(self.dtype or np.float64).name)
+        return UniclassSettled(setting_of(step), sizes, largest, learns)
 
     def _answers(self, y: Any, n: int) -> list:
         return [None] * n
 
     def _one_answer(self, y: Any) -> list:
         return [None]
-
-    def _fitted(self) -> UniclassModel:
-        if self._model is None:
-            raise NotFittedError(
-                "This Uniclass instance is not fitted yet: it has learnt nothing. "
-                "Call fit, partial_fit or learn_one first."
-            )
-        return self._model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

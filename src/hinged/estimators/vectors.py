@@ -6,18 +6,22 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
-from hinged.estimators.holding import Held, at_one_moment, must_be_undone
 from hinged.estimators.inputs import dense_rows, dense_values
 from hinged.estimators.kernel_model import KernelVectorModel
-from hinged.estimators.kernels import check_kernel_settings, check_without_kernel, new_machine
-from hinged.estimators.labels import LabelIndex
-from hinged.estimators.learning import Learns
-from hinged.estimators.past_rounds import PastRounds, no_weights
+from hinged.estimators.parts import at_one_moment, runs_functions
 from hinged.estimators.protocol import VectorModelLike
-from hinged.estimators.reading import Batch
-from hinged.estimators.settings import check_options, check_sizes, whole
+from hinged.estimators.reader import Checked, part_of
+from hinged.estimators.row_learner import RowLearner
+from hinged.estimators.settings import (
+    check_kernel_settings,
+    check_options,
+    check_sizes,
+    check_without_kernel,
+    new_machine,
+    setting_of,
+    whole,
+)
 from hinged.loops.hearing import hear, pieces
 from hinged.loops.ledger import MISTAKES, NOVEL, Told
 from hinged.loops.rows import Dense, Rows
@@ -27,7 +31,7 @@ from hinged.rules.table import check_runs, name_of
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import INTERIOR
 
-__all__ = ["VectorEstimator", "part"]
+__all__ = ["VectorLearner"]
 
 UNWEIGHTED = np.zeros(0)
 
@@ -35,11 +39,16 @@ UNWEIGHTED = np.zeros(0)
 class VectorSettled(NamedTuple):
     """Settings that were found sound."""
 
-    task: str
     rule: Setting
     certified: bool
+    sizes: dict[str, float]  # what must fit the range of the weights' type
+    task: str
     epsilon: float
     kernel: Any = None
+
+    def check_range(self, dtype: Any) -> None:
+        """Refuse numbers that are too large for weights of that type."""
+        check_sizes(self.sizes, np.dtype(dtype).name)
 
     def change(self, model: Any) -> None:
         """Let a model go on by this rule."""
@@ -66,12 +75,11 @@ class VectorSettled(NamedTuple):
         )
 
 
-class VectorEstimator(PastRounds, Learns):
-    """Online learner of one weight vector; its heirs say what the score means."""
+class VectorLearner(RowLearner):
+    """Online learner of one weight vector; subclasses say what the score means."""
 
     _task: ClassVar[str]
     _rules: ClassVar[tuple[str, ...]]
-    kernel: Any = None
     device: str = "cpu"
     budget: Any = None
     rule: Any
@@ -91,36 +99,33 @@ class VectorEstimator(PastRounds, Learns):
         """
         top = None if top is None else whole("top", top, 1)
         model = self._fitted()
-        return self._largest(model.explain(self._parse(self._one_row(x), grow=False).rows), top)
+        return self._largest(model.explain(self._row(x)), top)
 
     @property
     def coef_(self) -> np.ndarray:
         """The weights (features,); their mean over the rounds where one is kept."""
-        model = self._learnt("coef_")
-        no_weights("coef_", model)
-        return model.weights[1:].copy()
+        return self._with_weights("coef_").weights[1:].copy()
 
     @property
     def intercept_(self) -> float:
         """What the bias adds to every score."""
-        model = self._learnt("intercept_")
-        no_weights("intercept_", model)
+        model = self._with_weights("intercept_")
         return float(model.weights[0]) * model.bias
 
     # ------------------------------------------------------------------ learning
     def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> None:
         """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
-        quick = sample_weight is None and self._model is not None and self.class_weight is None
-        if quick and not must_be_undone(self._model):
-            named = type(x) is dict and self._names is not None
-            if named or (type(x) is np.ndarray and x.ndim == 1 and self._is_usual(x[np.newaxis])):
+        _, model, reader = self._parts
+        if sample_weight is None and self.class_weight is None and model is not None and not runs_functions(model):
+            named = type(x) is dict and reader.names is not None
+            if named or (type(x) is np.ndarray and x.ndim == 1 and reader.is_usual(model, x[np.newaxis])):
                 with self._writing():
-                    target = self._usual_answer(y)
+                    target, (_, model, reader) = self._usual_answer(y), self._parts
                     if target is not None and self._is_up_to_date():  # the common case of a stream
-                        batch = self._parse_dicts((x,), True) if named else self._parse(x[np.newaxis], True)
+                        batch = reader.read_dicts(self, (x,), True) if named else reader.read(self, x[np.newaxis], True)
                         if named:
                             self._take_in(batch)
-                        self._model.learn(batch.rows, target, UNWEIGHTED)
+                        model.learn(batch.rows, target, UNWEIGHTED)
                         return
         super().learn_one(x, y, sample_weight)
 
@@ -128,23 +133,14 @@ class VectorEstimator(PastRounds, Learns):
         """An answer as the loop reads it, if it needs no closer look."""
         return None
 
-    def _learn(
-        self,
-        batch: Batch,
-        answers: Any,
-        weights: np.ndarray,
-        delay: int = 0,
-        advance: Callable[[int], None] | None = None,
-    ) -> Told:
+    def _learn(self, checked: Checked, delay: int = 0, advance: Callable[[int], None] | None = None) -> Told:
         """Learn rows in order; where it is refused, nothing has changed."""
+        batch, answers, weights, _ = checked
         self._refuse(answers, weights)
         before = self.known_labels()
         if self._model is None:
-            settled = self._settle(batch.dtype)
-            self._certified, self._edited = settled.certified, False
-            self._held = Held(self._labels or LabelIndex(), settled.new_model(self, batch.dtype))
+            self._new_model(checked)
             self._begin()
-            self._keep_up()
         with self._between_rounds():
             self._take_in(batch)
             flags, losses = self._one_after_another(batch.rows, answers, weights, delay, advance)
@@ -155,7 +151,7 @@ class VectorEstimator(PastRounds, Learns):
     def _unrank(
         self, before: Sequence[Hashable], answers: Any, weights: np.ndarray, delay: int, ranks: np.ndarray
     ) -> None:
-        """Give rank 0 to the rounds that nobody can get wrong, where a learner has such; `before` were known."""
+        """Give rank 0 to the rounds that cannot be wrong; the labels `before` were known."""
 
     def _one_after_another(
         self, rows: Rows, answers: Any, weights: np.ndarray, delay: int, advance: Callable[[int], None] | None
@@ -164,18 +160,18 @@ class VectorEstimator(PastRounds, Learns):
         flags, losses = np.zeros(n, np.int8), np.zeros(n)
         if delay == 0:
             for some in self._pieces(rows, advance):
-                flags[some], losses[some] = self._run(part(rows, some), answers[some], weights[some])
+                flags[some], losses[some] = self._run(part_of(rows, some), answers[some], weights[some])
             return flags, losses
         for t in range(n + delay):
             if t < n:  # what counts is the prediction, by the model of its moment
                 one = slice(t, t + 1)
                 counts = self._model.ledger.counts.copy()
-                flags[one], losses[one] = self._run(part(rows, one), answers[one], np.zeros(1))
+                flags[one], losses[one] = self._run(part_of(rows, one), answers[one], np.zeros(1))
                 self._model.ledger.counts[:] = counts
             if t >= delay:
                 one = slice(t - delay, t - delay + 1)
                 counts = self._model.ledger.counts.copy()
-                self._run(part(rows, one), answers[one], weights[one])
+                self._run(part_of(rows, one), answers[one], weights[one])
                 self._model.ledger.counts[MISTAKES] = counts[MISTAKES] + (flags[one] == 1).sum()
                 self._model.ledger.counts[NOVEL] = counts[NOVEL] + (flags[one] == -1).sum()
                 if advance is not None:
@@ -210,8 +206,8 @@ class VectorEstimator(PastRounds, Learns):
         plain = self.scaling is None and not self.normalize and self._task != ORDINAL
         return Dense(dense_values(X, dtype)) if plain and len(X) > 1 else dense_rows(X, dtype)
 
-    def _settle(self, dtype: Any = np.float64) -> VectorSettled:
-        """Check every setting, by name."""
+    def check_settings(self) -> VectorSettled:
+        """Check every setting, by name; return what they stand for. A ValueError says what was wrong."""
         margin = getattr(self, "margin", 1.0)
         if name_of(self.rule) not in self._rules:
             raise ValueError(f"rule must be one of {', '.join(self._rules)}; got rule={self.rule!r}.")
@@ -224,26 +220,12 @@ class VectorEstimator(PastRounds, Learns):
         else:
             check_without_kernel(self)
         check_options(self)
-        sizes = {"C": step.C, "margin": step.margin, "bias": self.bias}
-        check_sizes(sizes, np.dtype(self.dtype or dtype).name)
-        rule = Setting(step.words, step.C, step.margin, step.uses_weight)
-        epsilon = self._epsilon(np.dtype(self.dtype or dtype).name)
-        return VectorSettled(self._task, rule, step.certified and self.budget is None, epsilon, self.kernel)
+        epsilon = self._epsilon()
+        sizes = {"C": step.C, "margin": step.margin, "bias": self.bias, "epsilon": epsilon}
+        check_sizes(sizes, np.dtype(self.dtype or np.float64).name)
+        certified = step.certified and self.budget is None
+        return VectorSettled(setting_of(step), certified, sizes, self._task, epsilon, self.kernel)
 
-    def _epsilon(self, dtype: str) -> float:
+    def _epsilon(self) -> float:
+        """How far a predicted number may lie from the right one."""
         return 0.0
-
-    def _fitted(self) -> VectorModelLike:
-        if self._model is None:
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet: it has learnt nothing. "
-                "Call fit, partial_fit or learn_one first."
-            )
-        return self._model
-
-
-def part(rows: Any, some: slice) -> Any:
-    """Some of the rows."""
-    if isinstance(rows, Dense):
-        return Dense(rows.values[some])
-    return Rows(rows.indptr[some.start : some.stop + 1], rows.indices, rows.data)

@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from hinged.estimators.base import LabelEstimator
+from hinged.estimators.label_learner import LabelLearner
 from hinged.files.examples import load_learner, reads_text
 from hinged.io.model_file import FORMAT
 
@@ -27,7 +27,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     model = load_learner(path)
     memory, labels = model.model_, model.known_labels()
-    times: list[Any] = [] if not isinstance(model, LabelEstimator) else memory.label_rows[: len(labels)].tolist()
+    times: list[Any] = [] if not isinstance(model, LabelLearner) else memory.label_rows[: len(labels)].tolist()
     if not any(times) or len(times) < len(labels):  # counted for label features only
         times = [None] * len(labels)
     order = sorted(range(len(labels)), key=lambda i: -(times[i] or 0))
@@ -48,7 +48,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "certificate": model.dual_,
         "features": model.n_known_features,
         "feature_kind": _feature_kind(model),
-        "rows": memory.n_learnt if isinstance(model, LabelEstimator) else model.n_known_features,
+        "rows": memory.n_learnt if isinstance(model, LabelLearner) else model.n_known_features,
         "labels": [{"label": labels[i], "examples": times[i]} for i in order],
     }
 

@@ -198,9 +198,9 @@ class EntropicModel(ScaledModel):
         f, v = self.read(rows)
         return list(map(Share, f.tolist(), (v * self._weights(at, at + 1)[0, f]).tolist()))
 
-    def coef(self, n_labels: int) -> np.ndarray:
+    def coef(self) -> np.ndarray:
         """Weights (labels, features) on the simplex; with signs, the difference of each feature's two."""
-        return self._weights(0, n_labels)[:, 1 : self.n_features + 1]
+        return self._weights(0, int(self.counts[LABELS]))[:, 1 : self.n_features + 1]
 
     def _weights(self, first: int, end: int) -> np.ndarray:
         """Weights of some labels on every feature, the bias first."""
@@ -320,8 +320,8 @@ class EntropicModel(ScaledModel):
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
             options = {"idf": self.idf, "unit": self.unit, "bias": self.bias, "average": self.average}
-            settings = (self.geometry, self.setting)
-            return {"settings": settings, "options": options, "arrays": self.arrays(), "told": self.told}
+            kept = {"options": options, "arrays": self.arrays(), "told": self.told}
+            return {"settings": (self.geometry, self.setting), **kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(*state["settings"], **state["options"])  # type: ignore[misc]

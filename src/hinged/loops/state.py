@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
 from hinged.loops.costs import NO_COSTS
@@ -22,6 +23,7 @@ from hinged.sharing.plan import Plan
 __all__ = ["LabelMemory"]
 
 LONGEST_LOG_TABLE = 1 << 20
+LARGEST_DENSE = 20_000_000  # weights shown as a dense array; more are shown as a sparse one
 
 
 class LabelMemory:
@@ -114,6 +116,38 @@ class LabelMemory:
     def n_learnt(self) -> int:
         """Features that have weights of their own."""
         return len(self.stores[WEIGHTS].learnt())
+
+    def coef(self) -> Any:
+        """Weights (labels, features) of the labels' own vectors, or of the sets'; sparse when large."""
+        n = self.plan.n_columns(int(self.ledger.counts[LABELS]))
+        owners, values = self.stores[WEIGHTS].rows(max(n, 1), self.mean_over)
+        columns, values = owners[owners > 0] - 1, values[owners > 0][:, :n]
+        if n * self.n_features > LARGEST_DENSE:
+            kept = sparse.coo_array(values)
+            return sparse.csr_array((kept.data, (kept.col, columns[kept.row])), shape=(n, self.n_features))
+        coef = np.zeros((n, self.n_features), self.dtype)
+        coef[:, columns] = values.T
+        return coef
+
+    def shared_coef(self) -> np.ndarray:
+        """The shared vector (features,), or (sets, features) where groups share several.
+
+        Label features of the user's own have a place per name: that number where all names are whole numbers, else in
+        order of appearance.
+        """
+        n, width, names = len(self.plan.parts), self.n_features, list(self.names)
+        owners, values = self.stores[VECTORS].rows(n, self.mean_over)
+        columns, values = owners[owners > 0] - 1, values[owners > 0]
+        if self.functions:
+            places = [name for name in names if isinstance(name, int) and name >= 0]
+            if len(places) == len(names):
+                columns = np.array(places, np.int64)[columns]
+                width = max([width - 1, *places]) + 1
+            else:
+                width = len(names)
+        out = np.zeros((n, width), self.dtype)
+        out[:, columns] = values.T
+        return out[0] if n == 1 else out
 
     # ------------------------------------------------------------------ labels
     def with_plan(self, plan: Plan) -> Self:

@@ -7,20 +7,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from hinged.estimators.holding import Held, Holds
 from hinged.estimators.labels import LabelIndex, as_labels
+from hinged.estimators.row_learner import RowLearner
 from hinged.sharing.groups import Groups
 from hinged.sharing.plan import resolve as resolve_sharing
 
 __all__ = ["LabelEdits"]
 
 
-class LabelEdits(Holds):
+class LabelEdits(RowLearner):
     """Rename, merge and remove labels of a learner; readers see all of an edit or nothing of it."""
 
-    _edited: bool = False
-    _learnt_with: tuple | None
-    _keep_up: Any
     sharing: Any
     features: Any
 
@@ -34,7 +31,7 @@ class LabelEdits(Holds):
         ['z', 'b']
         """
         with self._writing():
-            model = self._held.model
+            model = self._model
             at, (new,) = self._position(old), as_labels([new], 1)
             labels = list(self.known_labels())
             if new in labels and new != old:
@@ -45,9 +42,10 @@ class LabelEdits(Holds):
                 sets = [{new if label == old else label for label in members} for members in self.sharing.sets]
                 sharing = Groups(sets, self.sharing.features)
                 model = None if model is None else model.with_plan(resolve_sharing(sharing, self.features))
-                changed |= {"sharing": sharing, "_learnt_with": None}
-            self.__dict__.update(changed, _held=Held(LabelIndex(labels), model))  # in one step, for readers
-            if model is not None and self._learnt_with is None:
+                changed |= {"sharing": sharing, "_set_to": None}
+            parts = self._parts._replace(labels=LabelIndex(labels), model=model)
+            self.__dict__.update(changed, _parts=parts)  # in one step, for readers
+            if model is not None and self._set_to is None:
                 self._keep_up()
         return self
 
@@ -86,15 +84,17 @@ class LabelEdits(Holds):
             self._drop(self._position(label), -1)
         return self
 
-    def _drop(self, gone: int, heir: int, **changed: Any) -> None:
-        labels, model = self.known_labels(), self._held.model
+    def _drop(self, gone: int, into: int, **changed: Any) -> None:
+        """Remove the label at one position, adding what was learnt of it to another; -1 for none."""
+        labels, model = self.known_labels(), self._model
         onto = np.arange(len(labels))
-        onto[gone] = heir
+        onto[gone] = into
         onto = np.where(onto > gone, onto - 1, onto)
         left = [label for i, label in enumerate(labels) if i != gone]
         if model is not None:
             model = model.with_labels(onto, len(left))
-        self.__dict__.update(changed, _held=Held(LabelIndex(left), model), _edited=True)  # in one step, for readers
+        parts = self._parts._replace(labels=LabelIndex(left), model=model)
+        self.__dict__.update(changed, _parts=parts, _edited=True)  # in one step, for readers
 
     def _position(self, label: Hashable) -> int:
-        return (self._held.labels or LabelIndex()).find(label)
+        return (self._labels or LabelIndex()).find(label)

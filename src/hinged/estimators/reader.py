@@ -1,0 +1,263 @@
+"""Reading rows for a model: matrices, data frames, dicts, columns of files; what is new is admitted in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from hinged.estimators.dicts import BEYOND, FeatureNames, as_batch, as_dict_rows, is_dicts, one_dict_row
+from hinged.estimators.inputs import as_matrix, dtype_of, from_matrix
+from hinged.estimators.labels import Numbers
+from hinged.io.examples.chunk import Chunk
+from hinged.loops.entropic import beyond
+from hinged.loops.rows import Dense, Rows
+
+__all__ = ["Batch", "Checked", "RowReader", "one_row_of", "part_of"]
+
+
+class Batch(NamedTuple):
+    """Rows as the loops read them, and what the model would have to take in to learn them."""
+
+    rows: Any  # Rows, or Dense where a learner takes it
+    dtype: np.dtype
+    width: int  # columns of a matrix; 0 for dicts
+    names: list[Hashable] | None  # names not met before, for dicts
+    given: Any  # the matrix or frame itself
+
+    @property
+    def n(self) -> int:
+        return len(self.rows.indptr) - 1
+
+
+class Checked(NamedTuple):
+    """What a call brings, all of it found sound."""
+
+    batch: Batch
+    answers: Any
+    weights: np.ndarray  # of the rows; empty for none
+    settled: Any  # the settings, resolved
+
+    def part(self, some: slice) -> Checked:
+        """Some of the rows."""
+        batch = self.batch._replace(rows=part_of(self.batch.rows, some))
+        return self._replace(batch=batch, answers=self.answers[some], weights=self.weights[some])
+
+    def known(self) -> Checked:
+        """The same once its names are known, to be learnt again."""
+        return self._replace(batch=self.batch._replace(names=self.batch.names and []))
+
+    def in_order(self, order: np.ndarray) -> Checked:
+        """The rows in another order."""
+        rows, answers, weights = self.batch.rows, self.answers, self.weights
+        if isinstance(rows, Dense):
+            rows = Dense(rows.values[order])
+        else:
+            shape = (len(order), int(rows.indices.max(initial=0)) + 1)
+            X = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape)[order]
+            rows = Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data)
+        answers = answers[order] if isinstance(answers, np.ndarray | Numbers) else [answers[i] for i in order]
+        weights = weights[order] if len(weights) else weights
+        return self._replace(batch=self.batch._replace(rows=rows), answers=answers, weights=weights)
+
+
+class RowReader(NamedTuple):
+    """How rows are read, by the features met so far: names of dicts, or the columns of matrices and frames.
+
+    Reading changes nothing; `admit` returns the reader that knows a batch's features too.
+    """
+
+    names: Any = None  # FeatureNames, where rows are dicts
+    width: int | None = None  # columns, where rows are matrices
+    frame: np.ndarray | None = None  # the columns' names, where rows are data frames
+
+    @staticmethod
+    def one(x: Any) -> Any:
+        """One row as a batch of one."""
+        return _one_row(x)
+
+    # ------------------------------------------------------------------ reading
+    def read(self, who: Any, X: Any, grow: bool) -> Batch:
+        """A batch of any kind of input, for a learner; where it may not `grow`, what is new has no weight."""
+        model = who._model
+        if type(X) is np.ndarray and self.is_usual(model, X):
+            return Batch(who._dense(X, model.dtype), model.dtype, X.shape[1], None, X)
+        if isinstance(X, Chunk):
+            return self._read_columns(who, X, grow)
+        X = as_batch(X)
+        if is_dicts(X):
+            return self.read_dicts(who, X, grow)
+        matrix = as_matrix(X, who)
+        self._check_unnamed()
+        framed = hasattr(X, "columns")
+        self._check_width(who, X if framed else matrix, matrix.shape[1], grow)
+        dtype = who._dtype(dtype_of(X if framed and not sparse.issparse(matrix) else matrix))
+        rows = from_matrix(matrix, dtype) if sparse.issparse(matrix) else who._dense(matrix, dtype)
+        return Batch(rows, dtype, matrix.shape[1], None, X if framed else matrix)
+
+    def is_usual(self, model: Any, X: np.ndarray) -> bool:
+        """Return True if an array needs no closer look: numbers, as wide as those before, columns without names."""
+        return (
+            model is not None
+            and self.names is None
+            and self.frame is None
+            and X.dtype.kind == "f"
+            and X.ndim == 2
+            and X.shape[0] > 0
+            and X.shape[1] == self.width
+        )
+
+    def _read_columns(self, who: Any, chunk: Chunk, grow: bool) -> Batch:
+        """Numbered columns of a file of examples; those that the model has never met have no weight."""
+        if chunk.columns is None:
+            raise ValueError(f"{type(who).__name__} reads numbered columns, and {chunk.source} has none.")
+        self._check_unnamed()
+        indptr, indices, values = chunk.columns
+        width = max(self.width or 0, int(indices.max(initial=-1)) + 1, 1)
+        model = who._model
+        if not grow and model is not None and model.fixed_space and width > model.n_features:
+            raise ValueError(beyond(model.n_features, width))
+        matrix = sparse.csr_array((values, indices, indptr), shape=(len(chunk), width))
+        self._check_width(who, matrix, width, grow=True)
+        dtype = who._dtype(dtype_of(matrix))
+        return Batch(from_matrix(matrix, dtype), dtype, width, None, matrix)
+
+    def read_dicts(self, who: Any, X: Any, grow: bool) -> Batch:
+        """A batch of dicts of feature → value; a model of matrices takes column numbers as names."""
+        names, model = self.names, who._model
+        if names is not None and len(X) == 1 and type(X[0]) is dict and model is not None:
+            quick = one_row_of(model, X[0], names, grow)
+            if quick is not None:
+                return Batch(quick[0], model.dtype, 0, quick[1], None)
+        dtype = who._dtype(np.dtype(np.float64))
+        if names is None and self.width is not None:
+            column = None if self.frame is None else {name: i for i, name in enumerate(self.frame.tolist())}
+            rows, _ = as_dict_rows(X, column, dtype, False)
+            width = int(rows.indices.max(initial=-1)) + 1
+            if width > self.width and not grow:
+                raise ValueError(f"column {width - 1} is out of range; this model has {self.width} columns.")
+            return Batch(rows, dtype, max(width, self.width), None, None)
+        whole = grow or model is None or not model.functions
+        rows, new = as_dict_rows(X, {} if names is None else names.column, dtype, whole, _first_column(model, grow))
+        return Batch(rows, dtype, 0, new, None)
+
+    def _check_unnamed(self) -> None:
+        if self.names is not None:
+            raise ValueError(
+                "this model was taught with dicts, and a matrix has no feature names; got a matrix. "
+                "Give dicts of feature → value."
+            )
+
+    def _check_width(self, who: Any, X: Any, width: int, grow: bool) -> None:
+        """Refuse rows that are too wide to be asked about, or narrower than any width that was declared or seen."""
+        known, names = self.width, self.frame
+        if known is None:
+            return
+        declared = 0 if who.n_features is None else who.n_features
+        if declared < width < known or (width > known and not grow):
+            raise ValueError(
+                f"X has {width} features, but {type(who).__name__} is expecting {known} features as input."
+            )
+        if width == known and (names is None or len(names) == known):
+            validate_data(who, X, reset=False, skip_check_array=True)
+        elif names is not None and hasattr(X, "columns"):
+            frame, both = [str(name) for name in X.columns], min(width, len(names))
+            if frame[:both] != names[:both].tolist():
+                raise ValueError(
+                    "the feature names of a wider data frame must begin with those known so far, in their order; "
+                    f"got {frame[:both]}, expected {names[:both].tolist()}."
+                )
+
+    # ------------------------------------------------------------------ what is known
+    def admit(self, who: Any, batch: Batch) -> RowReader:
+        """Make room in the model for the features of a batch; the reader that knows them."""
+        model = who._model
+        if batch.names is not None:
+            if batch.names:
+                who._check_rows(batch)
+            names = FeatureNames() if self.names is None else self.names
+            model.widen(len(names.listed) + len(batch.names))  # first: readers go by the names
+            if batch.names:
+                names.extend(batch.names)
+            return self if names is self.names else self._replace(names=names)
+        width = max(self.width or 0, batch.width, who.n_features or 0)
+        model.widen(width)  # first: readers go by the width
+        frame = self.frame
+        if self.width is None:
+            frame = _names_of_columns(batch.given)
+        elif frame is not None and hasattr(batch.given, "columns") and batch.width > len(frame):
+            frame = np.array([str(name) for name in batch.given.columns], object)
+        return self if width == self.width and frame is self.frame else RowReader(None, width, frame)
+
+    @property
+    def n_known(self) -> int:
+        """How many features were met."""
+        return self.width or 0 if self.names is None else len(self.names)
+
+    def name_of(self, feature: int) -> Hashable:
+        """What to call a feature: its dict key, its data frame's column, else its number; feature 0 is the bias."""
+        if feature == 0:
+            return "bias"
+        if self.names is not None:
+            return self.names.listed[feature - 1]
+        return feature - 1 if self.frame is None or feature > len(self.frame) else str(self.frame[feature - 1])
+
+    def mark(self) -> int:
+        """What `back_to` needs to forget later names."""
+        return 0 if self.names is None else len(self.names)
+
+    def back_to(self, mark: int) -> RowReader:
+        """The reader without the names that came after a mark; others may be reading the longer list."""
+        if self.names is None or len(self.names) <= mark:
+            return self
+        return self._replace(names=type(self.names)(islice(self.names, mark)))
+
+
+def one_row_of(model: Any, x: dict, names: FeatureNames, grow: bool) -> tuple[Rows, list[Hashable]] | None:
+    """A dict as a row of a model, and its new names; None where it needs a closer look."""
+    return one_dict_row(x, names, model.dtype, grow or not model.functions, _first_column(model, grow))
+
+
+def part_of(rows: Any, some: slice) -> Any:
+    """Some of the rows."""
+    if isinstance(rows, Dense):
+        return Dense(rows.values[some])
+    return Rows(rows.indptr[some.start : some.stop + 1], rows.indices, rows.data)
+
+
+def _first_column(model: Any, grow: bool) -> int | None:
+    """The first column of names that are new; None for the next one.
+
+    An unknown name has no weight, but it is part of the row's length; a writer may give out the next columns.
+    """
+    return None if grow or model is None or model.fixed_space else BEYOND
+
+
+def _names_of_columns(X: Any) -> np.ndarray | None:
+    """The names of a data frame's columns by scikit-learn's rules; None where they have none."""
+    scratch = BaseEstimator()
+    validate_data(scratch, X, reset=True, skip_check_array=True)
+    return getattr(scratch, "feature_names_in_", None)
+
+
+def _one_row(x: Any) -> Any:
+    if isinstance(x, Chunk):
+        return x
+    if isinstance(x, Mapping) and not sparse.issparse(x):
+        return (x,)
+    if hasattr(x, "to_frame") and hasattr(x, "index"):  # a row of a pandas frame knows the names of its columns
+        return x.to_frame().T
+    if sparse.issparse(x):
+        x = x.reshape(1, -1) if x.ndim == 1 else x
+    elif not hasattr(x, "columns"):
+        x = np.asarray(x)
+        x = x.reshape(1, -1) if x.ndim == 1 else x
+    if len(x.shape) != 2 or x.shape[0] != 1:
+        kind = "a matrix" if sparse.issparse(x) else "a data frame" if hasattr(x, "columns") else "an array"
+        raise ValueError(f"one row is a dict, a 1-D array or a sparse row; got {kind} of shape {x.shape}.")
+    return x

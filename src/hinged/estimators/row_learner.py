@@ -1,0 +1,380 @@
+"""What every learner of rows shares: fit, partial_fit and learn_one, checks before changes, changes of settings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+from operator import attrgetter
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+from sklearn.utils.validation import check_random_state
+
+from hinged.estimators.dicts import FeatureNames
+from hinged.estimators.inputs import check_caps, check_weights, dense_rows
+from hinged.estimators.labels import LabelIndex
+from hinged.estimators.learner import Learner
+from hinged.estimators.parts import Parts
+from hinged.estimators.reader import Batch, Checked, RowReader
+from hinged.estimators.scored import Scored
+from hinged.estimators.settings import whole
+from hinged.loops.explain import Share
+from hinged.loops.ledger import Told, new_told
+
+__all__ = ["RowLearner"]
+
+
+class RowLearner(Learner):
+    """Learning rows, whatever is predicted of them.
+
+    Subclasses say what targets look like (`_answers`, `_one_answer`, `_labels_of`; `_balanced` and `_factor` where they
+    are no single labels), which settings may change (`_stepping`) and which not (`_built_for`), and learn (`_learn`).
+    """
+
+    _stepping: ClassVar[tuple[str, ...]]
+    _built_for: ClassVar[tuple[str, ...]]
+    _as_set: ClassVar[Any]  # a function of a learner: the values of both
+    _settled: Any = None  # the settings that the model goes by, resolved
+    _set_to: tuple | None = None  # their values as the user set them
+    _answers: Any
+    _one_answer: Any
+    _labels_of: Any
+    _learn: Any
+    check_settings: Any
+    C: float
+    epochs: int
+    shuffle: bool
+    random_state: Any
+    class_weight: Any = None
+    n_features: int | None = None
+    kernel: Any = None
+    dtype: Any
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if hasattr(cls, "_stepping"):
+            cls._as_set = staticmethod(attrgetter(*cls._stepping, *cls._built_for))
+
+    # ------------------------------------------------------------------ learning
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, make the labels of `y` known, and learn the rows `epochs` times.
+
+        Parameters
+        ----------
+        X : matrix, data frame or list of dicts
+        y : the right answer of each row
+        sample_weight : array of shape (rows,), optional
+            Replaces C by weight · C in each round; 0 leaves the model as it is.
+        """
+        fresh = type(self)(**self.get_params(deep=False))
+        epochs = whole("epochs", self.epochs, 1)
+        rng = check_random_state(self.random_state)
+        checked = fresh._check(X, y, sample_weight, fitting=True)
+        fresh._expect(checked)
+        for _ in range(epochs):
+            fresh._learn(checked.in_order(rng.permutation(checked.batch.n)) if self.shuffle else checked)
+            checked = checked.known()
+        self._become(fresh)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn rows in order, keeping what was learnt; new labels and wider rows are welcome.
+
+        Parameters
+        ----------
+        X : matrix, data frame or list of dicts
+        y : the right answer of each row
+        classes : labels to make known first, optional
+        sample_weight : array of shape (rows,), optional
+        """
+        self.learn_rounds(X, y, classes, sample_weight)
+        return self
+
+    def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> None:
+        """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
+        weights = None if sample_weight is None else [sample_weight]
+        with self._or_undone(several=False):
+            self._learn(self._check(self._parts.reader.one(x), self._one_answer(y), weights))
+
+    def learn_rounds(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        delay: int = 0,
+        advance: Callable[[int], None] | None = None,
+        before: Callable[[Scored], None] | None = None,
+    ) -> Told:
+        """`partial_fit`, and what each round came to: its flag, rank and loss.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight : as in `partial_fit`
+        delay : int, default 0
+            The answer to a row comes that many rows later; its flag, rank and loss are those of its prediction.
+        advance : function, optional
+            Called now and then with the number of rounds done since its last call.
+        before : function, optional
+            Called before each round with what the current weights say of its row: for learners with a score for each
+            label, and not with a delay.
+
+        Returns
+        -------
+        Told
+            Arrays (rounds,): flags (1 a mistake, 0 right, -1 a new label), ranks of the best right label (0 where there
+            is nothing to rank), losses.
+        """
+        with self._or_undone(several=True):
+            checked = self._check(X, y, sample_weight)
+            self._expect_classes(classes, checked)
+            if before is None:
+                return self._learn(checked, min(delay, checked.batch.n), advance)
+            if delay:
+                raise ValueError(f"before is called where answers come at once; got delay={delay!r}. Leave one out.")
+            told = new_told(checked.batch.n)
+            for i in range(checked.batch.n):
+                one = slice(i, i + 1)
+                row = checked.part(one)
+                before(self._by_current_weights(row.batch.rows))
+                for of_all, of_one in zip(told, self._learn(row, 0, advance), strict=True):
+                    of_all[one] = of_one
+                checked = checked.known()
+            return told
+
+    def _by_current_weights(self, rows: Any) -> Scored:
+        """What the weights say of a row, without their mean; nothing before the first round."""
+        raise TypeError(f"before is for learners with a score for each label; {type(self).__name__} has none.")
+
+    def _expect(self, checked: Checked) -> None:
+        """Make known what `fit` will be asked about."""
+
+    def _expect_classes(self, classes: Any, checked: Checked) -> None:
+        """Make known the labels that were declared for a batch."""
+        if classes is not None:
+            raise ValueError(f"classes are for learners of labels; {type(self).__name__} has none. Leave them out.")
+
+    def _new_model(self, checked: Checked) -> Any:
+        """An empty model for these settings and rows, with the labels known so far."""
+        model = checked.settled.new_model(self, checked.batch.dtype)
+        self.__dict__.update(
+            _parts=self._parts._replace(labels=LabelIndex() if self._labels is None else self._labels, model=model),
+            _settled=checked.settled,
+            _set_to=type(self)._as_set(self),
+            _edited=False,
+        )
+        return model
+
+    def _take_in(self, batch: Batch) -> None:
+        """Admit what is new in a batch: names, columns, and at first the meaning of columns."""
+        reader = self._parts.reader
+        after = reader.admit(self, batch)
+        if after is not reader:
+            self._parts = self._parts._replace(reader=after)
+
+    # ------------------------------------------------------------------ checks
+    def _check(self, X: Any, y: Any, sample_weight: Any, fitting: bool = False) -> Checked:
+        """Everything that can be refused is refused here, before anything changes."""
+        settled = self.check_settings() if self._model is None else self._keep_up()
+        batch = self._parts.reader.read(self, X, grow=True)
+        if self._model is None:
+            settled.check_range(batch.dtype)
+        self._check_rows(batch)
+        answers = self._answers(y, batch.n)
+        self._check_answers(answers, batch)
+        return Checked(batch, answers, self._weights(sample_weight, answers, batch, fitting), settled)
+
+    def _check_rows(self, batch: Batch) -> None:
+        """Refuse rows that this kind of learner cannot take."""
+
+    def _check_answers(self, answers: Any, batch: Batch) -> None:
+        """Refuse answers that do not suit the rows."""
+
+    def _is_up_to_date(self) -> bool:
+        """Return True if no setting has changed since the last round."""
+        return self._set_to is not None and _same(type(self)._as_set(self), self._set_to)
+
+    def _keep_up(self) -> Any:
+        """Follow a change of `rule`, `C` or `margin` since the last round; refuse one of what memory is built for."""
+        now = type(self)._as_set(self)
+        if self._set_to is None:
+            self._set_to = now
+        if _same(now, self._set_to):
+            return self._settled
+        n = len(self._stepping)
+        for name, before, value in zip(self._built_for, self._set_to[n:], now[n:], strict=True):
+            if not _same(before, value):
+                raise ValueError(
+                    f"{name} cannot change once something is learnt; it was {before!r}, now {value!r}. "
+                    "Set it back, or call fit to start anew."
+                )
+        settled = self.check_settings()
+        settled.check_range(self._model.dtype)
+        settled.change(self._model)
+        certified = self._settled.certified  # the certificate spoke of the rule it began with
+        self.__dict__.update(_settled=settled._replace(certified=certified), _set_to=now, _edited=True)
+        return self._settled
+
+    def _weights(self, sample_weight: Any, answers: Any, batch: Batch, fitting: bool) -> np.ndarray:
+        """Weights of the rows: the user's, times those of their labels; empty for none."""
+        weights = check_weights(sample_weight, batch.n, batch.dtype)
+        by_label = self.class_weight
+        if isinstance(by_label, str) and by_label == "balanced":
+            if not fitting:
+                raise ValueError(
+                    "class_weight='balanced' needs all labels at once and works with fit only; "
+                    "give a dict of label → weight to learn from a stream."
+                )
+            by_label = self._balanced(answers)
+        if by_label is not None:
+            if not isinstance(by_label, dict):
+                raise ValueError(
+                    f"class_weight must be None, 'balanced' (fit only) or a dict of label → weight; got {by_label!r}."
+                )
+            factors = np.array([self._factor(answer, by_label) for answer in answers], np.float64)
+            weights = check_weights(weights * factors if len(weights) else factors, batch.n, batch.dtype)
+        check_caps(self.C, weights, batch.dtype)
+        return weights
+
+    @staticmethod
+    def _balanced(answers: Any) -> dict:
+        """Weights by which every label counts as much as any other."""
+        counts = Counter(answers)
+        return {label: len(answers) / (len(counts) * n) for label, n in counts.items()}
+
+    @staticmethod
+    def _factor(answer: Any, by_label: dict) -> float:
+        """The weight of a row by its answer."""
+        return by_label.get(answer, 1.0)
+
+    # ------------------------------------------------------------------ rows
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the data frames' columns."""
+        return self._of_reader("feature_names_in_", self._parts.reader.frame)
+
+    @property
+    def feature_names_(self) -> list[Hashable]:
+        """Names of the features met so far, in order of appearance; exists where rows are dicts."""
+        return list(self._of_reader("feature_names_", self._parts.reader.names))
+
+    def _rows(self, X: Any) -> Any:
+        """Rows to be asked about."""
+        return self._parts.reader.read(self, X, grow=False).rows
+
+    def _row(self, x: Any) -> Any:
+        """One row to be asked about."""
+        reader = self._parts.reader
+        return reader.read(self, reader.one(x), grow=False).rows
+
+    def _dense(self, X: np.ndarray, dtype: np.dtype) -> Any:
+        """A dense matrix as this learner's loops read it."""
+        return dense_rows(X, dtype)
+
+    def _dtype(self, dtype: np.dtype) -> np.dtype:
+        """The weights' type where there are weights, else the setting, else the input's."""
+        return self._model.dtype if self._model is not None else np.dtype(self.dtype or dtype)
+
+    def _describe(self, f: np.ndarray, v: np.ndarray) -> dict[Hashable, float]:
+        """A scaled row as a dict, for label features of the user's own."""
+        name_of = self._parts.reader.name_of
+        return {name_of(i): value for i, value in zip(f.tolist(), v.tolist(), strict=True)}
+
+    def _largest(self, shares: Iterable[Share], top: int | None) -> list[tuple[Hashable, float]]:
+        """Shares of a score by name, largest first, without those that are 0."""
+        name_of = self._parts.reader.name_of
+        named = [
+            (share.feature if share.named else name_of(cast(int, share.feature)), share.value)
+            for share in shares
+            if share.value != 0.0
+        ]
+        return sorted(named, key=lambda item: -abs(item[1]))[:top]
+
+    # ------------------------------------------------------------------ what was learnt
+    @property
+    def support_(self) -> np.ndarray:
+        """With a kernel: the rounds, from 0, whose rows are remembered; in the order of `support_vectors_`."""
+        return self._with_kernel("support_").remembered.rounds.copy()
+
+    @property
+    def support_vectors_(self) -> Any:
+        """With a kernel: the remembered rows (steps, features), for "single" as seen from their labels' means.
+
+        A sparse array, where rows are remembered so.
+        """
+        return self._with_kernel("support_vectors_").support_vectors()
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """With a kernel: coefficients of the remembered rows, (steps, labels), or (steps, 1) for one vector."""
+        return self._with_kernel("dual_coef_").remembered.coef.copy()
+
+    def _with_kernel(self, name: str) -> Any:
+        model = self._learnt(name)
+        if self.kernel is None:
+            raise AttributeError(f"{name} exists for learners with a kernel; this one has coef_.")
+        return model
+
+    def _with_weights(self, name: str) -> Any:
+        model = self._learnt(name)
+        if self.kernel is not None:
+            raise AttributeError(
+                f"{name} does not exist with a kernel: weights live in its space. Use support_, dual_coef_ or explain."
+            )
+        return model
+
+    @property
+    def dual_(self) -> float | None:
+        """The dual certificate: no fixed predictor has a smaller objective. None where the rule has none."""
+        model = self._learnt("dual_")
+        return model.dual if self._settled.certified and not self._edited else None
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, list[Hashable]]]:
+        model, reader = self._learnt("state"), self._parts.reader
+        with model.lock:
+            about = {
+                "edited": self._edited,
+                "dtype": model.dtype.name,
+                "columns": reader.width,
+                "notes": self._notes,
+            }
+            names = {"labels": list(self.known_labels()), "phi": list(getattr(model, "names", ()))}
+            if reader.names is not None:
+                names["features"] = list(reader.names)
+            if reader.frame is not None:
+                names["frame"] = reader.frame.tolist()
+            return about, model.arrays(), names
+
+    def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: dict[str, list[Hashable]]) -> None:
+        """Become the model of that state."""
+        settled = self.check_settings()
+        settled.check_range(about["dtype"])
+        model = settled.new_model(self, about["dtype"])
+        if np.dtype(about["dtype"]) != model.dtype:
+            raise ValueError(f"its weights are {about['dtype']}, its settings say {model.dtype}")
+        model.restore(arrays, names["phi"], len(names["labels"]))
+        self._edited, self._notes = about["edited"], about.get("notes")
+        self._parts = Parts(LabelIndex(names["labels"]), model, self._reader_of(about, names))
+        self._settled, self._set_to = settled, type(self)._as_set(self)
+
+    def _reader_of(self, about: dict[str, Any], names: dict[str, list[Hashable]]) -> Any:
+        """The reader of a state."""
+        return RowReader(
+            FeatureNames(names["features"]) if "features" in names else None,
+            about["columns"],
+            np.array(names["frame"], object) if "frame" in names else None,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Return True if settings are equal; arrays are equal where they are the same ones."""
+    try:
+        return bool(a == b)
+    except ValueError:
+        return False

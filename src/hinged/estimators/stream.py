@@ -1,0 +1,68 @@
+"""A stream of rows and answers as a learner that starts from zero reads it, for theory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hinged.estimators.label_learner import LabelLearner
+from hinged.estimators.labels import LabelIndex
+from hinged.loops.labels import Targets
+from hinged.loops.model import LabelModel
+from hinged.loops.rows import Rows
+
+__all__ = ["Reading", "read_stream"]
+
+
+class Reading(NamedTuple):
+    """A stream as a learner that starts from zero reads it.
+
+    Attributes
+    ----------
+    rows : Rows
+        Before scaling.
+    targets : Targets
+        Positions of the right labels of each row.
+    labels : list
+        Every label, after the last row.
+    n_known : int
+        How many of them are known before the first row.
+    new_model : function
+        Makes an empty model of the learner's settings that knows these labels and columns.
+    describe : function
+        A scaled row as a dict, for label features of the user's own.
+    """
+
+    rows: Rows
+    targets: Targets
+    labels: list[Hashable]
+    n_known: int
+    new_model: Callable[[], LabelModel]
+    describe: Callable[[np.ndarray, np.ndarray], dict[Hashable, float]]
+
+
+def read_stream(learner: LabelLearner, X: Any, y: Any, classes: Any = None) -> Reading:
+    """Rows and answers as a fresh learner would read them; it learns their labels' and features' names, no more."""
+    checked = learner._check(X, y, None)
+    learner._expect_classes(classes, checked)
+    index = learner._labels or LabelIndex()
+    n_known, dtype = len(index), checked.batch.dtype
+    indptr, flat = learner._flat(checked.answers)
+    ids, new = index.encode(flat, None)
+
+    def new_model(width: int = 0) -> LabelModel:
+        model: LabelModel = checked.settled.new_model(learner, dtype)
+        model.declare(n_known)
+        model.widen(width)
+        return model
+
+    learner._parts = learner._parts._replace(labels=index, model=new_model())
+    learner._take_in(checked.batch)
+    width = learner._model.n_features
+    learner._parts = learner._parts._replace(model=None)
+    targets = Targets(np.asarray(indptr, np.int64), ids, np.zeros(0))
+    labels = [*index.labels, *new]
+    return Reading(checked.batch.rows, targets, labels, n_known, partial(new_model, width), learner._describe)
