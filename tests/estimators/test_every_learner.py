@@ -143,3 +143,26 @@ def test_no_round_of_several_writers_is_lost_from_the_first_on(name):
     finally:
         sys.setswitchinterval(usual)
     assert not wrong, wrong
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_settings_are_resolved_once_per_call(name, monkeypatch):
+    learner = LEARNERS[name]
+    model, calls = learner.make(), []
+    check = type(model).check_settings
+    monkeypatch.setattr(type(model), "check_settings", lambda self: calls.append(1) or check(self))
+    (X, y), (more, theirs), *_ = learner.stream()
+    model.partial_fit(X, y)
+    assert len(calls) == 1
+    model.partial_fit(more, theirs)
+    assert len(calls) <= 2
+
+
+def test_a_first_row_resolves_the_settings_once(monkeypatch):
+    calls = []
+    check = hinged.Classifier.check_settings
+    monkeypatch.setattr(hinged.Classifier, "check_settings", lambda self: calls.append(1) or check(self))
+    model = hinged.Classifier()
+    model.learn_one({"a": 1.0}, "x")
+    model.learn_one({"b": 1.0}, "y")
+    assert len(calls) == 1

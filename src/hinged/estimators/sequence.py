@@ -32,6 +32,7 @@ STEPPING, BUILT_FOR = ("rule", "C", "cost", "constraint", "n_best"), ("average",
 class Read(NamedTuple):
     """What a call brings, all of it found sound."""
 
+    wish: Wish  # the settings, resolved
     batch: Batch
     tags: list[Hashable]  # one per token
     weights: np.ndarray
@@ -171,7 +172,8 @@ class SequenceTagger(Tagging):
         with self._writing():
             known = LabelIndex() if self._labels is None else self._labels
             new = [label for label in to_declare(list(labels)) if label not in known.position]
-            self._settle([*known.labels, *new])
+            self.check_settings()
+            self._costs([*known.labels, *new])
             if self._model is not None:
                 self._model.declare(len(known) + len(new))  # first: readers go by the tags
             known.extend(new)
@@ -198,29 +200,30 @@ class SequenceTagger(Tagging):
 
     def _check(self, X: Any, y: Any, sample_weight: Any, lengths: Any) -> Read:
         """Everything that can be refused is refused here; names not met before have their numbers after it."""
-        self._settle([])
+        wish = self.check_settings()
         batch = self._parse(X, lengths, grow=True)
         sizes = np.diff(batch.sentences.ends)
         tags = list(chain.from_iterable(self._tag_lists(y, sizes, lengths)))
         check_labels(tags)
-        check_sizes({"C": float(self.C)}, batch.dtype.name)
+        check_sizes({"C": wish.C}, batch.dtype.name)
         weights = check_weights(sample_weight, len(sizes), batch.dtype)
         check_caps(self.C, weights, batch.dtype)
-        return Read(batch, tags, weights)
+        return Read(wish, batch, tags, weights)
 
     def _learn(
         self, read: Read, order: np.ndarray, delay: int = 0, advance: Callable[[int], None] | None = None
     ) -> Told:
-        batch, tags, weights = read
+        wish, batch, tags, weights = read
         known = LabelIndex() if self._labels is None else self._labels
         each = np.repeat(weights, np.diff(batch.sentences.ends)) if len(weights) else None
         ids, new = known.encode(tags, each)
         after = [*known.labels, *new]
+        rho = self._costs(after)
         if self._model is None:
-            model = self._new_model(batch.dtype, after)
+            model = self._new_model(batch.dtype, wish, rho)
             model.declare(len(known))
             self._parts, self._edited = self._parts._replace(labels=known, model=model), False
-        model = self._keep_up(after)
+        model = self._keep_up(wish, rho)
         with self._between_rounds():
             reader = self._parts.reader
             width = max(batch.width, reader.n_known)
@@ -248,12 +251,8 @@ class SequenceTagger(Tagging):
         return cost
 
     # ------------------------------------------------------------------ settings
-    def check_settings(self) -> Any:
+    def check_settings(self) -> Wish:
         """Check every setting, by name; return what they stand for. A ValueError says what was wrong."""
-        return self._settle([])
-
-    def _settle(self, labels: list[Hashable]) -> tuple[Wish, np.ndarray]:
-        """Check every setting, for these tags; say what was wrong, what was given and what to do."""
         step, _own = resolve_rule(self.rule, self.C, 1.0)
         check_runs("in a SequenceTagger", self.rule, step.words)
         if not isinstance(self.constraint, str) or self.constraint not in CONSTRAINTS:
@@ -277,25 +276,25 @@ class SequenceTagger(Tagging):
                 raise ValueError(f"{name} must be True or False; got {name}={getattr(self, name)!r}.")
         if self.dtype is not None and self.dtype not in ("float32", "float64", np.float32, np.float64, float):
             raise ValueError(f"dtype must be float32 or float64; got dtype={self.dtype!r}.")
-        dtype = self._dtype(np.dtype(np.float64)).name
-        check_sizes({"C": step.C}, dtype)
-        wish = Wish(step.words, step.C, step.uses_weight, CONSTRAINTS[self.constraint], n_best, 0.0)
+        check_sizes({"C": step.C}, self._dtype(np.dtype(np.float64)).name)
+        self._costs([])
+        return Wish(step.words, step.C, step.uses_weight, CONSTRAINTS[self.constraint], n_best, 0.0)
+
+    def _costs(self, labels: list[Hashable]) -> np.ndarray:
+        """Costs by position (tags, tags); empty for the number of wrong tags, and for a function."""
         by_position = self.cost is not None and not callable(self.cost)
         rho = cost_matrix(self.cost, labels) if by_position else NO_TABLE
-        check_sizes({"cost": float(rho.max(initial=0.0))}, dtype)
-        return wish, rho
+        check_sizes({"cost": float(rho.max(initial=0.0))}, self._dtype(np.dtype(np.float64)).name)
+        return rho
 
-    def _new_model(self, dtype: np.dtype, labels: list[Hashable]) -> ChainModel:
-        wish, rho = self._settle(labels)
+    def _new_model(self, dtype: np.dtype, wish: Wish, rho: np.ndarray) -> ChainModel:
         model = ChainModel(self.dtype or dtype, wish, rho, bool(self.average))
         if model.dtype != dtype:
             raise ValueError(f"its weights are {dtype}, its settings say {model.dtype}")
         return model
 
-    def _keep_up(self, labels: list[Hashable]) -> ChainModel:
+    def _keep_up(self, wish: Wish, rho: np.ndarray) -> ChainModel:
         """The model, with any change of its rule since the last round; refuse one of what memory is built for."""
-        wish, rho = self._settle(labels)
-        assert self._model is not None
         now = tuple(getattr(self, name) for name in BUILT_FOR)
         if self._set_to is None:
             self._set_to = now

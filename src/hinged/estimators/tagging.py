@@ -38,7 +38,9 @@ class Tagging(Learner):
     """Reading sentences, answering them, and what exists after learning."""
 
     dtype: Any
-    _new_model: Any  # an empty model for a type of weights and the known tags
+    _new_model: Any  # an empty model for a type of weights, settings and costs
+    _costs: Any
+    check_settings: Any
 
     # ------------------------------------------------------------------ answers
     def predict(self, X: Any, lengths: Any = None) -> list[list[Hashable]]:
@@ -169,7 +171,7 @@ class Tagging(Learner):
         """Become the model of that state."""
         if about["dtype"] not in ("float32", "float64"):
             raise ValueError("its numbers are damaged")
-        model = self._new_model(np.dtype(about["dtype"]), names["labels"])
+        model = self._new_model(np.dtype(about["dtype"]), self.check_settings(), self._costs(names["labels"]))
         model.restore(arrays, (), len(names["labels"]))
         if model.n_features != (len(names["features"]) if "features" in names else about["columns"]):
             raise ValueError("its features do not fit their names")
