@@ -207,7 +207,7 @@ def test_a_late_answer_is_judged_when_it_was_given():
         known = [] if t <= 5 else model.classes_.tolist()
         flag, gap = -1, np.inf
         if Y[t] in known:
-            scores = model._scores(X[t : t + 1])[0]
+            scores = model.scored(X[t : t + 1]).scores[0]
             at = known.index(Y[t])
             gap = scores[at] - np.delete(scores, at).max(initial=-np.inf)
             flag = int(gap <= 0.0)

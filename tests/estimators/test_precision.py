@@ -91,7 +91,7 @@ def test_learners_of_labels(rule, sharing, features, degree):
         assert progressive(model, rows, stream.y, classes=classes).flags.tolist() == twin.history.flags
         assert model.n_updates_ == twin.history.updates > 2
         assert model._model.dtype == dtype
-        assert_close(model._scores(probes), twin.scores(P), dtype)
+        assert_close(model.scored(probes).scores, twin.scores(P), dtype)
         assert_close([model.dual_ * scale ** (2 * degree)], [twin.dual], dtype)
         for name, expected in (("coef_", twin.coef), ("shared_coef_", twin.shared_coef)):
             if expected is not None:

@@ -28,7 +28,7 @@ def shown(model, row):
     phi = np.zeros((k, n))
     for i in range(n):
         probe = one_weight(model, i)
-        phi[:, i] = probe._scores(np.array([row]))[0]
+        phi[:, i] = probe.scored(np.array([row])).scores[0]
     return phi
 
 
