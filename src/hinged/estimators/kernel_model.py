@@ -13,9 +13,9 @@ from hinged.estimators.kernel_rows import (
     as_dense,
     as_sparse,
     mostly_zeros,
-    remembered,
     room_for,
-    spelt,
+    rows_from_arrays,
+    rows_to_arrays,
     with_targets,
 )
 from hinged.estimators.reader import part_of
@@ -166,7 +166,7 @@ class KernelModel:
 
     # ------------------------------------------------------------------ keeping
     def copy(self) -> Self:
-        """A model of its own that knows the same; past rows are shared, for nobody changes them."""
+        """A model of its own that knows the same; past rows are shared, because they never change."""
         twin = object.__new__(type(self))
         ledger = type(self.ledger)(*(array.copy() for array in self.ledger))
         vars(twin).update(vars(self), machine=self.machine.copy(), ledger=ledger, notes=self.notes.copy())
@@ -183,7 +183,7 @@ class KernelModel:
         for name, expansion in self._expansions().items():
             filled = expansion.filled
             found |= {f"{name}.coef": filled.coef, f"{name}.rounds": filled.rounds}
-            found |= spelt(name, filled.rows)
+            found |= rows_to_arrays(name, filled.rows)
         if self.machine.means is not None:
             found |= {"means.sums": self.machine.means.sums, "means.counts": self.machine.means.counts}
         return found
@@ -203,7 +203,7 @@ class KernelModel:
             self.machine.make_sparse()
         self.machine.fit_to(self.n_features, self._outputs(n_labels))
         for name, expansion in self._expansions().items():
-            rows, coef, rounds = remembered(arrays, name), arrays[f"{name}.coef"], arrays[f"{name}.rounds"]
+            rows, coef, rounds = rows_from_arrays(arrays, name), arrays[f"{name}.coef"], arrays[f"{name}.rounds"]
             sound = coef.ndim == 2 and rounds.shape == (len(rows),) == (len(coef),)
             sound = sound and rows.shape[1] <= self.n_features and coef.shape[1] <= expansion.n_outputs
             sound = sound and rows.dtype == coef.dtype == self.dtype and rounds.dtype == np.int64
@@ -338,7 +338,7 @@ class KernelLabelModel(KernelModel):
         self.ledger.counts[LABELS] = n_labels
 
     def with_labels(self, onto: np.ndarray, n_labels: int) -> Self:
-        """A model in which the coefficients of label r are added to those of label onto[r], -1 for nobody's."""
+        """A model in which the coefficients of label r are added to those of label onto[r], -1 to drop them."""
         with self.lock:
             twin = self.copy()
             twin.lock = threading.RLock()

@@ -14,7 +14,7 @@ from hinged.loops.labels import Targets
 from hinged.loops.rows import LEAST_SQUARES, Dense, Rows
 from hinged.mercer.sparse import Sparse
 
-__all__ = ["as_dense", "as_sparse", "mostly_zeros", "remembered", "room_for", "spelt", "with_targets"]
+__all__ = ["as_dense", "as_sparse", "mostly_zeros", "room_for", "rows_from_arrays", "rows_to_arrays", "with_targets"]
 
 #: Columns from which on, and share of values below which, rows are kept sparse.
 WIDE, FULL = 512, 0.1
@@ -26,7 +26,7 @@ def room_for(dtype: np.dtype) -> int:
 
 
 def mostly_zeros(rows: Rows | Dense, n_features: int) -> bool:
-    """Whether rows are better kept sparse; dense ones never are."""
+    """Return True if rows are better kept sparse; dense ones never are."""
     if not isinstance(rows, Rows) or n_features < WIDE:
         return False
     return bool(rows.indptr[-1] - rows.indptr[0] < FULL * (len(rows.indptr) - 1) * n_features)
@@ -75,7 +75,7 @@ def as_dense(rows: Rows | Dense, n_features: int, dtype: np.dtype, unit: bool) -
 
 
 def as_sparse(rows: Rows | Dense, n_features: int, dtype: np.dtype, unit: bool) -> Sparse:
-    """Rows without their zeros; of unit length where asked. Names that nobody knows get columns after the others."""
+    """Rows without their zeros; of unit length where asked. Unknown names get columns after the others."""
     rows = _raised(rows) if unit else rows
     if isinstance(rows, Dense):
         X = Sparse.of(rows.values.astype(dtype, copy=False))
@@ -91,14 +91,14 @@ def as_sparse(rows: Rows | Dense, n_features: int, dtype: np.dtype, unit: bool) 
     return X
 
 
-def spelt(name: str, rows: Any) -> dict[str, np.ndarray]:
+def rows_to_arrays(name: str, rows: Any) -> dict[str, np.ndarray]:
     """Remembered rows as plain arrays."""
     if not isinstance(rows, Sparse):
         return {f"{name}.rows": rows}
     return {f"{name}.{part}": getattr(rows, part) for part in ("indptr", "indices", "data")}
 
 
-def remembered(arrays: dict[str, np.ndarray], name: str) -> Any:
+def rows_from_arrays(arrays: dict[str, np.ndarray], name: str) -> Any:
     """Remembered rows from plain arrays, if they make sense."""
     if f"{name}.indptr" not in arrays:
         rows = arrays[f"{name}.rows"]

@@ -42,7 +42,7 @@ def as_label_sets(
     if getattr(y, "ndim", 1) == 2:
         if y.shape[0] != n_rows:
             raise ValueError(f"X and y must have as many rows; got {n_rows} and {y.shape[0]}.")
-        if y.shape[1] == 1 and not sparse.issparse(y) and (single or _stranger(np.asarray(y))):
+        if y.shape[1] == 1 and not sparse.issparse(y) and (single or _other_value(np.asarray(y))):
             labels = as_labels(np.asarray(y)[:, 0], n_rows)
             check_labels(labels, framed)
             return LabelSets([[label] for label in labels], None, True)
@@ -81,7 +81,7 @@ def _ones(table: Any) -> list[list[int]]:
     """Where the ones of an indicator matrix stand, row by row."""
     if not sparse.issparse(table):
         table = np.asarray(table)
-        for value in _stranger(table):
+        for value in _other_value(table):
             raise ValueError(f"an indicator matrix y holds 0 and 1 only; got {value!r}. {HINT}")
         table = table.astype(bool)
     found = sparse.csr_array(table)
@@ -92,7 +92,7 @@ def _ones(table: Any) -> list[list[int]]:
     return [found.indices[a:b].tolist() for a, b in pairwise(found.indptr.tolist())]
 
 
-def _stranger(table: np.ndarray) -> list:
+def _other_value(table: np.ndarray) -> list:
     """The first value that is neither 0 nor 1; nothing where there is none."""
     if table.dtype.kind in "biuf":
         return table[(table != 0) & (table != 1)][:1].tolist()

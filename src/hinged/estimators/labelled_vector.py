@@ -37,7 +37,7 @@ class LabelledVector(VectorLearner):
 
     @abstractmethod
     def _after(self, known: list[Hashable], new: Hashable) -> list[Hashable]:
-        """The known labels after one that is new, or a sentence why it cannot join them."""
+        """The known labels after one that is new; a ValueError says why it cannot join them."""
 
     # ------------------------------------------------------------------ learning
     def _refuse(self, answers: Any, weights: np.ndarray) -> None:

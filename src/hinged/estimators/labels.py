@@ -111,7 +111,7 @@ def check_labels(labels: Sequence, framed: bool = False) -> None:
 
 
 def _is_missing(label: Hashable) -> bool:
-    """Whether a label, or a part of it, does not equal itself: NaN, NaT, pandas' NA."""
+    """Return True if a label, or a part of it, does not equal itself: NaN, NaT, pandas' NA."""
     if isinstance(label, tuple | frozenset):
         return any(map(_is_missing, label))
     try:
@@ -175,7 +175,7 @@ class LabelIndex:
         return len(self.labels)
 
     def find(self, label: Hashable) -> int:
-        """The position of a label, or a sentence that names those known."""
+        """The position of a label; a ValueError names the known ones."""
         (label,) = as_labels([label], 1)
         at = self.position.get(label, -1)
         if not 0 <= at < len(self.labels):

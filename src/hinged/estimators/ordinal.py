@@ -23,8 +23,8 @@ __all__ = ["OrdinalClassifier"]
 class OrdinalClassifier(ClassifierMixin, LabelledVector):
     """Online learner of ranks: one score for each row, and thresholds that cut it into ranks.
 
-    A round asks for as many margins as there are thresholds, so all the rules that act on several at once have their
-    say. The thresholds are learnt with the weights and nothing forces them to stay sorted; the answer is the first
+    A round asks for as many margins as there are thresholds, so all the rules that act on several at once apply.
+    The thresholds are learnt with the weights and nothing forces them to stay sorted; the answer is the first
     rank whose upper threshold lies above the score.
 
     Parameters

@@ -57,7 +57,7 @@ def listed(X: Any) -> list:
 
 
 def is_matrices(X: list) -> bool:
-    """Whether the sentences are matrices, (tokens, features) each."""
+    """Return True if the sentences are matrices, (tokens, features) each."""
     return len(X) > 0 and all(sparse.issparse(x) or (isinstance(x, np.ndarray) and x.ndim == 2) for x in X)
 
 
