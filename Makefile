@@ -93,7 +93,7 @@ test-oldest: ## commands, examples and estimators with the oldest packages that 
 	$(OLDEST)/bin/pip install --quiet uv
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable ".[all]"
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python "pytest>=8.2" "hypothesis>=6.100" "polars>=1.0"
-	NUMBA_DISABLE_JIT=1 $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/cli/test_options.py tests/cli/test_learn.py src/hinged/cli src/hinged/io src/hinged/server src/hinged/mail src/hinged/evaluate
+	NUMBA_DISABLE_JIT=1 $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/cli/test_options.py tests/cli/test_learn.py src/hinged/cli src/hinged/io src/hinged/server src/hinged/mail src/hinged/evaluate src/hinged/files
 	NUMBA_CACHE_DIR=$(CACHE)-oldest $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider src/hinged/estimators
 
 test-long: install system-packages ## more random streams, kills and damaged files; about an hour

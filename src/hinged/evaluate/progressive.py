@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-__all__ = ["Progress", "counted_rounds", "progressive", "run_rounds"]
+__all__ = ["Progress", "counted_rounds", "progressive"]
 
 
 def counted_rounds(flags: np.ndarray, ranks: np.ndarray) -> np.ndarray:
@@ -125,7 +126,7 @@ def progressive(
     classes: Any = None,
     sample_weight: Any = None,
     delay: int = 0,
-    show: bool = False,
+    show: bool | Callable[[int], None] = False,
 ) -> Progress:
     """Predict each row, count, then learn it; the model ends as after `partial_fit`.
 
@@ -139,8 +140,8 @@ def progressive(
     delay : int, default 0
         The answer to a row comes this many rows later: its flag, rank and loss are fixed when it is predicted; when
         the answer comes, the row is scored again by the model of that moment, and learnt.
-    show : bool, default False
-        A progress bar on stderr.
+    show : bool or callable, default False
+        True draws a progress bar on stderr; a function is called with the number of rounds done since its last call.
 
     Examples
     --------
@@ -151,32 +152,26 @@ def progressive(
     """
     if isinstance(delay, bool) or not isinstance(delay, int | np.integer) or delay < 0:
         raise ValueError(f"delay must be a whole number of at least 0; got delay={delay!r}.")
-    if not show:
-        return run_rounds(model, X, y, classes, sample_weight, int(delay))
+    if show is True:
+        with _bar(type(model).__name__, X) as advance:
+            return progressive(model, X, y, classes, sample_weight, delay, advance)
+    before = model.n_updates_ if hasattr(model, "n_updates_") else 0
+    paid = getattr(model, "total_cost_", 0.0)
+    start = time.perf_counter()
+    told = model.learn_rounds(X, y, classes, sample_weight, int(delay), show or None)
+    seconds = time.perf_counter() - start
+    cost = getattr(model, "total_cost_", None)
+    cost = float((told.flags == 1).sum()) if cost is None else cost - paid
+    return Progress(told.flags, told.ranks, model.n_updates_ - before, cost, seconds, told.losses)
+
+
+@contextmanager
+def _bar(name: str, X: Any) -> Iterator[Callable[[int], None]]:
+    """Yield a function that advances a progress bar on stderr by a number of rounds."""
     from rich.console import Console
     from rich.progress import Progress as Bar
 
     with Bar(console=Console(stderr=True), transient=True) as bar:
         total = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else None
-        task = bar.add_task(type(model).__name__, total=total)
-        return run_rounds(model, X, y, classes, sample_weight, int(delay), lambda n: bar.update(task, advance=n))
-
-
-def run_rounds(
-    model: Any,
-    X: Any,
-    y: Any,
-    classes: Any = None,
-    sample_weight: Any = None,
-    delay: int = 0,
-    advance: Callable[[int], object] | None = None,
-) -> Progress:
-    """What `progressive` does; `advance` is called with the number of rounds done since its last call."""
-    before = model.n_updates_ if hasattr(model, "n_updates_") else 0
-    paid = getattr(model, "total_cost_", 0.0)
-    start = time.perf_counter()
-    told = model.learn_rounds(X, y, classes, sample_weight, delay, advance)
-    seconds = time.perf_counter() - start
-    cost = getattr(model, "total_cost_", None)
-    cost = float((told.flags == 1).sum()) if cost is None else cost - paid
-    return Progress(told.flags, told.ranks, model.n_updates_ - before, cost, seconds, told.losses)
+        task = bar.add_task(name, total=total)
+        yield lambda n: bar.update(task, advance=n)

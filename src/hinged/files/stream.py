@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.evaluate.progressive import run_rounds
+from hinged.evaluate.progressive import progressive
 from hinged.files.examples import (
     Examples,
     answers_for,
@@ -131,7 +131,8 @@ def _learn(model: Any, chunk: Examples, tally: Tally, began: float, going: Calla
     # Arrow's own memory is read-only, which would be another type to the compiled loop
     weights = None if chunk.weights is None else np.array(chunk.weights)
     rows, answers = rows_for(model, chunk, True), answers_for(model, chunk)
-    progress = run_rounds(model, rows, answers, sample_weight=weights, advance=unless_stopped(len(chunk), going))
+    hear = unless_stopped(len(chunk), going) or False
+    progress = progressive(model, rows, answers, sample_weight=weights, show=hear)
     return tally._replace(
         rounds=tally.rounds + len(progress.flags),
         counted=tally.counted + progress.counted,
