@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hinged.io.examples.memory import Memory
+from hinged.io.examples.blocks import Memory
 from hinged.loops.memory import empty, zeros
 from hinged.loops.pages import segment
 
