@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hinged.text.rows import Documents
 
-__all__ = ["as_documents", "tags_of"]
+__all__ = ["as_documents", "side_by_side", "tags_of"]
 
 PANDAS_NULLS = ("NAType", "NaTType")
+Whole = npt.NDArray[np.int64]
 VIEW_INLINE = 12  # an Arrow view holds texts up to this long itself
 
 
@@ -56,12 +58,13 @@ def _frame(names: list[str], columns: list[Any]) -> Documents:
     pieces = [_column(column, name) for name, column in zip(names, columns, strict=True)]
     if len({len(addresses) for addresses, _, _ in pieces}) != 1:
         raise ValueError("the fields of documents differ in length.")
-    return Documents(
-        tags_of(names),
-        np.column_stack([addresses for addresses, _, _ in pieces]),
-        np.column_stack([lengths for _, lengths, _ in pieces]),
-        tuple(held for _, _, held in pieces),
-    )
+    addresses, lengths, held = zip(*pieces, strict=True)
+    return Documents(tags_of(names), side_by_side(addresses), side_by_side(lengths), held)
+
+
+def side_by_side(columns: Sequence[Whole]) -> Whole:
+    """Return columns as one array (documents, fields); quicker than numpy.column_stack for a single one."""
+    return columns[0][:, np.newaxis] if len(columns) == 1 else np.column_stack(columns)
 
 
 def _of_dicts(X: Any) -> Documents:

@@ -10,10 +10,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from hinged.io.examples.chunk import Chunk, Strings
+from hinged.io.examples.chunk import Chunk
 from hinged.loops.rows import Rows
-from hinged.text.characters import character_table
-from hinged.text.documents import as_documents, tags_of
+from hinged.text.documents import as_documents, side_by_side, tags_of
 from hinged.text.plain import is_plain, rows_of_names, rows_of_plain_words
 from hinged.text.rows import BINARY, COUNTS, LOG, Documents, Space, rows_of_documents
 from hinged.text.tokens import Grams
@@ -107,7 +106,7 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
         else:
             documents = _of_chunk(X) if isinstance(X, Chunk) else as_documents(X)
             rows_of = rows_of_plain_words if is_plain(documents, space) else rows_of_documents
-            rows = rows_of(documents, character_table(), space, words, grow and self._keeps_words())
+            rows = rows_of(documents, space, words, grow and self._keeps_words())
         if grow:
             self.word_list_ = words
         return rows
@@ -137,16 +136,10 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
 
 
 def _of_chunk(chunk: Chunk) -> Documents:
-    def addresses(strings: Strings) -> np.ndarray:
-        return strings.buffer.ctypes.data + strings.starts
-
-    fields = tuple(chunk.texts)
-    return Documents(
-        tags_of(fields),
-        np.column_stack([addresses(strings) for strings in chunk.texts.values()]),
-        np.column_stack([strings.ends - strings.starts for strings in chunk.texts.values()]),
-        tuple(chunk.texts.values()),
-    )
+    texts = tuple(chunk.texts.values())
+    addresses = side_by_side([strings.buffer.ctypes.data + strings.starts for strings in texts])
+    lengths = side_by_side([strings.ends - strings.starts for strings in texts])
+    return Documents(tags_of(chunk.texts), addresses, lengths, texts)
 
 
 def _runs(name: str, value: Any) -> tuple[int, int]:
