@@ -154,7 +154,7 @@ def from_json(name: str, plain: Any, given: Mapping[str, Any]) -> Any:
     """Return the setting of a JSON form; functions come from `given`, what the caller passed to `load`."""
     if name in given:
         if '"callable"' not in json.dumps(plain):
-            raise ValueError(f"this model was saved with {name}={plain!r}, which is no function; leave {name} out.")
+            raise ValueError(f"this model was saved with {name}={plain!r}, which is not a function; leave {name} out.")
         return given[name]
     if not isinstance(plain, dict):
         return plain

@@ -23,17 +23,7 @@ from hinged.loops.memory import zeros
 from hinged.loops.pages import borrowed, segment
 from hinged.loops.rows import Rows
 from hinged.text.rows import BINARY, Documents, Space, fields_of, hash_start, rows_of_named
-from hinged.text.tokens import (
-    AHEAD,
-    Alphabet,
-    Words,
-    alphabet,
-    continue_hash,
-    cut_ascii,
-    finish_hash,
-    write_places,
-    write_words,
-)
+from hinged.text.tokens import AHEAD, Words, alphabet, continue_hash, cut_ascii, finish_hash, write_places, write_words
 from hinged.text.words import Text, WordList, add_word, borrowed_store, find_word, has_room
 
 __all__ = ["is_plain", "rows_of_names", "rows_of_plain_words"]
@@ -247,6 +237,17 @@ def _borrowed_scratch(scratch: Any) -> Any:
     )  # fmt: skip
 
 
+@njit(cache=True)
+def _write_columns(store: Any, tag: Any, cut: Any, grow: bool, scratch: Any, indices: Any, at: int) -> Any:
+    """Write the columns of a document, in rising order; return where its row ends, and what `_enter_words` lacked."""
+    known, unknown, lacking = _enter_words(store, tag, cut, grow, scratch)
+    end = _take_columns(scratch.bits, scratch.over, indices, at)
+    distinct = _distinct(scratch.hashes, unknown, scratch.table) if unknown > 0 else 0
+    for j in range(distinct):  # no weights, but part of the row's length: as the next new words would be
+        indices[end + j] = known + j
+    return end + distinct, lacking
+
+
 @njit(cache=True, nogil=True)
 def _read_plain(
     fields: Any, alphabet: Any, field_limit: int, store: Any, grow: bool, scratch: Any, rows: Any, cursor: Any
@@ -254,7 +255,6 @@ def _read_plain(
     """Write rows from document cursor[0] on, until all are written or a word of cursor[1] bytes needs room."""
     own, known_words, indptr = _borrowed_scratch(scratch), borrowed_store(store), borrowed(rows.indptr)
     indices, data = borrowed(rows.indices), borrowed(rows.data)
-    letters = Alphabet(borrowed(alphabet.plain), borrowed(alphabet.lower), alphabet.keep_case)
     words = Words(own.written, own.begins, own.ends)
     state, base = fields.tags[0, 0, 0], own.written.ctypes.data
     tag = Tag(state, np.int64(fields.tags[0, 0, 1]), np.int64(fields.tags[0, 0, 2]))
@@ -262,17 +262,12 @@ def _read_plain(
         address, length = fields.addresses[i, 0], fields.lengths[i, 0]
         count = cut_ascii(address, length, alphabet.keep_case, words)
         if count < 0:
-            count = write_words(address, length, letters, state, words, own.hashes)
+            count = write_words(address, length, alphabet, state, words, own.hashes)
         cut = Cut(base, own.begins, own.ends, count, ANYWHERE)
-        known, unknown, lacking = _enter_words(known_words, tag, cut, grow, own)
-        end = _take_columns(own.bits, own.over, indices, indptr[i])
+        end, lacking = _write_columns(known_words, tag, cut, grow, own, indices, indptr[i])
         if lacking > 0:  # what was added stays, and is found when the document comes again
             cursor[0], cursor[1] = i, lacking
             return
-        distinct = _distinct(own.hashes, unknown, own.table) if unknown > 0 else 0
-        for j in range(distinct):  # no weights, but part of the row's length: as the next new words would be
-            indices[end + j] = known + j
-        end += distinct
         value = 1.0
         if field_limit > 0:
             value = math.sqrt(field_limit / max(field_limit, end - indptr[i]))
@@ -293,17 +288,13 @@ def _read_names(named: Any, state: Any, store: Any, grow: bool, scratch: Any, ro
     for i in range(cursor[0], starts.shape[0] - 1):
         first, n = here + starts[i] * names.itemsize, starts[i + 1] - starts[i]
         cut = Cut(base, segment(first, n, starts), segment(first + half, n, starts), n, limit)
-        known, unknown, lacking = _enter_words(known_words, tag, cut, grow, own)
-        end = _take_columns(own.bits, own.over, indices, indptr[i])
-        distinct = _distinct(own.hashes, unknown, own.table) if unknown > 0 else 0
-        if lacking > 0 or end - indptr[i] + distinct < n:
+        end, lacking = _write_columns(known_words, tag, cut, grow, own, indices, indptr[i])
+        if lacking > 0 or end - indptr[i] < n:
             cursor[0], cursor[1] = i, lacking
             return
-        for j in range(unknown):
-            indices[end + j] = known + j
-        indptr[i + 1] = end + unknown
-        for j in range(indptr[i], end + unknown):
+        for j in range(indptr[i], end):
             data[j] = 1.0
+        indptr[i + 1] = end
     cursor[0] = starts.shape[0] - 1
 
 

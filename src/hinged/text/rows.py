@@ -18,7 +18,7 @@ from hinged.io.examples.chunk import Named
 from hinged.loops.hearing import pieces
 from hinged.loops.pages import borrowed
 from hinged.loops.rows import Rows
-from hinged.text.tokens import Alphabet, Grams, Words, alphabet, continue_hash, finish_hash, spans_of_words, write_words
+from hinged.text.tokens import Grams, Words, alphabet, continue_hash, finish_hash, spans_of_words, write_words
 from hinged.text.words import COLON, Text, WordList, add_word, borrowed_store, find_word, has_room
 
 __all__ = ["BINARY", "COUNTS", "LOG", "Documents", "Fields", "Space", "fields_of", "rows_of_documents", "rows_of_named"]
@@ -274,9 +274,6 @@ def _read_documents(
     own, words, known = _borrowed_listed(listed), cutter.words, borrowed_store(store)
     out, begins, ends = borrowed(words.out), borrowed(words.begins), borrowed(words.ends)
     states, spans, tags = borrowed(cutter.states), borrowed(cutter.spans), borrowed(fields.tags)
-    letters = Alphabet(
-        borrowed(cutter.alphabet.plain), borrowed(cutter.alphabet.lower), cutter.alphabet.keep_case
-    )  # fmt: skip
     target = Rows(borrowed(rows.indptr), borrowed(rows.indices), borrowed(rows.data))
     cursor[3] += 1  # documents begun so far: no two share a stamp
     for i in range(cursor[0], addresses.shape[0]):
@@ -288,7 +285,7 @@ def _read_documents(
             length, before = lengths[i, field], n
             if length == 0:
                 continue
-            part = Cutter(letters, cutter.grams, Words(out[base:], begins, ends), states, spans)
+            part = Cutter(cutter.alphabet, cutter.grams, Words(out[base:], begins, ends), states, spans)
             n = _list_text(addresses[i, field], length, tags[field], part, own, slots, n)
             if limit > 0:
                 own.factors[before:n] = math.sqrt(limit / max(limit, np.int64(n - before)))

@@ -1,6 +1,6 @@
 """Parquet and Arrow files, read and written with pyarrow: typed columns, a batch of records at a time.
 
-Texts stay in Arrow's own memory. Malformed: a feature or weight that is no finite number; a label that is neither
+Texts stay in Arrow's own memory. Malformed: a feature or weight that is not a finite number; a label that is neither
 string, number nor a list of them.
 """
 
@@ -84,7 +84,7 @@ class _Records:
         roles = self.roles = self.roles or self._decide(batch)
         answers, bad = self._answers(batch, lines, roles.label)
         for what, name, wrong in self._faults(batch, roles):
-            problem = f"the {what} in column {name!r} is no finite number"
+            problem = f"the {what} in column {name!r} is not a finite number"
             bad += [BadLine(self.source, int(line), problem, "one") for line in lines[wrong]]
         if bad:
             keep = ~np.isin(lines, [fault.line for fault in bad])

@@ -134,8 +134,8 @@ class BadLine(ValueError):  # noqa: N818
 
     Examples
     --------
-    >>> print(BadLine("mail.vw", 3, "the value 'x' of feature 'a' is no number", "name:number"))
-    mail.vw:3: the value 'x' of feature 'a' is no number; expected name:number.
+    >>> print(BadLine("mail.vw", 3, "the value 'x' of feature 'a' is not a number", "name:number"))
+    mail.vw:3: the value 'x' of feature 'a' is not a number; expected name:number.
     """
 
     def __init__(self, source: str, line: int, problem: str, expected: str) -> None:

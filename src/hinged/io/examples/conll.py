@@ -92,7 +92,7 @@ class SentenceReader(Reading[Sentence]):
         self.format = format or _format_of(stream.peek())
         if tag is not None and self.format != "conllu":
             self.close()
-            raise ValueError(f"tag={tag!r} names a column of CoNLL-U; {self.source} is no such file. Leave tag out.")
+            raise ValueError(f"tag={tag!r} names a column of CoNLL-U; {self.source} is not such a file. Leave tag out.")
         self._tag_column = CONLLU_COLUMNS.index(tag or "upos")
         self._columns = 0  # as many as the first line has
         self._items = self._sentences(stream.as_raw())
@@ -125,7 +125,7 @@ class SentenceReader(Reading[Sentence]):
             self.close()
 
     def _token(self, line: bytes, number: int) -> tuple[tuple[str, ...], list[str]] | None:
-        """Return the columns of a line but the tag, and the tag if there is one; None if the line is no token."""
+        """Return the columns of a line but the tag, and the tag if there is one; None if the line is not a token."""
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError:

@@ -1,7 +1,7 @@
 """CSV and TSV with a header row; quoted cells may hold delimiters, doubled quotes and newlines.
 
 Malformed: a record with another number of cells than the header; a quote that never closes, or is followed by more
-text; a cell that is no finite number in a column of numbers or weights; bytes that are not UTF-8.
+text; a cell that is not a finite number in a column of numbers or weights; bytes that are not UTF-8.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class _Table:
         start, end = cells[c].tolist()
         what = "weight" if self.roles and self.names[c] == self.roles.weight else "value"
         shown = excerpt(data[start:end].tobytes())
-        problem = f"the {what} {shown} in column {self.names[c]!r} is no finite number"
+        problem = f"the {what} {shown} in column {self.names[c]!r} is not a finite number"
         expected = "a number (weights: 0 or more), or nothing; name columns of text with text="
         return BadLine(self.stream.name, line, problem, expected)
 

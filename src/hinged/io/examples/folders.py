@@ -74,7 +74,7 @@ def _files(folder: str) -> list[str]:
 
 def _content(path: str) -> bytes:
     if not os.path.isfile(path):  # reading a pipe or a device could block
-        raise ValueError("it is no plain file")
+        raise ValueError("it is not a regular file")
     stream = open_stream(path)
     try:
         return b"".join(iter(lambda: stream.read(PIECE), b""))

@@ -140,7 +140,7 @@ def detect(head: bytes, name: str = "") -> str:
     if not lines:
         if hint:
             return hint
-        raise ValueError(f"{name or 'the file'} is empty, so its format cannot be told; {_choices()}.")
+        raise ValueError(f"{name or 'the file'} is empty, so its format cannot be detected; {_choices()}.")
     if table := _known_header(lines[0]):
         return table
     fits = [one for one, test in TESTS.items() if test(lines)]
@@ -158,7 +158,9 @@ def detect(head: bytes, name: str = "") -> str:
             f"{name or 'the file'} is one JSON array; write one object a line first: jq -c '.[]' {name or 'FILE'}"
         )
     start = lines[0][:40].decode("utf-8", "replace")
-    raise ValueError(f"the format of {name or 'the file'} cannot be told from its beginning, {start!r}; {_choices()}.")
+    raise ValueError(
+        f"the format of {name or 'the file'} cannot be detected from its beginning, {start!r}; {_choices()}."
+    )
 
 
 def _choices() -> str:

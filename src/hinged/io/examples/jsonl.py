@@ -1,7 +1,7 @@
 """JSON, one object a line: label and text fields by key, or features as an object of numbers.
 
-Malformed: a line that is no JSON object, or not UTF-8; a label that is an object; a feature that is no finite number,
-word or true/false; a weight that is no number of 0 or more; none of the keys that `text` names.
+Malformed: a line that is not a JSON object, or not UTF-8; a label that is an object; a feature that is not a finite
+number, word or true/false; a weight that is not a number of 0 or more; none of the keys that `text` names.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ def _parsed_slowly(raw: bytes) -> Any:
         where = f"byte 0x{raw[problem.start]:02x} at place {problem.start + 1} is not UTF-8"
         raise _Fault(where, NOT_UTF8_EXPECTED) from None
     except json.JSONDecodeError as problem:
-        raise _Fault(f"it is no JSON ({problem.msg} at place {problem.colno})", "one JSON object a line") from None
+        raise _Fault(f"it is not JSON ({problem.msg} at place {problem.colno})", "one JSON object a line") from None
     except (ValueError, RecursionError) as problem:  # a number of thousands of digits, brackets thousands deep
-        raise _Fault(f"it is no JSON we can read ({problem})", "one JSON object a line") from None
+        raise _Fault(f"it is JSON that cannot be read ({problem})", "one JSON object a line") from None
 
 
 class _Keys(NamedTuple):
@@ -227,7 +227,7 @@ def _importance(row: dict[str, Any], key: str) -> float:
     if value is None:
         return 1.0
     if type(value) not in (int, float) or not 0 <= value <= LARGEST:
-        raise _Fault(f"the weight {value!r:.40} under {key!r} is no number of 0 or more", "a number, or null")
+        raise _Fault(f"the weight {value!r:.40} under {key!r} is not a number of 0 or more", "a number, or null")
     return float(value)
 
 
@@ -300,5 +300,5 @@ def _append(row: list[tuple[str, str, float]], space: str, name: str, value: Any
     if isinstance(value, str):
         name, value = f"{name}={value}", 1.0
     if not isinstance(value, int | float) or not abs(value) <= LARGEST_VALUE:
-        raise ValueError(f"the value {value!r:.40} of {name!r:.40} is no finite number")
+        raise ValueError(f"the value {value!r:.40} of {name!r:.40} is not a finite number")
     row.append((space, name, float(value)))

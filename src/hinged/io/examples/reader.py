@@ -175,7 +175,7 @@ class Reader(Reading[Chunk]):
                 raise IsADirectoryError(f"{self.source} is a folder; {self.format} is read from a file. Name the file.")
             return self.source
         if format == "folders":
-            raise NotADirectoryError(f"{source} is no folder; format 'folders' reads files below one.")
+            raise NotADirectoryError(f"{source} is not a folder; format 'folders' reads files below one.")
         stream = self._stream = open_stream(source)
         self.source = stream.name
         self.format = format or _format_of(stream, options)

@@ -1,7 +1,7 @@
 """svmlight's text: `label index:value …  # comment`, several labels with commas, parsed in compiled code.
 
-Malformed: a word without a colon after the label; an index that is no whole number below 2³¹ - 1, or does not rise; a
-value that is no finite number. `qid:` is passed over, so are lines of comment alone.
+Malformed: a word without a colon after the label; an index that is not a whole number below 2³¹ - 1, or does not rise;
+a value that is not a finite number. `qid:` is ignored, so are lines of comment alone.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ LAST_INDEX = 2**31 - 2
 #: What can be wrong with a line, by the parser's code for it.
 FAULTS = {
     1: ("the word {} has no colon", "index:value after the label"),
-    2: ("the index in {} is no whole number from 0 to 2147483646", "index:value"),
+    2: ("the index in {} is not a whole number from 0 to 2147483646", "index:value"),
     3: ("the index in {} does not rise", "indices in rising order, each once"),
-    4: ("the value in {} is no finite number", "index:value"),
+    4: ("the value in {} is not a finite number", "index:value"),
 }
 NO_COLON, BAD_INDEX, NOT_RISING, BAD_VALUE = FAULTS
 

@@ -1,7 +1,8 @@
 """Vowpal Wabbit's text: `label weight base 'tag |namespace:scale name:value name …`, parsed in compiled code.
 
-Malformed: no bar; more than three words before it (the tag aside); a weight or base that is no number; a label with a
-colon (cost-sensitive and bandit labels); a value that is no finite number, or has no name; bytes that are not UTF-8.
+Malformed: no bar; more than three words before it (the tag aside); a weight or base that is not a number; a label with
+a colon (cost-sensitive and bandit labels); a value that is not a finite number, or has no name; bytes that are not
+UTF-8.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ KIND[COLON], KIND[BAR], KIND[NEWLINE] = COLON_MARK, BAR_MARK, END
 FAULTS = {
     1: ("there is no '|'", "label |namespace features"),
     2: ("there are too many words before '|'", "label, weight, base and 'tag, in that order"),
-    3: ("the importance weight {} is no number of 0 or more", "a number after the label, as in: spam 2.0 |f word"),
-    4: ("the base {} is no number", "a number after the weight"),
+    3: ("the importance weight {} is not a number of 0 or more", "a number after the label, as in: spam 2.0 |f word"),
+    4: ("the base {} is not a number", "a number after the weight"),
     5: ("the label {} has a colon", "one label, or several with commas; labels with costs are not read"),
-    6: ("the namespace's scale {} is no finite number", "|namespace:number"),
-    7: ("the value {} is no finite number", "name:number; a colon inside a name must be replaced"),
+    6: ("the namespace's scale {} is not a finite number", "|namespace:number"),
+    7: ("the value {} is not a finite number", "name:number; a colon inside a name must be replaced"),
     8: ("there is a value {} without a name", "name:number"),
 }
 NO_BAR, MANY_WORDS, BAD_WEIGHT, BAD_BASE, BAD_LABEL, BAD_SCALE, BAD_VALUE, NAMELESS = FAULTS
