@@ -11,7 +11,6 @@ from tests.text.test_spaces import TEXTS
 
 from hinged.io.examples.chunk import Named
 from hinged.text import Vocabulary, plain
-from hinged.text.characters import character_table
 from hinged.text.documents import as_documents
 from hinged.text.plain import is_plain, rows_of_names, rows_of_plain_words
 from hinged.text.rows import rows_of_documents, rows_of_named
@@ -28,8 +27,8 @@ def both_ways(batches, **settings):
         for batch in batches:
             documents = as_documents(batch)
             assert is_plain(documents, space)
-            ours = rows_of_plain_words(documents, character_table(), space, quick, grow)
-            theirs = rows_of_documents(documents, character_table(), space, slow, grow)
+            ours = rows_of_plain_words(documents, space, quick, grow)
+            theirs = rows_of_documents(documents, space, slow, grow)
             for one, other in zip(ours, theirs, strict=True):
                 assert one.dtype == other.dtype
                 assert one.tolist() == other.tolist()

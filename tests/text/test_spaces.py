@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from tests.reference.text import features_of, hash_of
 
 from hinged.text import Hasher, Vocabulary
-from hinged.text.words import WordList, add_word, find_word
+from hinged.text.words import Text, WordList, add_word, find_word
 
 TEXTS = st.one_of(
     st.text(max_size=60),
@@ -90,15 +90,15 @@ def test_words_with_equal_hashes_are_told_apart_by_their_text():
     words = WordList()
     words.make_room(3, 20)
     texts = [np.frombuffer(text, np.uint8) for text in (b"cat", b"dog", b"cow")]
-    cat, dog, cow = ((0, 0, text.ctypes.data, len(text)) for text in texts)
+    cat, dog, cow = (Text(0, 0, text.ctypes.data, len(text)) for text in texts)
     key, near = np.uint64(7), np.uint64(7 + 64)  # near: the same slot and the same high half, another hash
-    assert add_word(words.store, key, *cat) == 0
-    assert find_word(words.store, 1, key, *dog, True) == -1
-    assert find_word(words.store, 1, key, *dog, False) == 0
-    assert find_word(words.store, 1, near, *cow, False) == -1
-    assert add_word(words.store, key, *dog) == 1
-    assert find_word(words.store, 2, key, *dog, True) == 1
-    assert find_word(words.store, 1, key, *dog, True) == -1  # not yet, for one who took hold before it came
+    assert add_word(words.store, key, cat) == 0
+    assert find_word(words.store, 1, key, dog, True) == -1
+    assert find_word(words.store, 1, key, dog, False) == 0
+    assert find_word(words.store, 1, near, cow, False) == -1
+    assert add_word(words.store, key, dog) == 1
+    assert find_word(words.store, 2, key, dog, True) == 1
+    assert find_word(words.store, 1, key, dog, True) == -1  # not yet, for one who took hold before it came
 
 
 @pytest.mark.parametrize(("values", "expected"), [("binary", 1.0), ("counts", 3.0), ("log", 1.0 + math.log(3.0))])

@@ -1,10 +1,9 @@
-"""One model, one file: safetensors with JSON beside the numbers, written whole or not at all, nothing executed."""
+"""The model file: safetensors with JSON in its metadata, written whole or not at all; reading executes nothing."""
 
 from __future__ import annotations
 
 import json
 import os
-import stat
 import zlib
 from collections.abc import Hashable, Mapping
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from hinged.io.beside import name_beside, naming, sweep_beside
-from hinged.io.packing import pack, unpack
+from hinged.io.atomic import open_atomically
+from hinged.io.values import pack, unpack
 
 __all__ = ["read", "write"]
 
@@ -27,10 +26,7 @@ def write(
     tensors: dict[str, np.ndarray],
     names: dict[str, list[Hashable]],
 ) -> None:
-    """Write facts, arrays and lists of labels: to a file beside `path` first, flushed to the disk, then renamed.
-
-    Where there was a file, the new one may be read and written by the same people.
-    """
+    """Write facts, arrays and lists of labels; the new file keeps the permissions of the one it replaces."""
     from safetensors.numpy import save as to_bytes
 
     for name, values in names.items():
@@ -42,35 +38,14 @@ def write(
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to save {path.name} in; make it first.")
-    sweep_beside(path)
-    temporary = name_beside(path)
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
-    try:
-        with naming(path), open(temporary, "xb", opener=_private if mode is not None else None) as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    if hasattr(os, "O_DIRECTORY"):  # the rename itself reaches the disk too
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
-def _private(name: str, flags: int) -> int:
-    return os.open(name, flags, 0o600)
+    with open_atomically(path, durable=True) as file:
+        file.write(content)
 
 
 def read(
     path: str | os.PathLike[str],
 ) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, list[Hashable]]]:
-    """What `write` was given; a file that is cut short, damaged, foreign or newer gets one sentence."""
+    """Return what `write` was given; a file that is cut short, damaged, foreign or newer is refused with a sentence."""
     from safetensors import SafetensorError, safe_open
 
     path = Path(path)
@@ -84,7 +59,7 @@ def read(
         raise ValueError(
             f"{path} is not a whole hinged model file ({problem}); it may have been cut short."
         ) from problem
-    if checksum is not None and checksum != _checksum(about, tensors):  # files had none before
+    if checksum is not None and checksum != _checksum(about, tensors):  # older files have none
         raise ValueError(f"{path} is damaged: its content does not match its checksum; put back a copy of it.")
     try:
         names = {
@@ -98,8 +73,8 @@ def read(
 
 
 def _checksum(about: Any, tensors: Mapping[str, np.ndarray]) -> int:
-    """CRC-32 of the facts and of each array with its name, type and shape."""
-    plain = json.loads(json.dumps(about))  # as it is read: keys are texts, which are in another order than numbers
+    """Return the CRC-32 of the facts and of each array with its name, type and shape."""
+    plain = json.loads(json.dumps(about))  # as it is read: keys become strings, which sort otherwise than numbers
     total = zlib.crc32(json.dumps(plain, sort_keys=True).encode())
     for name in sorted(tensors):
         array = np.ascontiguousarray(tensors[name])
@@ -109,7 +84,7 @@ def _checksum(about: Any, tensors: Mapping[str, np.ndarray]) -> int:
 
 
 def _about(path: Path, metadata: dict[str, str]) -> tuple[Any, Any]:
-    """The facts in the metadata, if they are ours and of a version that is understood, and the checksum."""
+    """Return the facts and the checksum in the metadata, if they are ours and of a known version."""
     if FORMAT not in metadata and metadata.get("format") != FORMAT:
         raise ValueError(f"{path} is not a hinged model; it was written by another program.")
     try:

@@ -12,7 +12,7 @@ __all__ = ["decode", "encode"]
 
 @njit(cache=True, inline="always")
 def decode(text: Any, j: Any, n: int) -> Any:
-    """Code point of the character that begins at j, and its length; -1 for a byte that is no UTF-8."""
+    """Return the code point of the character that begins at j, and its length; -1 for a byte that is not UTF-8."""
     b = np.int64(text[j])
     if b < 0x80:
         return b, 1

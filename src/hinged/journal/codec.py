@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 
 from hinged.estimators.labels import in_order
-from hinged.io.packing import from_plain, to_plain
+from hinged.io.values import from_plain, to_plain
 
 __all__ = ["Encoded", "decode", "encode", "label_from_text", "label_to_text"]
 

@@ -1,4 +1,4 @@
-"""Documents from whatever holds text: lists, dicts of fields, data frames, Arrow columns; bytes stay where they are."""
+"""Documents from lists, dicts of fields, data frames and Arrow columns; the bytes of columns are not copied."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hinged.text.rows import Documents
 
-__all__ = ["as_documents", "tags_of"]
+__all__ = ["as_documents", "side_by_side", "tags_of"]
 
 PANDAS_NULLS = ("NAType", "NaTType")
+Whole = npt.NDArray[np.int64]
 VIEW_INLINE = 12  # an Arrow view holds texts up to this long itself
 
 
 def as_documents(X: Any) -> Documents:
-    """The texts of X: one per document without a tag, or one per field, tagged by the field's name unless it is "text".
+    """Return the texts of X: one per document without a tag, or one per field, tagged by its name unless it is "text".
 
     Parameters
     ----------
@@ -42,7 +44,7 @@ def as_documents(X: Any) -> Documents:
 
 
 def tags_of(fields: Iterable[str]) -> tuple[str, ...]:
-    """What the words of each field are tagged with: its name; the field "text" needs no tag, and neither has a text.
+    """Return the tag of each field's words: the field's name, but none for the field "text".
 
     Examples
     --------
@@ -56,12 +58,13 @@ def _frame(names: list[str], columns: list[Any]) -> Documents:
     pieces = [_column(column, name) for name, column in zip(names, columns, strict=True)]
     if len({len(addresses) for addresses, _, _ in pieces}) != 1:
         raise ValueError("the fields of documents differ in length.")
-    return Documents(
-        tags_of(names),
-        np.column_stack([addresses for addresses, _, _ in pieces]),
-        np.column_stack([lengths for _, lengths, _ in pieces]),
-        tuple(held for _, _, held in pieces),
-    )
+    addresses, lengths, held = zip(*pieces, strict=True)
+    return Documents(tags_of(names), side_by_side(addresses), side_by_side(lengths), held)
+
+
+def side_by_side(columns: Sequence[Whole]) -> Whole:
+    """Return columns as one array (documents, fields); quicker than numpy.column_stack for a single one."""
+    return columns[0][:, np.newaxis] if len(columns) == 1 else np.column_stack(columns)
 
 
 def _of_dicts(X: Any) -> Documents:
@@ -80,7 +83,7 @@ def _of_dicts(X: Any) -> Documents:
 
 
 def _column(column: Any, name: str) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Address and length of each text, and what keeps them alive."""
+    """Return address and length of each text, and what keeps them alive."""
     arrays = _as_arrow(column)
     if arrays is not None:
         parts = [_of_arrow(array, name) for array in arrays]
@@ -92,7 +95,7 @@ def _column(column: Any, name: str) -> tuple[np.ndarray, np.ndarray, Any]:
 
 
 def _listed(texts: list[Any], fields: Sequence[str]) -> tuple[np.ndarray, np.ndarray, Any]:
-    """The same for texts in a list, document by document, field by field."""
+    """Do the same for texts in a list, document by document, field by field."""
     try:
         encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     except AttributeError:
@@ -116,12 +119,12 @@ def _bytes_of(text: Any, i: int, name: str) -> bytes:
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a cell holds nothing: None, NaN, or what pandas has for it."""
+    """Return True if a cell is missing: None, NaN, or a null of pandas."""
     return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in PANDAS_NULLS
 
 
 def _as_arrow(column: Any) -> list[Any] | None:
-    """Arrow arrays that share memory with a column; None where it is no Arrow column."""
+    """Return Arrow arrays that share memory with a column; None if it is not an Arrow column."""
     kind = type(column).__module__.split(".")[0]
     if kind == "polars":
         import polars

@@ -8,7 +8,7 @@ import numpy as np
 
 from hinged.text.rows import SPREAD, Space
 from hinged.text.space import TextSpace
-from hinged.text.words import find_word
+from hinged.text.words import Text, find_word
 
 __all__ = ["Hasher"]
 
@@ -16,17 +16,17 @@ __all__ = ["Hasher"]
 class Hasher(TextSpace):
     """A feature's column is the low bits of its 64-bit hash; two features may share one.
 
-    `transform` needs no `fit`. What is learnt is remembered: the first word behind each column, so that a model can
-    say why in words.
+    `transform` needs no `fit`. The first word learnt in each column is remembered, so that a model can explain itself
+    in words.
 
     Parameters
     ----------
     bits : int, default 22
         2 to that power columns, at most 30.
     seed : int, default 0
-        Another seed, other columns.
+        A different seed gives different columns.
     signed : bool, default False
-        Let another bit of the hash give the value its sign, so that shared columns cancel on average.
+        Take the sign of the value from another bit of the hash, so that shared columns cancel on average.
     words, chars, values, lowercase, field_limit
         As in `Vocabulary`.
     remember : bool, default True
@@ -65,10 +65,10 @@ class Hasher(TextSpace):
         self.field_limit = field_limit
 
     def name_of(self, column: int) -> str | int:
-        """The first word learnt in a column; the column's number where none was."""
+        """Return the first word learnt in a column; the column's number if there is none."""
         if self.word_list_ is not None:
             key = np.uint64(int(column) * int(SPREAD) % 2**64)
-            place = find_word(self.word_list_.store, len(self.word_list_), key, 0, 0, 0, 0, False)
+            place = find_word(self.word_list_.store, len(self.word_list_), key, Text(0, 0, 0, 0), False)
             if place >= 0:
                 return self.word_list_[place]
         return column

@@ -1,29 +1,30 @@
-"""The quick way for the usual case: a vocabulary of single words, each counted once, of documents with one text.
+"""The fast path for the common case: a vocabulary of single words, each counted once, of documents with one text.
 
 Words of ASCII text are cut out 64 bytes at a time. A word of up to 11 bytes is itself the key of a small table that
 remembers its column; only a word that is not there is hashed and looked up in the list. A document's columns are bits:
 setting one twice is setting it once, and bits are read in rising order, so nothing is counted and nothing is sorted.
 
-Rows of named features go the same way as long as every value is 1 and no name comes twice in a row.
+Rows of named features take the same path as long as every value is 1 and no name comes twice in a row.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from hinged.io.bits import BLOCK, eight_bytes, equal_bytes, fetch, lowest_bit
+from hinged.io.examples.chunk import Named
 from hinged.loops.memory import zeros
 from hinged.loops.pages import borrowed, segment
 from hinged.loops.rows import Rows
-from hinged.text.characters import plain_table
-from hinged.text.cutting import AHEAD, cut, write_places
-from hinged.text.rows import BINARY, Documents, Space, hash_start, rows_of_named, tags_of_fields
-from hinged.text.tokens import continue_hash, finish_hash, write_words
-from hinged.text.words import WordList, WordStore, add_in, find_in, has_room_in
+from hinged.text.rows import BINARY, Documents, Space, fields_of, hash_start, rows_of_named
+from hinged.text.tokens import AHEAD, Words, alphabet, continue_hash, cut_ascii, finish_hash, write_places, write_words
+from hinged.text.words import Text, WordList, add_word, borrowed_store, find_word, has_room
 
 __all__ = ["is_plain", "rows_of_names", "rows_of_plain_words"]
 
@@ -46,54 +47,72 @@ ZERO: Any = np.uint8(0)
 
 
 class Scratch(NamedTuple):
-    """What a call works with, and leaves as it was: nothing but `seen` means anything to the next."""
+    """Working memory of a call; only `seen` holds anything for the next one."""
 
-    seen: np.ndarray  # uint64 (2 · a power of two,): a word's first 8 bytes; then its column + 1 above 4 more bytes
-    bits: np.ndarray  # uint64: a bit for each column, all 0 between documents
-    over: np.ndarray  # uint8 (whole blocks,): 1 for each number in `bits` that is not 0
-    written: np.ndarray  # uint8: a text in lower case
-    begins: np.ndarray  # int64: of its words
-    ends: np.ndarray  # int64
-    missed: np.ndarray  # int64: those that `seen` lacks
-    hashes: np.ndarray  # uint64: of its unknown words, then as many of them as are distinct
-    table: np.ndarray  # uint64 (a power of two,)
+    seen: npt.NDArray[np.uint64]  # (2 · a power of two,): a word's first 8 bytes; its column + 1 above 4 more bytes
+    bits: npt.NDArray[np.uint64]  # a bit for each column, all 0 between documents
+    over: npt.NDArray[np.uint8]  # (whole blocks,): 1 for each number in `bits` that is not 0
+    written: npt.NDArray[np.uint8]  # a text in lower case
+    begins: npt.NDArray[np.int64]  # of its words
+    ends: npt.NDArray[np.int64]
+    missed: npt.NDArray[np.int64]  # those that `seen` lacks
+    hashes: npt.NDArray[np.uint64]  # of its unknown words, then as many of them as are distinct
+    table: npt.NDArray[np.uint64]  # (a power of two,)
+
+
+class Tag(NamedTuple):
+    """What is in front of every word of a field: the state of the hash after it, and where its text is."""
+
+    state: Any  # uint64
+    address: int | np.int64
+    length: int | np.int64
+
+
+class Cut(NamedTuple):
+    """The words of a document: word w is at base + begins[w], up to base + ends[w]."""
+
+    base: int  # address
+    begins: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    size: int | np.int64
+    limit: int | np.int64  # address from which on nothing may be read: words just before it have no keys
+
+
+Read = Callable[[Scratch, Rows, npt.NDArray[np.int64]], int]
 
 
 def is_plain(documents: Documents, space: Space) -> bool:
-    """Whether this way can be gone."""
-    return (
-        len(documents.fields) == 1
-        and tuple(space.grams) == (1, 1, 0, 0)
-        and space.values == BINARY
-        and not space.hashed
-    )
+    """Return True if the fast path applies."""
+    single = len(documents.fields) == 1 and tuple(space.grams) == (1, 1, 0, 0)
+    return single and space.values == BINARY and not space.hashed
 
 
 @njit(cache=True, inline="always")
 def _key(b: int, size: int) -> Any:
-    """A short word as two numbers."""
-    n = np.uint64(size)  # no index from the end, so no test for one
+    """Return a short word as two numbers."""
+    n = np.uint64(size)  # unsigned, as in tokens.py
     return eight_bytes(b) & FIRST[n], eight_bytes(b + 8) & SECOND[n] | n << THIRD_BYTE
 
 
 @njit(cache=True, inline="always")
 def _slot(x: Any, y: Any, seen: Any) -> Any:
-    """Where the small table would have it."""
+    """Return its place in the small table."""
     shift = np.uint64(65 - lowest_bit(np.uint64(seen.shape[0])))
     return ((x ^ (y * MIX_2)) * MIX_1 >> shift) << ONE
 
 
 @njit(cache=True)
-def _hash_missed(words: Any, state: Any, here: int, begins: Any, ends: Any, missed: Any, n: Any, hashes: Any) -> None:
-    """Hash the words that the small table lacks, and ask for all memory that looking for them will read.
+def _hash_missed(words: Any, state: Any, cut: Any, missed: Any, n: Any, hashes: Any) -> None:
+    """Hash the words that the small table lacks, and prefetch all memory that looking for them will read.
 
-    Asked for together, it arrives together; else each word would wait three times, one word after the other.
+    Requested together, it arrives together; else each word would wait three times, one word after the other.
     """
     table, places, arena = borrowed(words.table), borrowed(words.ends), borrowed(words.arena)
+    begins, ends, base = borrowed(cut.begins), borrowed(cut.ends), cut.base
     mask = np.uint64(table.shape[0] - 1)
     for j in range(n):
         w = missed[j]
-        hashes[j] = finish_hash(continue_hash(state, here + begins[w], ends[w] - begins[w], arena))
+        hashes[j] = finish_hash(continue_hash(state, base + begins[w], ends[w] - begins[w], arena))
         fetch(table.ctypes.data + 8 * np.int64(hashes[j] & mask))
     for j in range(n):
         fetch(places.ctypes.data + 8 * np.int64(table[hashes[j] & mask] & LOW))
@@ -105,7 +124,7 @@ def _hash_missed(words: Any, state: Any, here: int, begins: Any, ends: Any, miss
 
 @njit(cache=True)
 def _distinct(hashes: Any, n: int, table: Any) -> int:
-    """How many different ones there are."""
+    """Return how many different ones there are."""
     slots, found = 8, 0
     while slots < 2 * n:
         slots *= 2
@@ -140,28 +159,22 @@ def _take_columns(bits: Any, over: Any, indices: Any, at: int) -> Any:
 
 
 @njit(cache=True)
-def _enter_words(
-    words: Any, state: Any, a: Any, a_n: Any, here: int, begins: Any, ends: Any, n_words: Any, limit: Any, grow: bool,
-    seen: Any, bits: Any, over: Any, missed: Any, hashes: Any,
-) -> Any:  # fmt: skip
-    """Set the bits of a document's columns, the hashes of its unknown words aside.
-
-    Returns how many words are known by now, how many of these were not, and bytes that one had no room for, or 0.
-    """
-    # nothing may be read from `limit` on, so the words just before it have no keys; `hashes` holds slots for a while
-    known, unknown, n_missed, lacking = words.used[0], 0, NOTHING, 0
-    column: Any = np.int64(0)
-    for w in range(np.uint64(n_words)):
+def _look_up_short_words(cut: Any, known: int, scratch: Any) -> Any:
+    """Set the bits of words that the small table has, reserve places for the others in it; return how many it lacks."""
+    seen, bits, over = borrowed(scratch.seen), borrowed(scratch.bits), borrowed(scratch.over)
+    missed, slots = borrowed(scratch.missed), borrowed(scratch.hashes)  # hashes come later
+    begins, ends, base, limit, n_missed = borrowed(cut.begins), borrowed(cut.ends), cut.base, cut.limit, NOTHING
+    for w in range(np.uint64(cut.size)):
         size = ends[w] - begins[w]
-        if size <= LONGEST_KEY and here + begins[w] < limit:
-            x, y = _key(here + begins[w], size)
-            hashes[w] = _slot(x, y, seen)
-            fetch(seen.ctypes.data + 8 * np.int64(hashes[w]))
-    for w in range(np.uint64(n_words)):
+        if size <= LONGEST_KEY and base + begins[w] < limit:
+            x, y = _key(base + begins[w], size)
+            slots[w] = _slot(x, y, seen)
+            fetch(seen.ctypes.data + 8 * np.int64(slots[w]))
+    for w in range(np.uint64(cut.size)):
         size = ends[w] - begins[w]
-        if size <= LONGEST_KEY and here + begins[w] < limit:
-            x, y = _key(here + begins[w], size)
-            slot = hashes[w]
+        if size <= LONGEST_KEY and base + begins[w] < limit:
+            x, y = _key(base + begins[w], size)
+            slot = slots[w]
             entry = seen[slot | ONE]
             if seen[slot] == x and entry & LOW == y:
                 p = (entry >> HALF) - ONE
@@ -174,19 +187,33 @@ def _enter_words(
             seen[slot], seen[slot | ONE] = x, AWAITED ^ LOW | y
         missed[n_missed] = w
         n_missed += ONE
-    _hash_missed(words, state, here, begins, ends, missed, n_missed, hashes)
-    table, places, arena = borrowed(words.table), borrowed(words.ends), borrowed(words.arena)
-    known_hashes, used = borrowed(words.hashes), borrowed(words.used)
+    return n_missed
+
+
+@njit(cache=True)
+def _enter_words(store: Any, tag: Any, cut: Any, grow: bool, scratch: Any) -> Any:
+    """Set the bits of a document's columns, and put the hashes of its unknown words aside.
+
+    Returns how many words are known by now, how many of these were not, and bytes that one had no room for, or 0.
+    """
+    seen, bits, over = borrowed(scratch.seen), borrowed(scratch.bits), borrowed(scratch.over)
+    missed, hashes = borrowed(scratch.missed), borrowed(scratch.hashes)
+    begins, ends, words = borrowed(cut.begins), borrowed(cut.ends), borrowed_store(store)
+    known, unknown, lacking = words.used[0], 0, 0
+    column: Any = np.int64(0)
+    n_missed = _look_up_short_words(cut, known, scratch)
+    _hash_missed(words, tag.state, cut, missed, n_missed, hashes)
     for j in range(n_missed):
         w = missed[j]
-        b, size = here + begins[w], ends[w] - begins[w]
+        b, size = cut.base + begins[w], ends[w] - begins[w]
+        text, n_bytes = Text(tag.address, tag.length, b, size), tag.length + 1 + size
         if column != NO_ROOM:
-            column = np.int64(find_in(table, known_hashes, places, arena, known, hashes[j], a, a_n, b, size, True))
-            if column < 0 and grow and not has_room_in(known_hashes, arena, used, 1, a_n + 1 + size):
-                column, lacking = NO_ROOM, a_n + 1 + size
+            column = np.int64(find_word(words, known, hashes[j], text, True))
+            if column < 0 and grow and not has_room(words, 1, n_bytes):
+                column, lacking = NO_ROOM, n_bytes
             elif column < 0 and grow:
-                column = np.int64(add_in(table, known_hashes, places, arena, used, hashes[j], a, a_n, b, size))
-        if size <= LONGEST_KEY and b < limit:  # nothing is awaited when the next document comes
+                column = np.int64(add_word(words, hashes[j], text))
+        if size <= LONGEST_KEY and b < cut.limit:  # nothing is awaited when the next document comes
             x, y = _key(b, size)
             slot = _slot(x, y, seen)
             seen[slot], seen[slot | ONE] = x, np.uint64(max(column, UNKNOWN) + 1) << HALF | y
@@ -202,78 +229,77 @@ def _enter_words(
 
 
 @njit(cache=True, inline="always")
-def _borrowed_words(store: Any) -> Any:
-    return WordStore(
-        borrowed(store.table), borrowed(store.hashes), borrowed(store.ends), borrowed(store.arena), borrowed(store.used)
-    )
+def _borrowed_scratch(scratch: Any) -> Any:
+    return Scratch(
+        borrowed(scratch.seen), borrowed(scratch.bits), borrowed(scratch.over), borrowed(scratch.written),
+        borrowed(scratch.begins), borrowed(scratch.ends), borrowed(scratch.missed), borrowed(scratch.hashes),
+        borrowed(scratch.table),
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _write_columns(store: Any, tag: Any, cut: Any, grow: bool, scratch: Any, indices: Any, at: int) -> Any:
+    """Write the columns of a document, in rising order; return where its row ends, and what `_enter_words` lacked."""
+    known, unknown, lacking = _enter_words(store, tag, cut, grow, scratch)
+    end = _take_columns(scratch.bits, scratch.over, indices, at)
+    distinct = _distinct(scratch.hashes, unknown, scratch.table) if unknown > 0 else 0
+    for j in range(distinct):  # no weights, but part of the row's length: as the next new words would be
+        indices[end + j] = known + j
+    return end + distinct, lacking
 
 
 @njit(cache=True, nogil=True)
 def _read_plain(
-    addresses: Any, lengths: Any, tag: Any, plain: Any, lower: Any, keep_case: bool, field_limit: int, store: Any,
-    grow: bool, scratch: Any, indptr: Any, indices: Any, data: Any, cursor: Any,
-) -> None:  # fmt: skip
-    seen, bits, over = borrowed(scratch.seen), borrowed(scratch.bits), borrowed(scratch.over)
-    written, begins, ends = borrowed(scratch.written), borrowed(scratch.begins), borrowed(scratch.ends)
-    missed, hashes, table = borrowed(scratch.missed), borrowed(scratch.hashes), borrowed(scratch.table)
-    state, a, a_n = tag[0], np.int64(tag[1]), np.int64(tag[2])
-    words, here, limit = _borrowed_words(store), scratch.written.ctypes.data, np.int64(ANYWHERE)
-    indices, data = borrowed(indices), borrowed(data)
-    for i in range(cursor[0], addresses.shape[0]):
-        address, length = addresses[i, 0], lengths[i, 0]
-        n_words = cut(address, length, keep_case, written, begins, ends)
-        if n_words < 0:
-            n_words = write_words(address, length, plain, lower, keep_case, state, written, begins, ends, hashes)
-        known, unknown, lacking = _enter_words(
-            words, state, a, a_n, here, begins, ends, n_words, limit, grow, seen, bits, over, missed, hashes
-        )
-        end = _take_columns(bits, over, indices, indptr[i])
+    fields: Any, alphabet: Any, field_limit: int, store: Any, grow: bool, scratch: Any, rows: Any, cursor: Any
+) -> None:
+    """Write rows from document cursor[0] on, until all are written or a word of cursor[1] bytes needs room."""
+    own, known_words, indptr = _borrowed_scratch(scratch), borrowed_store(store), borrowed(rows.indptr)
+    indices, data = borrowed(rows.indices), borrowed(rows.data)
+    words = Words(own.written, own.begins, own.ends)
+    state, base = fields.tags[0, 0, 0], own.written.ctypes.data
+    tag = Tag(state, np.int64(fields.tags[0, 0, 1]), np.int64(fields.tags[0, 0, 2]))
+    for i in range(cursor[0], fields.addresses.shape[0]):
+        address, length = fields.addresses[i, 0], fields.lengths[i, 0]
+        count = cut_ascii(address, length, alphabet.keep_case, words)
+        if count < 0:
+            count = write_words(address, length, alphabet, state, words, own.hashes)
+        cut = Cut(base, own.begins, own.ends, count, ANYWHERE)
+        end, lacking = _write_columns(known_words, tag, cut, grow, own, indices, indptr[i])
         if lacking > 0:  # what was added stays, and is found when the document comes again
             cursor[0], cursor[1] = i, lacking
             return
-        distinct = _distinct(hashes, unknown, table) if unknown > 0 else 0
-        for j in range(distinct):  # no weights, but part of the row's length: as the next new words would be
-            indices[end + j] = known + j
-        end += distinct
         value = 1.0
         if field_limit > 0:
             value = math.sqrt(field_limit / max(field_limit, end - indptr[i]))
         for j in range(indptr[i], end):
             data[j] = value
         indptr[i + 1] = end
-    cursor[0] = addresses.shape[0]
+    cursor[0] = fields.addresses.shape[0]
 
 
 @njit(cache=True, nogil=True)
-def _read_names(
-    base: int, limit: int, starts: Any, names: Any, state: Any, store: Any, grow: bool, scratch: Any, indptr: Any,
-    indices: Any, data: Any, cursor: Any,
-) -> None:  # fmt: skip
-    seen, bits, over = borrowed(scratch.seen), borrowed(scratch.bits), borrowed(scratch.over)
-    missed, hashes, table = borrowed(scratch.missed), borrowed(scratch.hashes), borrowed(scratch.table)
-    words, indices, data = _borrowed_words(store), borrowed(indices), borrowed(data)
-    no_tag, here, half = np.int64(0), names.ctypes.data, names.shape[1] * names.itemsize
+def _read_names(named: Any, state: Any, store: Any, grow: bool, scratch: Any, rows: Any, cursor: Any) -> None:
+    """Do the same for rows of names; stop also, with 0 bytes, where a name comes twice in a row."""
+    own, known_words, indptr = _borrowed_scratch(scratch), borrowed_store(store), borrowed(rows.indptr)
+    indices, data = borrowed(rows.indices), borrowed(rows.data)
+    starts, names, base = named.indptr, named.names, named.buffer.ctypes.data
+    tag, here, half = Tag(state, np.int64(0), np.int64(0)), names.ctypes.data, names.shape[1] * names.itemsize
+    limit = base + named.buffer.shape[0] - 2 * 8  # a key is read as two numbers of 8 bytes
     for i in range(cursor[0], starts.shape[0] - 1):
         first, n = here + starts[i] * names.itemsize, starts[i + 1] - starts[i]
-        begins, ends = segment(first, n, starts), segment(first + half, n, starts)
-        known, unknown, lacking = _enter_words(
-            words, state, no_tag, no_tag, base, begins, ends, n, limit, grow, seen, bits, over, missed, hashes
-        )
-        end = _take_columns(bits, over, indices, indptr[i])
-        distinct = _distinct(hashes, unknown, table) if unknown > 0 else 0
-        if lacking > 0 or end - indptr[i] + distinct < n:  # a name came twice
+        cut = Cut(base, segment(first, n, starts), segment(first + half, n, starts), n, limit)
+        end, lacking = _write_columns(known_words, tag, cut, grow, own, indices, indptr[i])
+        if lacking > 0 or end - indptr[i] < n:
             cursor[0], cursor[1] = i, lacking
             return
-        for j in range(unknown):
-            indices[end + j] = known + j
-        indptr[i + 1] = end + unknown
-        for j in range(indptr[i], end + unknown):
+        for j in range(indptr[i], end):
             data[j] = 1.0
+        indptr[i + 1] = end
     cursor[0] = starts.shape[0] - 1
 
 
 def _scratch(had: Scratch | None, longest: int, words: int) -> Scratch:
-    """Working memory for texts of so many bytes and a list with room for so many words; what is large enough stays."""
+    """Return memory for texts of so many bytes and a list with room for so many words; reuse what is large enough."""
     entries = min(max(FEWEST, 1 << words.bit_length()), MOST)
     numbers, most = (words >> 6) + 1, (longest + 1) // 2 + 1
     if had and len(had.begins) >= most + AHEAD and len(had.bits) >= numbers and len(had.seen) >= 2 * entries:
@@ -294,65 +320,71 @@ def _scratch(had: Scratch | None, longest: int, words: int) -> Scratch:
     return Scratch(**new) if had is None else had._replace(**new)
 
 
-def rows_of_plain_words(documents: Documents, lower: np.ndarray, space: Space, words: WordList, grow: bool) -> Rows:
-    """What `rows_of_documents` would return, sooner."""
-    n, lengths = len(documents.addresses), documents.lengths
-    tags, _held = tags_of_fields(documents.fields, space.seed)
-    plain, longest = plain_table(space.keep_case), int(lengths.max(initial=0))
-    most = int(((lengths + 1) // 2).sum())
-    indptr, cursor = np.zeros(n + 1, np.int64), np.zeros(2, np.int64)
+def _run(
+    read: Callable[[Scratch, Rows, npt.NDArray[np.int64]], int],
+    n: int,
+    sizes: tuple[int, int],
+    words: WordList,
+    key: Any,
+) -> tuple[Rows, int]:
+    """Call `read` until all `n` rows are written or it gives up; return the rows, and how many there are.
+
+    `read` returns how many new words to make room for, 0 to give up. `sizes` are the most features in all, and the
+    bytes of the longest row; working memory is kept under `key`.
+    """
+    most, longest = sizes
     array = words.memory.array if most > SMALL else np.empty
-    indices, data = array(most + AHEAD, np.int32), array(most, np.float32)
-    about, spare = (documents.fields[0], space.keep_case), words.spare
-    scratch = spare.pop(about, None)  # nobody else has it now
+    rows = Rows(np.zeros(n + 1, np.int64), array(most + AHEAD, np.int32), array(most, np.float32))
+    cursor = np.zeros(2, np.int64)
+    scratch = words.spare.pop(key, None)  # no other thread has it now
     while cursor[0] < n:
-        store = words.store
-        scratch = _scratch(scratch, longest, len(store.hashes))
-        _read_plain(
-            documents.addresses, lengths, tags[0, 0], plain, lower, space.keep_case, space.field_limit, store, grow,
-            scratch, indptr, indices, data, cursor,
-        )  # fmt: skip
+        scratch = _scratch(scratch, longest, len(words.store.hashes))
+        new = read(scratch, rows, cursor)
+        if new == 0:
+            break
         if cursor[0] < n:
-            new = min(int(lengths[cursor[0] :].sum()) // A_NEW_WORD, max(MANY_NEW, len(words)))
-            words.make_room(1 + new, int(cursor[1]) + new * LONGEST_KEY)
+            words.make_room(new, int(cursor[1]) + (new - 1) * LONGEST_KEY)
     if scratch is not None:
         if longest > LARGE:
-            scratch = scratch._replace(**dict.fromkeys(Scratch._fields[3:], indptr[:0]))
-        spare[about] = scratch
+            scratch = scratch._replace(**dict.fromkeys(Scratch._fields[3:], rows.indptr[:0]))
+        words.spare[key] = scratch
         words.was_used()
-    return Rows(indptr, indices[: indptr[-1]], data[: indptr[-1]])
+    done = int(cursor[0])
+    end = rows.indptr[done]
+    return Rows(rows.indptr[: done + 1], rows.indices[:end], rows.data[:end]), done
 
 
-def rows_of_names(named: Any, space: Space, words: WordList, grow: bool) -> Rows:
-    """What `rows_of_named` would return; sooner where all features are words, so to speak: of value 1, without a space.
+def rows_of_plain_words(documents: Documents, space: Space, words: WordList, grow: bool) -> Rows:
+    """Return what `rows_of_documents` would, sooner."""
+    fields, _held = fields_of(documents, space.seed)
+    lengths, table, n = documents.lengths, alphabet(space.keep_case), len(documents.lengths)
 
-    The first row in which a name comes twice, and all after it, go the general way.
+    def read(scratch: Scratch, rows: Rows, cursor: npt.NDArray[np.int64]) -> int:
+        _read_plain(fields, table, space.field_limit, words.store, grow, scratch, rows, cursor)
+        if cursor[0] == n:
+            return 1
+        return 1 + min(int(lengths[cursor[0] :].sum()) // A_NEW_WORD, max(MANY_NEW, len(words)))
+
+    sizes = int(((lengths + 1) // 2).sum()), int(lengths.max(initial=0))
+    return _run(read, n, sizes, words, (documents.fields[0], space.keep_case))[0]
+
+
+def rows_of_names(named: Named, space: Space, words: WordList, grow: bool) -> Rows:
+    """Return what `rows_of_named` would; sooner if all features have the value 1 and no namespace.
+
+    The first row in which a name comes twice, and all after it, take the general path.
     """
     if space.hashed or (named.values != 1).any() or (named.spaces[0] != named.spaces[1]).any():
         return rows_of_named(named, space, words, grow)
-    n, most, cursor = len(named.indptr) - 1, len(named.values), np.zeros(2, np.int64)
-    array = words.memory.array if most > SMALL else np.empty
-    indptr, indices, data = np.zeros(n + 1, np.int64), array(most + AHEAD, np.int32), array(most, np.float32)
-    base, names, spare = named.buffer.ctypes.data, np.ascontiguousarray(named.names, np.int64), words.spare
-    limit = base + len(named.buffer) - 2 * 8  # a key is read as two numbers of 8 bytes
-    longest = 2 * int(np.diff(named.indptr).max(initial=0))
-    scratch = spare.pop(None, None)  # nobody else has it now
-    while cursor[0] < n:
-        store = words.store
-        scratch = _scratch(scratch, longest, len(store.hashes))
-        _read_names(
-            base, limit, named.indptr, names, hash_start(space.seed), store, grow, scratch, indptr, indices,
-            data, cursor,
-        )  # fmt: skip
-        if cursor[0] < n and cursor[1] == 0:
-            break
-        if cursor[0] < n:
-            words.make_room(1, int(cursor[1]))
-    if scratch is not None:
-        spare[None] = scratch
-        words.was_used()
-    done = int(cursor[0])
-    rows = Rows(indptr[: done + 1], indices[: indptr[done]], data[: indptr[done]])
+    own, state = named._replace(names=np.ascontiguousarray(named.names, np.int64)), hash_start(space.seed)
+
+    def read(scratch: Scratch, rows: Rows, cursor: npt.NDArray[np.int64]) -> int:
+        _read_names(own, state, words.store, grow, scratch, rows, cursor)
+        return int(cursor[0] == n or cursor[1] > 0)
+
+    n = len(named.indptr) - 1
+    sizes = len(named.values), 2 * int(np.diff(named.indptr).max(initial=0))
+    rows, done = _run(read, n, sizes, words, None)
     if done == n:
         return rows
     rest = rows_of_named(named._replace(indptr=named.indptr[done:]), space, words, grow)

@@ -10,10 +10,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from hinged.io.examples.chunk import Chunk, Strings
+from hinged.io.examples.chunk import Chunk
 from hinged.loops.rows import Rows
-from hinged.text.characters import character_table
-from hinged.text.documents import as_documents, tags_of
+from hinged.text.documents import as_documents, side_by_side, tags_of
 from hinged.text.plain import is_plain, rows_of_names, rows_of_plain_words
 from hinged.text.rows import BINARY, COUNTS, LOG, Documents, Space, rows_of_documents
 from hinged.text.tokens import Grams
@@ -26,7 +25,7 @@ LONGEST_GRAM = 20
 
 
 class TextSpace(TransformerMixin, BaseEstimator, ABC):
-    """From documents to rows; `Vocabulary` and `Hasher` say what a column is."""
+    """From documents to rows; `Vocabulary` and `Hasher` define what a column is."""
 
     word_list_: WordList | None = None
     words: Any
@@ -37,17 +36,17 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
 
     # ------------------------------------------------------------------ scikit-learn's names
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Forget everything and take in the words of these documents."""
+        """Learn the words of these documents, forgetting all others."""
         self.word_list_ = None
         return self.partial_fit(X)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Take in the words of these documents, keeping those known."""
+        """Learn the words of these documents as well."""
         self.read(X, grow=True)
         return self
 
     def transform(self, X: Any) -> sparse.csr_matrix:
-        """Documents as sparse rows (documents, columns), float32; words not known are left out."""
+        """Return documents as sparse rows (documents, columns), float32, without unknown words."""
         rows = self.read(X, grow=False)
         return self._matrix(rows)
 
@@ -58,11 +57,11 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
         return self._matrix(rows)
 
     def learn_one(self, x: Any) -> None:
-        """Take in the words of one document."""
+        """Learn the words of one document."""
         self.read([x], grow=True)
 
     def transform_one(self, x: Any) -> dict[str, float]:
-        """One document as a dict of feature → value; words not known are left out."""
+        """Return one document as a dict of feature → value, without unknown words."""
         rows = self.read([x], grow=False)
         width = self.width()
         pairs = zip(rows.indices.tolist(), rows.data.tolist(), strict=True)
@@ -70,19 +69,19 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def name_of(self, column: int) -> str | int:
-        """The word behind a column."""
+        """Return the word of a column."""
 
     # ------------------------------------------------------------------ rows
     @abstractmethod
     def _space(self) -> Space:
-        """The settings, as the loops read them."""
+        """Return the settings as the loops read them."""
 
     @abstractmethod
     def width(self) -> int:
-        """How many columns there are."""
+        """Return the number of columns."""
 
     def _settled(self, **more: Any) -> Space:
-        """The settings, checked, as the loops read them."""
+        """Check the settings and return them as the loops read them."""
         if self.values not in VALUES:
             raise ValueError(f"values must be 'binary', 'counts' or 'log'; got {self.values!r}.")
         words, chars = _runs("words", self.words), _runs("chars", self.chars)
@@ -94,7 +93,7 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
         return Space(Grams(*words, *chars), VALUES[self.values], not self.lowercase, int(limit), **more)
 
     def read(self, X: Any, grow: bool) -> Rows:
-        """Rows of documents or of a reader's chunk; refused input leaves the words as they were."""
+        """Return rows of documents or of a reader's chunk; refused input leaves the words unchanged."""
         space = self._space()
         if self.word_list_ is None:
             if not grow and not space.hashed:
@@ -107,7 +106,7 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
         else:
             documents = _of_chunk(X) if isinstance(X, Chunk) else as_documents(X)
             rows_of = rows_of_plain_words if is_plain(documents, space) else rows_of_documents
-            rows = rows_of(documents, character_table(), space, words, grow and self._keeps_words())
+            rows = rows_of(documents, space, words, grow and self._keeps_words())
         if grow:
             self.word_list_ = words
         return rows
@@ -137,20 +136,14 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
 
 
 def _of_chunk(chunk: Chunk) -> Documents:
-    def addresses(strings: Strings) -> np.ndarray:
-        return strings.buffer.ctypes.data + strings.starts
-
-    fields = tuple(chunk.texts)
-    return Documents(
-        tags_of(fields),
-        np.column_stack([addresses(strings) for strings in chunk.texts.values()]),
-        np.column_stack([strings.ends - strings.starts for strings in chunk.texts.values()]),
-        tuple(chunk.texts.values()),
-    )
+    texts = tuple(chunk.texts.values())
+    addresses = side_by_side([strings.buffer.ctypes.data + strings.starts for strings in texts])
+    lengths = side_by_side([strings.ends - strings.starts for strings in texts])
+    return Documents(tags_of(chunk.texts), addresses, lengths, texts)
 
 
 def _runs(name: str, value: Any) -> tuple[int, int]:
-    """Shortest and longest run, (0, 0) for none."""
+    """Return the shortest and longest run, (0, 0) for none."""
     if value is None:
         return 0, 0
     try:

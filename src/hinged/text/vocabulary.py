@@ -60,12 +60,12 @@ class Vocabulary(TextSpace):
         return 0 if self.word_list_ is None else len(self.word_list_)
 
     def name_of(self, column: int) -> str:
-        """The word behind a column."""
+        """Return the word of a column."""
         assert self.word_list_ is not None
         return self.word_list_[column]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Every word, in the order of the columns."""
+        """Return all words, in the order of the columns."""
         return np.array([] if self.word_list_ is None else self.word_list_.texts(), object)
 
     def _space(self) -> Space:

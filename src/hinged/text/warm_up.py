@@ -1,4 +1,4 @@
-"""Compile the loops that read text, so that no user waits for them later."""
+"""Compile the loops that read text ahead of their first use."""
 
 from __future__ import annotations
 

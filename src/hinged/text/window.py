@@ -15,14 +15,14 @@ def window(
     affixes: int = 4,
     shape: bool = True,
 ) -> list[list[str]]:
-    """Names of features for each token of a sentence, for `hinged.SequenceTagger`.
+    """Return the names of features for each token of a sentence, for `hinged.SequenceTagger`.
 
     Parameters
     ----------
     tokens : words, or rows of columns: (word, part of speech, ...)
         The first column is the word.
     around : int, default 2
-        How many neighbours to each side are seen, in every column.
+        Number of neighbours on each side that are used, in every column.
     joined : bool, default True
         Neighbouring values together: pairs of words next to the token; pairs and triples of the other columns.
     affixes : int, default 4
@@ -78,7 +78,7 @@ def _single(features: list[list[str]], name: str, column: list[str], around: int
 
 
 def _runs(features: list[list[str]], name: str, column: list[str], size: int, around: int) -> None:
-    """Runs of `size` neighbouring values that lie within `around` of the token."""
+    """Add runs of `size` neighbouring values that lie within `around` of the token."""
     n = len(column)
     runs = ["|".join(column[i : i + size]) for i in range(n - size + 1)]
     for offset in range(-around, around - size + 2):
@@ -88,7 +88,7 @@ def _runs(features: list[list[str]], name: str, column: list[str], size: int, ar
 
 
 def _shape(word: str) -> str:
-    """Runs of capitals as X, of small letters as x, of digits as 0; the rest as it is.
+    """Write runs of capitals as X, of small letters as x, of digits as 0; the rest as it is.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A list of texts that grows and is searched by hash, in compiled code: a vocabulary, or what a hasher remembers."""
+"""A list of words that grows and is searched by hash, in compiled code: a vocabulary, or what a hasher remembers."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hinged.io.examples.memory import Memory
+from hinged.io.examples.blocks import Memory
 from hinged.loops.memory import empty, zeros
-from hinged.loops.pages import segment
+from hinged.loops.pages import borrowed, segment
 
-__all__ = ["WordList", "WordStore", "add_in", "add_word", "find_in", "find_word", "has_room_in"]
+__all__ = ["Text", "WordList", "WordStore", "add_word", "borrowed_store", "find_word", "has_room"]
 
 COLON = np.uint8(ord(":"))
 HALF, LOW, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
 
 
 class WordStore(NamedTuple):
-    """What the loops see: word p is arena[ends[p] : ends[p + 1]]."""
+    """The arrays that loops use: word p is arena[ends[p] : ends[p + 1]]."""
 
     table: np.ndarray  # uint64 (a power of two,): high half of a word's hash, then p + 1, where its hash leads; else 0
     hashes: np.ndarray  # uint64 (words,)
@@ -29,18 +29,27 @@ class WordStore(NamedTuple):
     used: np.ndarray  # int64 (2,): words, bytes
 
 
-@njit(cache=True)
-def find_word(store: Any, limit: int, key: Any, a: int, a_n: int, b: int, b_n: int, exact: bool) -> Any:
-    """Place of a word below `limit`, or -1; `exact` compares its text, "a:b" or plain "b"."""
-    return find_in(store.table, store.hashes, store.ends, store.arena, limit, key, a, a_n, b, b_n, exact)
+class Text(NamedTuple):
+    """Where the text of a word is in memory: "a:b", or "b" alone if `a` is empty."""
+
+    a: int | np.int64  # address
+    a_n: int | np.int64  # length
+    b: int | np.int64
+    b_n: int | np.int64
 
 
 @njit(cache=True, inline="always")
-def find_in(
-    table: Any, hashes: Any, ends: Any, arena: Any, limit: int, key: Any, a: int, a_n: int, b: int, b_n: int,
-    exact: bool,
-) -> Any:  # fmt: skip
-    """The same on the arrays of a store, which loops borrow."""
+def borrowed_store(store: Any) -> Any:
+    """Return the same store without reference counts, for tight loops; its owner must outlive it."""
+    return WordStore(
+        borrowed(store.table), borrowed(store.hashes), borrowed(store.ends), borrowed(store.arena), borrowed(store.used)
+    )
+
+
+@njit(cache=True, inline="always")
+def find_word(store: Any, limit: int, key: Any, text: Any, exact: bool) -> Any:
+    """Return the place of a word below `limit`, or -1; `exact` compares its text as well."""
+    table, hashes, ends, arena = store.table, store.hashes, store.ends, store.arena
     mask = np.uint64(table.shape[0] - 1)
     slot = key & mask
     found = np.int64(-1)
@@ -49,7 +58,7 @@ def find_in(
         if (entry ^ key) >> HALF == 0:
             p = entry & LOW  # unsigned, and one too many
             if p <= np.uint64(limit):
-                if exact and _is_text(arena, ends[p - ONE], ends[p], a, a_n, b, b_n):
+                if exact and _is_text(arena, ends[p - ONE], ends[p], text):
                     found = np.int64(p) - 1
                     break
                 if not exact and hashes[p - ONE] == key:
@@ -60,11 +69,12 @@ def find_in(
 
 
 @njit(cache=True, inline="always")
-def _is_text(arena: Any, begin: int, end: int, a: int, a_n: int, b: int, b_n: int) -> bool:
+def _is_text(arena: Any, begin: int, end: int, text: Any) -> bool:
+    a_n, b_n = text.a_n, text.b_n
     front = a_n + 1 if a_n > 0 else 0
     same = end - begin == front + b_n
     if same:
-        head, tail = segment(a, a_n, arena), segment(b, b_n, arena)
+        head, tail = segment(text.a, a_n, arena), segment(text.b, b_n, arena)
         for j in range(a_n):
             same = same and arena[np.uint64(begin + j)] == head[j]
         j, begin = 0, begin + front
@@ -75,9 +85,9 @@ def _is_text(arena: Any, begin: int, end: int, a: int, a_n: int, b: int, b_n: in
 
 
 @njit(cache=True, inline="always")
-def has_room_in(hashes: Any, arena: Any, used: Any, words: int, n_bytes: int) -> bool:
-    """Whether so many words of so many bytes in all can be added; the table has twice the room of `hashes`."""
-    return used[0] + words <= hashes.shape[0] and used[1] + n_bytes <= arena.shape[0]
+def has_room(store: Any, words: int, n_bytes: int) -> bool:
+    """Return True if so many words of so many bytes in all can be added; the table has twice the room of `hashes`."""
+    return store.used[0] + words <= store.hashes.shape[0] and store.used[1] + n_bytes <= store.arena.shape[0]
 
 
 @njit(cache=True, inline="always")
@@ -89,19 +99,12 @@ def _enter(table: Any, key: Any, p: int) -> None:
     table[slot] = key >> HALF << HALF | np.uint64(p + 1)
 
 
-@njit(cache=True)
-def add_word(store: Any, key: Any, a: int, a_n: int, b: int, b_n: int) -> int:
-    """Add a word that is not there yet; return its place."""
-    return add_in(store.table, store.hashes, store.ends, store.arena, store.used, key, a, a_n, b, b_n)
-
-
 @njit(cache=True, inline="always")
-def add_in(
-    table: Any, hashes: Any, ends: Any, arena: Any, used: Any, key: Any, a: int, a_n: int, b: int, b_n: int
-) -> int:
-    """The same on the arrays of a store. The word is published last, for readers beside this writer."""
+def add_word(store: Any, key: Any, text: Any) -> int:
+    """Add a word that is not there yet; return its place. It is published last, for concurrent readers."""
+    arena, used, a_n, b_n = store.arena, store.used, text.a_n, text.b_n
     p, at = used[0], used[1]
-    head, tail = segment(a, a_n, arena), segment(b, b_n, arena)
+    head, tail = segment(text.a, a_n, arena), segment(text.b, b_n, arena)
     for j in range(a_n):
         arena[at + j] = head[j]
     if a_n > 0:
@@ -110,8 +113,8 @@ def add_in(
     for j in range(b_n):
         arena[at + j] = tail[j]
     used[1] = at + b_n
-    hashes[p], ends[p + 1] = key, at + b_n
-    _enter(table, key, p)
+    store.hashes[p], store.ends[p + 1] = key, at + b_n
+    _enter(store.table, key, p)
     used[0] = p + 1
     return p
 
@@ -122,20 +125,20 @@ def _enter_all(table: Any, hashes: Any, n: int) -> None:
         _enter(table, hashes[p], p)
 
 
-FEW = 8  # lists whose working memory is kept
+FEW = 8  # lists that keep their working memory
 LATEST: list[weakref.ref[WordList]] = []
 LOCK = threading.Lock()
 
 
 class WordList:
-    """The growing list itself.
+    """A growing list of words.
 
     Examples
     --------
     >>> words = WordList()
     >>> words.make_room(1, 3)
     >>> cat = np.frombuffer(b"cat", np.uint8)
-    >>> int(add_word(words.store, np.uint64(7), 0, 0, cat.ctypes.data, 3)), words[0], len(words)
+    >>> int(add_word(words.store, np.uint64(7), Text(0, 0, cat.ctypes.data, 3))), words[0], len(words)
     (0, 'cat', 1)
     """
 
@@ -150,11 +153,11 @@ class WordList:
         self._without_spare()
 
     def _without_spare(self) -> None:
-        self.spare: dict[Any, Any] = {}  # working memory of loops, which may remember places of words
+        self.spare: dict[Any, Any] = {}  # working memory of loops, which may hold places of words
         self.memory = Memory(lambda n: empty(n, np.uint8))  # for the rows they write
 
     def was_used(self) -> None:
-        """Keep working memory for the lists used last alone: a service holds a thousand, and most of them rest."""
+        """Keep working memory only for the lists used last: a service may hold a thousand models, most of them idle."""
         if LATEST and LATEST[-1]() is self:
             return
         with LOCK:
@@ -178,11 +181,11 @@ class WordList:
         return self.store.arena[begin:end].tobytes().decode("utf-8", "replace")
 
     def texts(self) -> list[str]:
-        """All words, in their order."""
+        """Return all words, in order."""
         return [self[p] for p in range(len(self))]
 
     def make_room(self, words: int, n_bytes: int) -> None:
-        """Make sure that so many words of so many bytes in all can be added."""
+        """Make room for so many words of so many bytes in all."""
         store = self.store
         n, filled = store.used.tolist()
         if n + words > len(store.hashes):
@@ -209,14 +212,14 @@ class WordList:
         self._without_spare()
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Everything that has to be kept."""
+        """Return the arrays that have to be saved."""
         n, filled = self.store.used.tolist()
         store = self.store
         return {"hashes": store.hashes[:n].copy(), "ends": store.ends[: n + 1].copy(), "arena": store.arena[:filled]}
 
     @classmethod
     def from_arrays(cls, hashes: np.ndarray, ends: np.ndarray, arena: np.ndarray) -> WordList:
-        """The list that `arrays` described; checked, because loops follow the numbers."""
+        """Return the list that `arrays` described; checked, because loops trust the numbers."""
         n = len(hashes)
         sound = hashes.dtype == np.uint64 and ends.dtype == np.int64 and arena.dtype == np.uint8
         if not sound or hashes.ndim != 1 or ends.shape != (n + 1,) or arena.ndim != 1:

@@ -138,7 +138,7 @@ def test_numbers_with_very_many_digits_are_right_to_the_last_place():
 )
 def test_what_is_no_finite_number_is_refused(odd):
     for line in (f"1 |f a:{odd}", f"1 |f a:{odd} b", f"1 |f:{odd} a"):
-        with pytest.raises(BadLine, match=r"<file>:1: .* no finite number"):
+        with pytest.raises(BadLine, match=r"<file>:1: .* not a finite number"):
             list(read(io.BytesIO(line.encode()), "vw"))
-    with pytest.raises(BadLine, match=r"<file>:1: .* no finite number"):
+    with pytest.raises(BadLine, match=r"<file>:1: .* not a finite number"):
         list(read(io.BytesIO(f"1 1:{odd}".encode()), "svmlight"))

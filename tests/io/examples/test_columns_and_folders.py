@@ -97,7 +97,7 @@ def test_a_map_holds_features():
 
 def test_a_value_that_is_not_finite_is_a_malformed_record():
     table = pa.table({"y": [1, 2, 3, 4], "a": [1.0, np.nan, 2.0, np.inf], "importance": [1.0, 1.0, -1.0, 1.0]})
-    with pytest.raises(BadLine, match="<file>:2: the value in column 'a' is no finite number"):
+    with pytest.raises(BadLine, match="<file>:2: the value in column 'a' is not a finite number"):
         rows(parquet(table))
     reader = read(io.BytesIO(parquet(table)), on_error="skip")
     assert [row[0] for row in rows_of(reader)[0]] == [1]

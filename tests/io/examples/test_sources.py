@@ -173,7 +173,7 @@ def test_a_folder_is_no_file_and_a_file_no_folder(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder; vw is read from a file"):
         read(tmp_path, "vw")
     (tmp_path / "x").write_bytes(VW)
-    with pytest.raises(NotADirectoryError, match="is no folder; format 'folders' reads files below one"):
+    with pytest.raises(NotADirectoryError, match="is not a folder; format 'folders' reads files below one"):
         read(tmp_path / "x", "folders")
 
 

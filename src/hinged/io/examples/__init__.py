@@ -1,10 +1,8 @@
 """Examples from files and to files: chunks of rows, whatever the format."""
 
-from hinged.io.examples.chunk import Chunk, Named, Strings
+from hinged.io.examples.chunk import BadLine, Chunk, Named, Strings
 from hinged.io.examples.conll import Sentence, read_sentences
-from hinged.io.examples.detect import detect
-from hinged.io.examples.errors import BadLine
-from hinged.io.examples.formats import FORMATS
+from hinged.io.examples.formats import FORMATS, detect
 from hinged.io.examples.reader import Reader, read
 from hinged.io.examples.write import write
 

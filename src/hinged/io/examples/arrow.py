@@ -1,45 +1,185 @@
-"""Columns of Arrow as texts, numbers, labels and features, without a Python object per value where there is a way."""
+"""Parquet and Arrow files, read and written with pyarrow: typed columns, a batch of records at a time.
+
+Texts stay in Arrow's own memory. Malformed: a feature or weight that is not a finite number; a label that is neither
+string, number nor a list of them.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from hinged.io.examples.chunk import Named, Strings
+from hinged.io.examples.chunk import Answer, BadLine, Chunk, Named, Parts, Places, Strings
+from hinged.io.examples.columns import Options, Roles, is_text
+from hinged.io.examples.labels import label_of
+from hinged.io.examples.source import Stream
+from hinged.io.examples.writers import features_of
 
-__all__ = ["features_column", "is_features", "is_number", "is_string", "named_columns", "numbers_of", "strings_column"]
+__all__ = ["arrow_chunks", "parquet_chunks", "write_arrow", "write_parquet"]
+
+ROWS = 8192  # at most in a batch of Parquet
+LARGEST = float(np.finfo(np.float32).max)
+FEATURE = pa.struct([("space", pa.string()), ("name", pa.string()), ("value", pa.float64())])
 
 
-def is_string(kind: Any) -> bool:
-    """Whether a type holds strings, also behind a dictionary."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
+# ------------------------------------------------------------------ reading
+def parquet_chunks(stream: Stream, options: Options) -> Parts:
+    """Yield the examples of a Parquet file, and its malformed records."""
+    return _chunks(stream, options, _parquet_batches(stream))
+
+
+def arrow_chunks(stream: Stream, options: Options) -> Parts:
+    """Yield the examples of an Arrow file or stream (IPC, Feather), and its malformed records."""
+    return _chunks(stream, options, _arrow_batches(stream))
+
+
+def _parquet_batches(stream: Stream) -> Iterator[Any]:
+    with stream.as_file() as file, pq.ParquetFile(file) as parquet:
+        for group in range(parquet.num_row_groups):
+            yield from parquet.iter_batches(ROWS, row_groups=[group])
+
+
+def _arrow_batches(stream: Stream) -> Iterator[Any]:
+    if stream.peek().startswith(b"ARROW1"):
+        with stream.as_file() as file, pa.ipc.open_file(file) as reader:
+            for i in range(reader.num_record_batches):
+                yield reader.get_batch(i)
+    else:
+        with pa.ipc.open_stream(stream.as_raw()) as reader:
+            yield from reader
+
+
+def _chunks(stream: Stream, options: Options, batches: Iterator[Any]) -> Parts:
+    records, reader = 0, _Records(stream.name, options)
+    while True:
+        try:
+            batch = next(batches, None)
+            if batch is None:
+                return
+            batch.validate(full=True)
+            len(batch.schema.names)  # raises where a name is not UTF-8
+        except (pa.ArrowException, ValueError, OSError, NotImplementedError, MemoryError, OverflowError) as problem:
+            found = f"the file is damaged or cut short here ({' '.join(str(problem).split())[:200]})"
+            raise BadLine(stream.name, records + 1, found, "sound data") from None
+        if len(batch):
+            yield reader.chunk(batch, np.arange(records + 1, records + 1 + len(batch)))
+        records += len(batch)
+
+
+class _Records:
+    """Turns batches into chunks; the schema and the first record decide the role of each column."""
+
+    def __init__(self, source: str, options: Options) -> None:
+        self.source, self.options = source, options
+        self.roles: Roles | None = None
+        self.features: str | None = None  # a column that holds all features of a row
+
+    def chunk(self, batch: Any, lines: Places) -> tuple[Chunk, list[BadLine]]:
+        """Return a batch as a chunk, and its malformed records; `lines` are the numbers of its records."""
+        roles = self.roles = self.roles or self._decide(batch)
+        answers, bad = self._answers(batch, lines, roles.label)
+        for what, name, wrong in self._faults(batch, roles):
+            problem = f"the {what} in column {name!r} is not a finite number"
+            bad += [BadLine(self.source, int(line), problem, "one") for line in lines[wrong]]
+        if bad:
+            keep = ~np.isin(lines, [fault.line for fault in bad])
+            bad = list({fault.line: fault for fault in bad}.values())
+            batch, lines = batch.filter(pa.array(keep)), lines[keep]
+            answers = [answer for answer, kept in zip(answers, keep.tolist(), strict=True) if kept]
+        tags = batch.column(roles.tag).to_pylist() if roles.tag else None
+        chunk = Chunk(
+            answers=answers,
+            lines=lines,
+            source=self.source,
+            weights=_numbers(batch.column(roles.weight), 1.0) if roles.weight else None,
+            tags=tags and ["" if tag is None else str(tag) for tag in tags],
+            layout=roles.layout,
+        )
+        if self.features:
+            chunk.named = _features(batch.column(self.features))
+        elif roles.numbers:
+            chunk.named = _named_columns(batch, roles.numbers, roles.words)
+        else:
+            chunk.texts = {name: _strings(batch.column(name)) for name in roles.texts}
+            chunk.texts = chunk.texts or {"text": Strings.joined([], len(batch))}
+        return chunk, bad
+
+    def _answers(self, batch: Any, lines: Places, label: str | None) -> tuple[list[Answer], list[BadLine]]:
+        answers: list[Answer] = []
+        bad = []
+        for value, line in zip(batch.column(label).to_pylist() if label else [None] * len(batch), lines, strict=True):
+            try:
+                answers.append(label_of(value))
+            except ValueError as problem:
+                answers.append(None)
+                bad.append(BadLine(self.source, int(line), str(problem), "a string, a number, or a list of them"))
+        return answers, bad
+
+    def _decide(self, batch: Any) -> Roles:
+        names = batch.schema.names
+        if len(set(names)) < len(names):
+            problem = f"two columns have one name ({', '.join(names)})"
+            raise BadLine(self.source, 1, problem, "a name of its own for each")
+        kinds = {}
+        for field in batch.schema:
+            kinds[field.name] = "other"
+            if _is_number(field.type):
+                kinds[field.name] = "number"
+            elif _is_string(field.type):
+                first = batch.column(field.name)[0].as_py() or ""
+                kinds[field.name] = "text" if is_text(field.name, first) else "word"
+            elif field.name == "features" and _is_features(field.type) and not self.options.text:
+                self.features = field.name
+        roles = Roles(kinds, self.options, self.source)
+        for name in roles.texts:
+            if kinds[name] not in ("text", "word"):
+                kind = batch.schema.field(name).type
+                raise BadLine(self.source, 1, f"column {name!r} holds {kind}, not text", "a column of strings")
+        return roles
+
+    def _faults(self, batch: Any, roles: Roles) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
+        """Yield what must be a finite number, in which column, and the records where it is not."""
+        if roles.weight:
+            weights = _numbers(batch.column(roles.weight), 1.0)
+            yield "weight", roles.weight, ~(np.isfinite(weights) & (weights >= 0))
+        if self.features:
+            named = _features(batch.column(self.features))
+            rows = np.searchsorted(named.indptr, np.flatnonzero(~np.isfinite(named.values)), "right") - 1
+            yield "value", self.features, np.isin(np.arange(len(batch)), rows)
+            return
+        for name in roles.numbers:
+            yield "value", name, ~(np.abs(_numbers(batch.column(name), 0.0)) <= LARGEST)
+
+
+# ------------------------------------------------------------------ columns
+def _is_string(kind: Any) -> bool:
+    """Return True if a type holds strings, also behind a dictionary."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
-def is_number(kind: Any) -> bool:
-    """Whether a type holds numbers, or true and false."""
-    return (
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_boolean(kind)
-        or pa.types.is_decimal(kind)
-    )
+def _is_number(kind: Any) -> bool:
+    """Return True if a type holds numbers, or true and false."""
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
+    return any(test(kind) for test in tests)
 
 
-def is_features(kind: Any) -> bool:
-    """Whether a type holds named features: a map name → number, or a list of (space, name, value)."""
+def _is_features(kind: Any) -> bool:
+    """Return True if a type holds named features: a map name → number, or a list of (space, name, value)."""
     if pa.types.is_map(kind):
-        return is_string(kind.key_type) and is_number(kind.item_type)
+        return _is_string(kind.key_type) and _is_number(kind.item_type)
     if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)) or not pa.types.is_struct(kind.value_type):
         return False
     return [field.name for field in kind.value_type] == ["space", "name", "value"]
 
 
-def strings_column(column: Any) -> Strings:
-    """Texts where they lie; a missing one is empty."""
+def _strings(column: Any) -> Strings:
+    """Return texts without copying them; a missing one is empty."""
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         column = column.cast(pa.large_string())
     if column.null_count:
@@ -47,52 +187,47 @@ def strings_column(column: Any) -> Strings:
     wide = np.int32 if pa.types.is_string(column.type) else np.int64
     _, offsets, data = column.buffers()
     if len(column) == 0 or offsets is None:
-        none = np.zeros(len(column), np.int64)
-        return Strings(np.zeros(0, np.uint8), none, none)
+        return Strings.joined([], len(column))
     places = np.frombuffer(offsets, wide)[column.offset : column.offset + len(column) + 1].astype(np.int64)
     buffer = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
     return Strings(buffer, places[:-1], places[1:])
 
 
-def numbers_of(column: Any, missing: float) -> np.ndarray:
-    """Numbers as doubles."""
+def _numbers(column: Any, missing: float) -> npt.NDArray[np.float64]:
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
     return column.cast(pa.float64(), safe=False).fill_null(missing).to_numpy(zero_copy_only=False)
 
 
-def named_columns(batch: Any, numbers: list[str], words: list[str]) -> Named:
-    """A feature per column: its number under its name, its word under name=word; nulls, zeros and "" are absent."""
-    pieces: list[bytes] = [name.encode() for name in numbers]
-    which, values = [], []
-    for c, name in enumerate(numbers):
-        which.append(np.full(len(batch), c))
-        values.append(numbers_of(batch.column(name), 0.0))
+def _named_columns(batch: Any, numbers: list[str], words: list[str]) -> Named:
+    """Return a feature per column: a number under its name, a word as name=word; nulls, zeros and "" are absent."""
+    pieces = [name.encode() for name in numbers]
+    which = [np.full(len(batch), c) for c in range(len(numbers))]
+    values = [_numbers(batch.column(name), 0.0) for name in numbers]
     for name in words:
         coded = batch.column(name)
         coded = coded if pa.types.is_dictionary(coded.type) else coded.dictionary_encode()
         codes = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-        spelt = coded.dictionary.cast(pa.large_string()).to_pylist()
-        blank = np.array([not word for word in spelt] + [True])
+        known = coded.dictionary.cast(pa.large_string()).to_pylist()
+        blank = np.array([not word for word in known] + [True])
         which.append(np.maximum(codes, 0) + len(pieces))
         values.append(np.where(blank[codes], 0.0, 1.0))
-        pieces += [f"{name}={word}".encode() for word in spelt]
-    ids = np.stack(which, axis=1) if which else np.zeros((len(batch), 0), np.int64)
-    amounts = np.stack(values, axis=1) if values else np.zeros((len(batch), 0))
+        pieces += [f"{name}={word}".encode() for word in known]
+    amounts = np.stack(values, axis=1)
     there = amounts != 0.0
-    ends = np.cumsum([0, *map(len, pieces)])
-    names = np.stack([ends[ids[there]], ends[ids[there] + 1] if pieces else ends[ids[there]]])
+    ids, ends = np.stack(which, axis=1)[there], np.cumsum([0, *map(len, pieces), 0])
+    names = np.stack([ends[ids], ends[ids + 1]])
     return Named(
         np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64),
-        np.frombuffer(bytearray(b"".join(pieces)), np.uint8),
+        np.frombuffer(bytearray().join(pieces), np.uint8),
         np.zeros_like(names),
         names,
         amounts[there].astype(np.float32),
     )
 
 
-def features_column(column: Any) -> Named:
-    """The rows of a column of features; names are copied once, so that all is one buffer."""
+def _features(column: Any) -> Named:
+    """Return the rows of a column of features; names are copied once, so that all are in one buffer."""
     there = column.is_valid().to_numpy(zero_copy_only=False)
     offsets = column.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
     lengths = np.diff(offsets) * there
@@ -100,16 +235,71 @@ def features_column(column: Any) -> Named:
     chosen = pa.array(np.repeat(offsets[:-1] - indptr[:-1], lengths) + np.arange(indptr[-1]))
     inner = [column.keys, column.items] if pa.types.is_map(column.type) else column.values.flatten()
     inner = [child.take(chosen) for child in inner]
-    names = strings_column(inner[-2])
-    spaces = strings_column(inner[0]) if len(inner) == 3 else None
-    buffer = np.concatenate([names.buffer, spaces.buffer]) if spaces else names.buffer.copy()
+    names = _strings(inner[-2])
     placed = np.stack([names.starts, names.ends])
-    with np.errstate(over="ignore"):  # inf is refused by who asks
-        values = numbers_of(inner[-1], 0.0).astype(np.float32)
-    return Named(
-        indptr,
-        buffer,
-        np.stack([spaces.starts, spaces.ends]) + len(names.buffer) if spaces else np.zeros_like(placed),
-        placed,
-        values,
-    )
+    buffer, spaces = names.buffer.copy(), np.zeros_like(placed)
+    if len(inner) == 3:
+        own = _strings(inner[0])
+        buffer, spaces = np.concatenate([buffer, own.buffer]), np.stack([own.starts, own.ends]) + len(buffer)
+    with np.errstate(over="ignore"):  # the caller refuses inf
+        values = _numbers(inner[-1], 0.0).astype(np.float32)
+    return Named(indptr, buffer, spaces, placed, values)
+
+
+# ------------------------------------------------------------------ writing
+def write_parquet(chunks: Iterable[Chunk], file: BinaryIO) -> None:
+    """Write columns label, importance where there are weights, id, one per field, or features (space, name, value)."""
+    _write(chunks, lambda schema: pq.ParquetWriter(file, schema))
+
+
+def write_arrow(chunks: Iterable[Chunk], file: BinaryIO) -> None:
+    """Write the same columns as an Arrow stream."""
+    _write(chunks, lambda schema: pa.ipc.new_stream(file, schema))
+
+
+def _write(chunks: Iterable[Chunk], new: Any) -> None:
+    writer: Any = None
+    for batch in _batches(chunks):
+        writer = writer or new(batch.schema)
+        writer.write_batch(batch)
+    if writer is None:
+        raise ValueError("there are no examples, so there is nothing to say what the columns are; write jsonl instead.")
+    writer.close()
+
+
+def _batches(chunks: Iterable[Chunk]) -> Iterator[Any]:
+    schema: Any = None
+    for chunk in chunks:
+        schema = schema or _schema(chunk)
+        if late := [name for name in chunk.texts if name not in schema.names]:
+            raise ValueError(f"the field {late[0]!r} comes first after others were written; name all with text=.")
+        if chunk.weights is not None and "importance" not in schema.names:
+            raise ValueError("importance weights come first after examples without were written; write jsonl instead.")
+        columns: dict[str, Any] = {"label": [_label(answer, schema.field("label").type) for answer in chunk.answers]}
+        columns["importance"] = None if chunk.weights is None else chunk.weights.tolist()
+        columns["id"] = chunk.tags
+        columns |= {name: strings.decoded() for name, strings in chunk.texts.items()}
+        if not chunk.texts:
+            columns["features"] = [
+                [{"space": space, "name": name, "value": float(value)} for space, name, value in row]
+                for row in features_of(chunk)
+            ]
+        arrays = [pa.array(columns.get(f.name) or [None] * len(chunk), f.type) for f in schema]
+        yield pa.record_batch(arrays, schema=schema)
+
+
+def _schema(chunk: Chunk) -> Any:
+    several = any(isinstance(answer, list) for answer in chunk.answers)
+    fields: list[tuple[str, Any]] = [("label", pa.list_(pa.string()) if several else pa.string())]
+    fields += [("importance", pa.float64())] if chunk.weights is not None else []
+    fields += [("id", pa.string())]
+    fields += [(name, pa.large_string()) for name in chunk.texts] or [("features", pa.list_(FEATURE))]
+    return pa.schema(fields)
+
+
+def _label(answer: Answer, kind: Any) -> Answer:
+    if isinstance(answer, list) == pa.types.is_list(kind) or answer is None:
+        return answer
+    if isinstance(answer, list):
+        raise ValueError(f"{answer!r} is a set of labels, after examples with one each; write jsonl instead.")
+    return [answer]

@@ -1,36 +1,82 @@
-"""A stream cut into pieces that end where a line ends; what is left over goes in front of the next piece."""
+"""A stream cut into blocks of whole lines, in memory that is reused once no array points into it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+import math
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.io.examples.memory import Memory
-from hinged.io.examples.source import Stream
+from hinged.io.examples.chunk import Bytes
+from hinged.io.examples.source import BOM, Stream
 
-__all__ = ["Block", "Blocks"]
+__all__ = ["Block", "Blocks", "Memory"]
 
 NEWLINE = 10
 LONGEST_LINE = 1 << 24  # bytes; working on one takes up to forty times as much memory
-BOM = b"\xef\xbb\xbf"
 WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 NOTHING = np.empty(0, np.uint8)
+SPARE = 8  # pieces of memory that may wait for use
+
+
+class Memory:
+    """Allocates arrays; when the last view of one is gone, its bytes are used for the next array.
+
+    Fresh pages from the operating system cost as much time as parsing.
+
+    Parameters
+    ----------
+    make : callable, default bytearray
+        Allocates a number of bytes.
+
+    Examples
+    --------
+    >>> memory = Memory()
+    >>> first = memory.array((2, 3), np.int64)
+    >>> part, address = first[1], first.ctypes.data
+    >>> del first
+    >>> second = memory.array((2, 3), np.int64)
+    >>> second.ctypes.data == address  # `part` still looks at the first
+    False
+    >>> del part
+    >>> third = memory.array((2, 3), np.int64)
+    >>> third.ctypes.data == address
+    True
+    """
+
+    def __init__(self, make: Callable[[int], Any] = bytearray) -> None:
+        self._make = make
+        self._spare: list[Any] = []
+
+    def array(self, shape: int | tuple[int, ...], dtype: type) -> np.ndarray:
+        """Return an uninitialised array."""
+        size = math.prod(shape if isinstance(shape, tuple) else (shape,)) * np.dtype(dtype).itemsize
+        spare, self._spare = self._spare, []  # another thread may return memory at any moment
+        fit = [i for i, one in enumerate(spare) if size <= len(one) <= 4 * size + 4096]
+        piece = spare.pop(min(fit, key=lambda i: len(spare[i]))) if fit else self._make(size + size // 8 + 64)
+        self._spare.extend(spare[-SPARE:])
+        whole = np.frombuffer(memoryview(piece), np.uint8)  # every view keeps this one alive
+        weakref.finalize(whole, self._back, piece).atexit = False
+        return whole[:size].view(dtype).reshape(shape)
+
+    def _back(self, piece: Any) -> None:
+        self._spare.append(piece)
 
 
 class Block(NamedTuple):
-    """Some whole lines: the last byte is always a newline, added where the file lacks it."""
+    """Some whole lines; the last byte is always a newline, added where the file lacks it."""
 
-    data: np.ndarray  # uint8, writable, nobody else's
+    data: Bytes  # writable, and shared with no one
     last: bool  # nothing comes after it
 
 
 class Blocks:
     """Whole lines of a stream, about `chunk_bytes` at a time; a longer line makes a longer block, up to `LONGEST_LINE`.
 
-    A reader that finds a record unfinished at the end of a block gives those bytes back, and they come again, followed
-    by more than there were, so that the work stays proportional to the bytes.
+    A reader that finds a record unfinished at the end of a block gives those bytes back. They come again at the start
+    of the next block, followed by more than there were, so that the work stays proportional to the bytes.
     """
 
     def __init__(self, stream: Stream, chunk_bytes: int, memory: Memory | None = None) -> None:
@@ -38,7 +84,7 @@ class Blocks:
         self._left = NOTHING  # after the last newline
         self._again = NOTHING  # given back: whole lines
         self._begun = False
-        self._passed = 0  # bytes of lines handed out
+        self._passed = 0  # bytes of lines yielded
 
     def __iter__(self) -> Iterator[Block]:
         while True:
@@ -48,8 +94,8 @@ class Blocks:
             if block is None or (block.last and not self._again.size):
                 return
 
-    def give_back(self, data: np.ndarray) -> None:
-        """Let these whole lines, the end of the block just handed out, come again in front of the next."""
+    def give_back(self, data: Bytes) -> None:
+        """Repeat these whole lines, the end of the block just yielded, at the start of the next."""
         self._again = data
 
     def _next(self) -> Block | None:
@@ -78,12 +124,12 @@ class Blocks:
                     f"{LONGEST_LINE >> 20} MB; an example has a line of its own. Is this a file of examples?"
                 )
 
-    def _longer(self, data: np.ndarray) -> np.ndarray:
+    def _longer(self, data: Bytes) -> Bytes:
         more = self._memory.array(2 * len(data), np.uint8)
         more[: len(data)] = data
         return more
 
-    def _read(self, free: np.ndarray) -> int:
+    def _read(self, free: Bytes) -> int:
         if self._begun:
             return self._stream.readinto(free.data)
         self._begun = True
@@ -97,8 +143,8 @@ class Blocks:
         return self._stream.readinto(free.data)
 
 
-def _after_last_newline(data: np.ndarray) -> int:
-    """The place after the last newline, 0 where there is none; looks from the end."""
+def _after_last_newline(data: Bytes) -> int:
+    """Return the place after the last newline, 0 where there is none; searches from the end."""
     end, step = len(data), 1 << 12
     while end > 0:
         start = max(0, end - step)

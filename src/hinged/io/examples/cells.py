@@ -1,34 +1,74 @@
-"""Records of CSV and TSV as places of cells, in compiled code: quoted cells may hold delimiters and newlines.
+"""Records of CSV and TSV, in compiled code: where each cell is, and cells as numbers and features.
 
-A quote that never closes, or is followed by something else than a delimiter, costs its own line only: reading goes on
-with the next line, not with the next quote.
+A quoted cell may hold delimiters and newlines. A quote that never closes, or that anything but a delimiter follows,
+makes its own line malformed: reading continues with the next line, not with the next quote.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-__all__ = ["AFTER_QUOTE", "LONGEST", "OPEN_QUOTE", "WIDTH", "first_record", "split"]
+from hinged.io.examples.chunk import Bytes, Named, Places
+from hinged.io.examples.scan import read_number
 
-SPACE, TAB, RETURN, NEWLINE = 32, 9, 13, 10
+__all__ = [
+    "AFTER_QUOTE",
+    "LONGEST",
+    "OPEN_QUOTE",
+    "WIDTH",
+    "Dialect",
+    "Records",
+    "features_of_cells",
+    "first_record",
+    "numbers_of_cells",
+    "split",
+]
+
+SPACE, TAB, RETURN, NEWLINE, EQUALS = 32, 9, 13, 10, 61
 LONGEST = 1 << 26  # bytes that one record may have
 WIDTH, OPEN_QUOTE, AFTER_QUOTE = 1, 2, 3
+LARGEST = float(np.finfo(np.float32).max)
 
 
+class Dialect(NamedTuple):
+    """The bytes that separate and surround cells; 256 where cells are not quoted."""
+
+    delimiter: int
+    quote: int
+
+
+class Records(NamedTuple):
+    """The records of a buffer.
+
+    A fault is its line, its code and, for a record of the wrong width, how many cells it has. Bytes are left unused
+    where a quote is still open at the end and more is to come.
+    """
+
+    cells: Places  # (rows, width, 2): where each cell begins and ends
+    extents: Places  # (rows, 2): where each record begins and ends
+    lines: Places  # (rows,)
+    faults: Places  # (n, 3)
+    used: int  # bytes
+    passed: int  # lines
+
+
+# ------------------------------------------------------------------ records
 @njit(cache=True)
-def first_record(b: Any, delimiter: int, quote: int) -> tuple[Any, int, int, int, int]:
-    """Cells (n, 2), the place after the record, lines before it, its own lines, fault; no cells where all is blank."""
-    i, line = 0, 0
+def first_record(b: Any, marks: Any, dialect: Any) -> tuple[Any, int, int, int, int]:
+    """Return the cells (n, 2), the place after the record, lines before it, its own lines, and the fault or 0."""
+    i, t, line = 0, 0, 0
     while i < len(b):
-        after = _blank_line(b, i)
+        after = _after_blank_line(b, i)
+        while marks[t] < i:
+            t += 1
         if after == i:
-            cells = np.empty((len(b) - i + 1, 2), np.int64)
-            twice = np.zeros(len(cells), np.bool_)
-            count, after, passed, fault = _scan(b, i, delimiter, quote, cells, twice)
-            _undouble(b, quote, cells[: (count if fault == 0 else 0)], twice)
+            cells = np.empty((len(marks) - t, 2), np.int64)
+            doubled = np.empty(len(cells), np.int64)
+            count, after, passed, fault = _read_record(b, marks, t, i, dialect, cells, doubled)
+            _undouble(b, marks, dialect.quote, cells[: (count if fault == 0 else 0)], doubled)
             return cells[:count].copy(), after, line, passed, fault
         i = after
         line += 1
@@ -36,110 +76,213 @@ def first_record(b: Any, delimiter: int, quote: int) -> tuple[Any, int, int, int
 
 
 @njit(cache=True, nogil=True)
-def split(b: Any, delimiter: int, quote: int, width: int, last: bool) -> Any:
-    """The records of a buffer that ends with a newline; doubled quotes are made single, in place.
+def split(b: Any, marks: Any, dialect: Any, width: int, last: bool) -> Any:
+    """Return the `Records` of a buffer that ends with a newline; doubled quotes are made single, in place.
 
-    Returns
-    -------
-    cells (rows, width, 2), extents (rows, 2), lines (rows,), faults (n, 3), bytes used, lines passed
-        A fault is its line, its code and, for a record of the wrong width, how many cells it has. Bytes are left
-        unused where a quote is still open at the end and more is to come.
+    `marks` are the places of delimiters, quotes and newlines; `last` says that nothing follows the buffer.
     """
-    most, newlines = len(b) // width, 0
-    for i in range(len(b)):
-        newlines += b[i] == NEWLINE
-    most = min(most, newlines)
+    newlines = 0
+    for t in range(len(marks)):
+        newlines += b[marks[t]] == NEWLINE
+    most = min(len(b) // width, newlines)
     cells = np.empty((most + 1, width, 2), np.int64)
-    twice = np.zeros(width, np.bool_)
+    doubled = np.empty(width, np.int64)
     extents = np.empty((most, 2), np.int64)
     lines = np.empty(most, np.int64)
     faults = np.empty((newlines, 3), np.int64)
-    rows, bad, line, i = 0, 0, 0, 0
+    rows, bad, line, i, t = 0, 0, 0, 0, 0
     while i < len(b):
-        after = _blank_line(b, i)
-        if after > i:
-            i = after
-            line += 1
-            continue
-        count, after, passed, fault = _scan(b, i, delimiter, quote, cells[rows], twice)
-        if fault == OPEN_QUOTE and not last and len(b) - i <= LONGEST:
-            break
-        if fault == 0 and count == width:
-            _undouble(b, quote, cells[rows], twice)
-            extents[rows, 0], extents[rows, 1], lines[rows] = i, after, line
-            rows += 1
-        else:
-            faults[bad, 0], faults[bad, 1], faults[bad, 2] = line, (fault if fault != 0 else WIDTH), count
-            bad += 1
-        if fault != 0:
-            after, passed = _next_line(b, i), 1
+        while marks[t] < i:
+            t += 1
+        after, passed = _after_blank_line(b, i), 1
+        if after == i:
+            count, after, passed, fault = _read_record(b, marks, t, i, dialect, cells[rows], doubled)
+            if fault == OPEN_QUOTE and not last and len(b) - i <= LONGEST:
+                break
+            if fault == 0 and count == width:
+                _undouble(b, marks, dialect.quote, cells[rows], doubled)
+                extents[rows, 0], extents[rows, 1], lines[rows] = i, after, line
+                rows += 1
+            else:
+                faults[bad, 0], faults[bad, 1], faults[bad, 2] = line, (fault if fault != 0 else WIDTH), count
+                bad += 1
+            if fault != 0:
+                while b[marks[t]] != NEWLINE:
+                    t += 1
+                after, passed = marks[t] + 1, 1
         i = after
         line += passed
-    return cells[:rows], extents[:rows], lines[:rows], faults[:bad], i, line
+    return Records(cells[:rows], extents[:rows], lines[:rows], faults[:bad], i, line)
 
 
 @njit(cache=True)
-def _scan(b: Any, i: int, delimiter: int, quote: int, cells: Any, twice: Any) -> tuple[int, int, int, int]:
-    """One record from `i`: how many cells, the place after it, lines passed, fault; cells without room are counted."""
+def _read_record(b: Any, marks: Any, t: int, i: int, dialect: Any, cells: Any, doubled: Any) -> Any:
+    """Read one record from `i`; mark `t` is the first from there on. Cells for which there is no room are counted.
+
+    `doubled` gets the first mark of each cell that is a doubled quote, or -1. Returns how many cells there are, the
+    place after the record, lines passed, and the fault or 0.
+    """
+    delimiter, quote = dialect.delimiter, dialect.quote
     count, passed = 0, 0
     while True:
-        doubled = False
+        start = i
+        twice: Any = np.int64(-1)
         if b[i] == quote:
-            i += 1
-            start = i
+            start, t = i + 1, t + 1
             while True:
-                if i == len(b):
-                    return count, i, passed, OPEN_QUOTE
-                if b[i] == quote:
-                    if b[i + 1] != quote:
+                if t == len(marks):
+                    return count, len(b), passed, OPEN_QUOTE
+                end = marks[t]
+                t += 1
+                if b[end] == quote:
+                    if b[end + 1] != quote:
                         break
-                    doubled = True
-                    i += 1
-                passed += b[i] == NEWLINE
-                i += 1
-            end = i
-            i += 1
+                    twice = t - 1 if twice < 0 else twice
+                    t += 1
+                else:
+                    passed += b[end] == NEWLINE
+            i = end + 1
             if b[i] == RETURN and b[i + 1] == NEWLINE:
                 i += 1
             if b[i] != delimiter and b[i] != NEWLINE:
                 return count, i, passed, AFTER_QUOTE
         else:
-            start = i
-            while b[i] != delimiter and b[i] != NEWLINE:
-                i += 1
-            end = i - 1 if b[i] == NEWLINE and i > start and b[i - 1] == RETURN else i
+            while b[marks[t]] != delimiter and b[marks[t]] != NEWLINE:
+                t += 1
+            i = end = marks[t]
+            if b[i] == NEWLINE and i > start and b[i - 1] == RETURN:
+                end -= 1
         if count < len(cells):
-            cells[count, 0], cells[count, 1], twice[count] = start, end, doubled
+            cells[count, 0], cells[count, 1], doubled[count] = start, end, twice
         count += 1
         if b[i] == NEWLINE:
             return count, i + 1, passed + 1, 0
         i += 1
+        t += 1
 
 
 @njit(cache=True)
-def _undouble(b: Any, quote: int, cells: Any, twice: Any) -> None:
+def _undouble(b: Any, marks: Any, quote: int, cells: Any, doubled: Any) -> None:
     """Make doubled quotes single where there are any, moving the rest of the cell up."""
     for c in range(len(cells)):
-        if twice[c]:
-            at, i = cells[c, 0], cells[c, 0]
-            while i < cells[c, 1]:
+        t, end = doubled[c], cells[c, 1]
+        if t < 0:
+            continue
+        at = marks[t] + 1
+        while marks[t] < end:
+            start = marks[t] + 2
+            t += 2
+            while b[marks[t]] != quote:  # the closing quote at the latest
+                t += 1
+            for i in range(start, min(marks[t] + 1, end)):
                 b[at] = b[i]
-                i += 2 if b[i] == quote else 1
                 at += 1
-            cells[c, 1] = at
+        cells[c, 1] = at
 
 
 @njit(cache=True)
-def _blank_line(b: Any, i: int) -> int:
-    """The place after the line at `i` if it is blank, else `i`."""
+def _after_blank_line(b: Any, i: int) -> int:
+    """Return the place after the line at `i` if it is blank, else `i`."""
     at = i
     while b[at] == SPACE or b[at] == TAB or b[at] == RETURN:
         at += 1
     return at + 1 if b[at] == NEWLINE else i
 
 
+# ------------------------------------------------------------------ features
+class Columns(NamedTuple):
+    """The columns of a table that are features."""
+
+    header: Bytes  # their names, one after the other
+    places: Places  # (2, columns): where each name begins and ends
+    numbers: Places  # which columns hold numbers
+    words: Places
+
+
+def features_of_cells(
+    data: Bytes, cells: Places, names: list[str], kinds: tuple[list[int], list[int]]
+) -> tuple[Named, Places]:
+    """Return the features of each row, and which column of it is not a finite number (-1 for none).
+
+    `kinds` are the columns of numbers, which count under their names, and of words, as name=word. Empty cells and
+    zeros are absent.
+
+    Examples
+    --------
+    >>> data, cells = np.array(list(b"1.5,red "), np.uint8), np.array([[[0, 3], [4, 7]]])
+    >>> named, faults = features_of_cells(data, cells, ["size", "colour"], ([0], [1]))
+    >>> [named.buffer[a:b].tobytes() for a, b in named.names.T], named.values, faults
+    ([b'size', b'colour=red'], array([1.5, 1. ], dtype=float32), array([-1]))
+    """
+    encoded = [name.encode() for name in names]
+    ends = np.cumsum([0, *map(len, encoded)])
+    header = np.frombuffer(bytearray().join(encoded), np.uint8)
+    numbers, words = (np.array(kind, np.int64) for kind in kinds)
+    most = len(cells) * (len(numbers) + len(words))
+    spans, values = np.empty((2, most), np.int64), np.empty(most, np.float32)
+    columns = Columns(header, np.stack([ends[:-1], ends[1:]]), numbers, words)
+    indptr, buffer, faults = _write_features(data, cells, columns, spans, values)
+    k = int(indptr[-1])
+    if k < most:
+        spans, values = spans[:, :k].copy(), values[:k]
+    return Named(indptr, buffer, np.zeros(spans.shape, np.int64), spans, values), faults
+
+
+@njit(cache=True, nogil=True)
+def _write_features(b: Any, cells: Any, columns: Any, spans: Any, values: Any) -> Any:
+    """Fill in the places of names and the values; return where rows end, the buffer of names, and faulty columns."""
+    header, places = columns.header, columns.places
+    size = len(header)
+    for c in columns.words:
+        for r in range(len(cells)):
+            size += places[1, c] - places[0, c] + 1 + cells[r, c, 1] - cells[r, c, 0]
+    buffer = np.empty(size, np.uint8)
+    buffer[: len(header)] = header
+    free, k = len(header), 0
+    indptr = np.zeros(len(cells) + 1, np.int64)
+    faults = np.full(len(cells), -1, np.int64)
+    for r in range(len(cells)):
+        for c in columns.numbers:
+            value, sound = _read_trimmed(b, cells[r, c, 0], cells[r, c, 1], 0.0)
+            if not sound or not abs(value) <= LARGEST:
+                faults[r] = c
+            elif value != 0.0:
+                spans[0, k], spans[1, k], values[k] = places[0, c], places[1, c], value
+                k += 1
+        for c in columns.words:
+            if cells[r, c, 0] < cells[r, c, 1]:
+                spans[0, k], values[k] = free, 1.0
+                free = _copy(header, places[0, c], places[1, c], buffer, free)
+                buffer[free] = EQUALS
+                free = spans[1, k] = _copy(b, cells[r, c, 0], cells[r, c, 1], buffer, free + 1)
+                k += 1
+        indptr[r + 1] = k
+    return indptr, buffer, faults
+
+
 @njit(cache=True)
-def _next_line(b: Any, i: int) -> int:
-    while b[i] != NEWLINE:
-        i += 1
-    return i + 1
+def _copy(b: Any, start: int, end: int, to: Any, at: int) -> int:
+    for i in range(start, end):
+        to[at + i - start] = b[i]
+    return at + end - start
+
+
+@njit(cache=True, nogil=True)
+def numbers_of_cells(b: Any, cells: Any, c: int, empty: float) -> tuple[Any, Any]:
+    """Return column `c` as numbers, `empty` for an empty cell, and whether each is a number."""
+    values = np.empty(len(cells), np.float64)
+    sound = np.empty(len(cells), np.bool_)
+    for r in range(len(cells)):
+        values[r], sound[r] = _read_trimmed(b, cells[r, c, 0], cells[r, c, 1], empty)
+    return values, sound
+
+
+@njit(cache=True)
+def _read_trimmed(b: Any, start: int, end: int, empty: float) -> tuple[float, bool]:
+    while start < end and (b[start] == SPACE or b[start] == TAB):
+        start += 1
+    while start < end and (b[end - 1] == SPACE or b[end - 1] == TAB):
+        end -= 1
+    if start == end:
+        return empty, True
+    return read_number(b, start, end)

@@ -1,11 +1,9 @@
-"""Which columns of a table, or keys of an object, hold the label, text, a weight, a name; by option or by custom."""
+"""Which columns of a table, or keys of an object, hold label, text, weight and name: by option or by common name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
-
-from hinged.io.examples.options import Options
 
 __all__ = [
     "LABELS",
@@ -14,11 +12,14 @@ __all__ = [
     "TEXTS",
     "WEIGHTS",
     "Layout",
+    "Options",
     "Roles",
     "find_first",
-    "is_apart",
+    "find_name",
     "is_text",
-    "spelt",
+    "is_unused",
+    "kind_of",
+    "looks_like_number",
 ]
 
 #: Names of the label, the first that is there wins. Case does not matter in any of these lists.
@@ -26,16 +27,16 @@ LABELS = (
     *("label", "labels", "y", "target", "class", "classes", "category", "categories"),
     *("folder", "group", "topic", "topics", "tags"),
 )
-#: Of these, those that are never text, even where another column is the label.
+#: Those that are never text, even where another column is the label.
 ALWAYS_LABEL = frozenset(LABELS[:4])
-#: Label columns whose cells hold several labels, separated by "|" unless told otherwise.
+#: Label columns whose cells hold several labels, separated by "|" unless an option says otherwise.
 PLURAL = frozenset({"labels", "classes", "categories", "topics", "tags"})
 #: Names of importance weights. A plain "weight" is none: it may be in kilograms.
 WEIGHTS = ("importance", "sample_weight")
-#: What an example is called, for predictions.
+#: Names of the column that identifies an example, for predictions.
 TAGS = ("id", "_id", "tag", "uid", "uuid", "guid")
-#: Neither text nor feature: they tell an example apart, or say when and where it was kept.
-APART = frozenset(
+#: Neither text nor feature: they identify an example, or say when and where it was stored.
+UNUSED = frozenset(
     {*TAGS, *WEIGHTS, "date", "time", "datetime", "timestamp", "created", "created_at", "updated_at", "modified"}
     | {"file", "filename", "path", "url", "uri", "split", "fold", "index"}
 )
@@ -46,29 +47,55 @@ TEXTS = frozenset(
 )
 
 
+class Options(NamedTuple):
+    """Names of columns, and sizes; None means: guess from common names.
+
+    Attributes
+    ----------
+    text : tuple of str, optional
+        Columns (or keys) that hold text.
+    label, weight, tag : str, optional
+        Column of the label, of the importance weight, of the example's own name.
+    label_sep : str, optional
+        What separates several labels in one cell.
+    quote : str
+        What may surround a cell of CSV or TSV; "" for nothing.
+    chunk_bytes : int
+        About how many bytes make a chunk.
+    """
+
+    text: tuple[str, ...] | None = None
+    label: str | None = None
+    weight: str | None = None
+    tag: str | None = None
+    label_sep: str | None = None
+    quote: str = '"'
+    chunk_bytes: int = 1 << 22
+
+
 def is_text(name: str, value: str) -> bool:
-    """Whether a string is text, not one of a few values: its name says so, or it has several words."""
+    """Return True if a string is text, not one of a few values: its column's name says so, or it has several words."""
     return name.lower() in TEXTS or len(value.split(None, 2)) > 1
 
 
-def is_apart(name: str) -> bool:
-    """Whether a column is neither text nor feature unless asked for; pandas calls its row numbers "Unnamed: 0"."""
+def is_unused(name: str) -> bool:
+    """Return True if a column is neither text nor feature unless asked for; pandas calls row numbers "Unnamed: 0"."""
     lower = name.lower()
-    return lower in APART or lower in ALWAYS_LABEL or lower.startswith("unnamed:")
+    return lower in UNUSED or lower in ALWAYS_LABEL or lower.startswith("unnamed:")
 
 
-def find_first(names: Iterable[str], customary: tuple[str, ...]) -> str | None:
-    """The first customary name that is there, as it is spelt there."""
+def find_first(names: Iterable[str], common: tuple[str, ...]) -> str | None:
+    """Return the first of the common names that is among `names`, whatever its case, as it is written there."""
     lower = {name.lower(): name for name in reversed(list(names))}
-    return next((lower[name] for name in customary if name in lower), None)
+    return next((lower[name] for name in common if name in lower), None)
 
 
-def spelt(wanted: str, names: Iterable[str]) -> str | None:
-    """The name that was asked for as it is spelt there; case matters only where two names differ by nothing else.
+def find_name(wanted: str, names: Iterable[str]) -> str | None:
+    """Return a name as it is written among `names`; case matters only where two names differ by nothing else.
 
     Examples
     --------
-    >>> spelt("Label", ["id", "label"]), spelt("a", ["A", "a"]), spelt("a", ["b"])
+    >>> find_name("Label", ["id", "label"]), find_name("a", ["A", "a"]), find_name("a", ["b"])
     ('label', 'a', None)
     """
     names = list(names)
@@ -85,7 +112,7 @@ class Layout(NamedTuple):
 
     @property
     def columns(self) -> list[str]:
-        """All of them."""
+        """All columns, used or not."""
         return [*([self.label] if self.label else []), *self.texts, *self.features, *self.unused]
 
     def __str__(self) -> str:
@@ -102,7 +129,7 @@ def _listed(names: Iterable[str], most: int = 12) -> str:
 
 
 class Roles:
-    """What each column of a table is, decided by the header and the first row.
+    """What each column of a table holds, decided by the header and the first row.
 
     Attributes
     ----------
@@ -132,7 +159,7 @@ class Roles:
 
     def __init__(self, kinds: dict[str, str], options: Options, source: str) -> None:
         def asked(wanted: str) -> str:
-            found = spelt(wanted, kinds)
+            found = find_name(wanted, kinds)
             if found is None:
                 raise ValueError(f"{source} has no column {wanted!r}; its columns are {_listed(kinds, 40)}.")
             return found
@@ -152,9 +179,9 @@ class Roles:
         self.layout = Layout(self.label, tuple(self.texts), features, unused)
 
     def _divide(self, kinds: dict[str, str]) -> None:
-        """Take every column for text or features that is nothing else."""
+        """Divide the columns that have no other role into text and features."""
         own = (self.label, self.weight, self.tag)
-        kinds = {n: kind for n, kind in kinds.items() if n not in own and not is_apart(n) and kind != "other"}
+        kinds = {n: kind for n, kind in kinds.items() if n not in own and not is_unused(n) and kind != "other"}
         if "text" in kinds.values() or "number" not in kinds.values():
             self.texts = [name for name, kind in kinds.items() if kind != "number"]
         else:
@@ -163,7 +190,7 @@ class Roles:
 
 
 def kind_of(name: str, cell: str) -> str:
-    """What a cell is: "text", "word", "number" or "empty"."""
+    """Classify a cell of the first row: "text", "word", "number" or "empty"."""
     if name.lower() in TEXTS:
         return "text"
     if not cell.strip():
@@ -174,7 +201,7 @@ def kind_of(name: str, cell: str) -> str:
 
 
 def looks_like_number(cell: str) -> bool:
-    """Whether a cell is a finite number, or would be but for its value."""
+    """Return True if a cell is written as a number, finite or not."""
     try:
         float(cell)
     except ValueError:

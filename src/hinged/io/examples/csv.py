@@ -1,74 +1,76 @@
 """CSV and TSV with a header row; quoted cells may hold delimiters, doubled quotes and newlines.
 
 Malformed: a record with another number of cells than the header; a quote that never closes, or is followed by more
-text; a cell that is no finite number in a column of numbers or weights; bytes that are not UTF-8.
+text; a cell that is not a finite number in a column of numbers or weights; bytes that are not UTF-8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Generator
 
 import numpy as np
 
 from hinged.io.examples.blocks import Block, Blocks
-from hinged.io.examples.cells import AFTER_QUOTE, LONGEST, OPEN_QUOTE, WIDTH, first_record, split
-from hinged.io.examples.chunk import Chunk, Strings
-from hinged.io.examples.columns import PLURAL, Roles, kind_of, looks_like_number
-from hinged.io.examples.errors import BadLine, excerpt
+from hinged.io.examples.cells import (
+    AFTER_QUOTE,
+    LONGEST,
+    OPEN_QUOTE,
+    WIDTH,
+    Dialect,
+    features_of_cells,
+    first_record,
+    numbers_of_cells,
+    split,
+)
+from hinged.io.examples.chunk import Answer, BadLine, Bytes, Chunk, Parts, Places, Strings, excerpt
+from hinged.io.examples.columns import PLURAL, Options, Roles, kind_of, looks_like_number
 from hinged.io.examples.labels import split_labels
-from hinged.io.examples.options import Options
+from hinged.io.examples.scan import NEWLINE, Marks, not_utf8, strings_of, utf8_faults
 from hinged.io.examples.source import Stream
-from hinged.io.examples.spans import count_lines, not_utf8, utf8_faults
-from hinged.io.examples.tables import features_of_cells, trimmed_numbers
 
 __all__ = ["chunks", "tab_chunks"]
 
-NEVER = 256  # no byte: where cells are not quoted
+NEVER = 256  # no byte has this value: cells are not quoted
 FAULTS = {
     OPEN_QUOTE: ("a quote opens and never closes", "a closing quote, or quote='' where quotes are plain text"),
     AFTER_QUOTE: ("there is text after a closing quote", 'quotes inside a cell to be doubled, as in "say ""hi"""'),
 }
 
 
-def tab_chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLine]]]:
-    """The examples of a TSV file, and the records that are none."""
+def tab_chunks(stream: Stream, options: Options) -> Parts:
+    """Yield the examples of a TSV file, and its malformed records."""
     return _Table(stream, options, "\t").chunks()
 
 
-def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLine]]]:
-    """The examples of a CSV file, and the records that are none; semicolons separate where there is no comma."""
+def chunks(stream: Stream, options: Options) -> Parts:
+    """Yield the examples of a CSV file, and its malformed records; semicolons separate where there is no comma."""
     head = stream.peek().lstrip(b" \t\r\n").split(b"\n", 1)[0]
     return _Table(stream, options, ";" if b";" in head and b"," not in head else ",").chunks()
 
 
 class _Table:
-    """A file of cells being read: its header, what its columns are, and the line it has come to."""
+    """A table while it is read: its header, the roles of its columns, and the current line."""
 
     def __init__(self, stream: Stream, options: Options, delimiter: str) -> None:
         self.stream, self.options = stream, options
-        self.delimiter = ord(delimiter)
-        self.quote = ord(options.quote) if options.quote else NEVER
+        self.dialect = Dialect(ord(delimiter), ord(options.quote) if options.quote else NEVER)
+        self.marks = Marks(bytes({*delimiter.encode(), *options.quote.encode(), NEWLINE}))
         self.names: list[str] = []
         self.roles: Roles | None = None
         self.line = 1
 
-    def chunks(self) -> Iterator[tuple[Chunk, list[BadLine]]]:
+    def chunks(self) -> Parts:
         blocks = Blocks(self.stream, self.options.chunk_bytes)
         for block in blocks:
-            used = 0
-            if not self.names:
-                used = self._read_header(block)
-                if not self.names:
-                    blocks.give_back(block.data[used:])
-                    continue
-            used += yield from self._records(block.data[used:], block.last)
+            used = 0 if self.names else self._read_header(block)
+            if self.names:
+                used += yield from self._records(block.data[used:], block.last)
             blocks.give_back(block.data[used:])
 
     def _read_header(self, block: Block) -> int:
-        """Bytes used; names stay empty where more is needed to tell."""
+        """Read the names of columns, unless more bytes are needed; return how many were used."""
         data = block.data
-        cells, after, before, own, fault = first_record(data, self.delimiter, self.quote)
+        cells, after, before, own, fault = first_record(data, self.marks.find(data), self.dialect)
         if fault == OPEN_QUOTE and not block.last and len(data) <= LONGEST:
             return 0
         line = self.line + before
@@ -87,59 +89,52 @@ class _Table:
         self.line += before + own
         return int(after)
 
-    def _records(self, data: np.ndarray, last: bool) -> Any:
-        """Yield what the bytes hold; return how many of them were used."""
+    def _records(self, data: Bytes, last: bool) -> Generator[tuple[Chunk, list[BadLine]], None, int]:
+        """Yield the records of a block; return how many of its bytes were used."""
         not_text = utf8_faults(data)
-        cells, extents, lines, faults, used, passed = split(data, self.delimiter, self.quote, len(self.names), last)
-        lines = lines + self.line
-        bad = [self._complaint(*fault) for fault in faults.tolist()]
+        found = split(data, self.marks.find(data), self.dialect, len(self.names), last)
+        lines = found.lines + self.line
+        bad = [self._fault(*fault) for fault in found.faults.tolist()]
         keep = np.ones(len(lines), bool)
         for start, _, at in not_text:
-            row = int(np.searchsorted(extents[:, 0], at, side="right")) - 1
-            if row >= 0 and at < extents[row, 1] and keep[row]:
-                line = int(lines[row]) + count_lines(data[extents[row, 0] : at])
+            row = int(np.searchsorted(found.extents[:, 0], at, side="right")) - 1
+            if row >= 0 and at < found.extents[row, 1] and keep[row]:
+                line = int(lines[row]) + int(np.count_nonzero(data[found.extents[row, 0] : at] == NEWLINE))
                 bad.append(not_utf8(self.stream.name, line, int(data[at]), at - start + 1))
                 keep[row] = False
-        cells, lines = cells[keep], lines[keep]
-        self.line += int(passed)
+        cells, lines = (found.cells, lines) if keep.all() else (found.cells[keep], lines[keep])
+        self.line += int(found.passed)
         if len(cells) and self.roles is None:
-            first = {
-                name: data[a:b].tobytes().decode() for name, (a, b) in zip(self.names, cells[0].tolist(), strict=True)
-            }
-            kinds = {name: kind_of(name, cell) for name, cell in first.items()}
+            first = [data[a:b].tobytes().decode() for a, b in cells[0].tolist()]
+            kinds = {name: kind_of(name, cell) for name, cell in zip(self.names, first, strict=True)}
             self.roles = Roles(kinds, self.options, self.stream.name)
         yield self._chunk(data, cells, lines, bad), bad
-        return int(used)
+        return int(found.used)
 
-    def _chunk(self, data: np.ndarray, cells: np.ndarray, lines: np.ndarray, bad: list[BadLine]) -> Chunk:
-        """The rows as a chunk; those that are malformed after all go to `bad`."""
+    def _chunk(self, data: Bytes, cells: Places, lines: Places, bad: list[BadLine]) -> Chunk:
+        """Return the rows as a chunk; malformed ones go to `bad`."""
         roles, place = self.roles, self.names.index
         if roles is None:
             return Chunk([], lines, self.stream.name)
-        weights = None
+        faults = np.full(len(cells), -1)  # the column that is not a number
+        weights = named = None
+        texts: dict[str, Strings] = {}
         if roles.weight:
-            weights, sound = trimmed_numbers(data, cells, place(roles.weight), 1.0)
-            sound &= np.isfinite(weights) & (weights >= 0)
-            self._refuse_cells(data, cells, lines, np.where(sound, -1, place(roles.weight)), bad)
-            cells, lines, weights = cells[sound], lines[sound], weights[sound]
-        named, texts = None, {}
+            weights, sound = numbers_of_cells(data, cells, place(roles.weight), 1.0)
+            faults[~(sound & np.isfinite(weights) & (weights >= 0))] = place(roles.weight)
         if roles.numbers:
-            numbers, words = map(place, roles.numbers), map(place, roles.words)
-            named, faults = features_of_cells(data, cells, self.names, list(numbers), list(words))
-            if (faults >= 0).any():
-                self._refuse_cells(data, cells, lines, faults, bad)
-                kept = faults < 0
-                cells, lines, weights = cells[kept], lines[kept], None if weights is None else weights[kept]
-                named, _ = features_of_cells(
-                    data, cells, self.names, list(map(place, roles.numbers)), list(map(place, roles.words))
-                )
+            kinds = list(map(place, roles.numbers)), list(map(place, roles.words))
+            named, wrong = features_of_cells(data, cells, self.names, kinds)
+            faults = np.where(faults < 0, wrong, faults)
         else:
-            columns = {name: cells[:, place(name)] for name in roles.texts}
-            texts = {name: Strings(data, spans[:, 0].copy(), spans[:, 1].copy()) for name, spans in columns.items()}
-            if not texts:
-                texts = {"text": Strings(data, np.zeros(len(lines), np.int64), np.zeros(len(lines), np.int64))}
+            spans = {name: cells[:, place(name)] for name in roles.texts}
+            texts = {name: Strings(data, span[:, 0].copy(), span[:, 1].copy()) for name, span in spans.items()}
+            texts = texts or {"text": Strings.joined([], len(cells))}
+        if (faults >= 0).any():
+            bad += [self._not_a_number(data, cells[r], int(lines[r]), faults[r]) for r in np.flatnonzero(faults >= 0)]
+            return self._chunk(data, cells[faults < 0], lines[faults < 0], bad)
         return Chunk(
-            answers=self._answers(data, cells),
+            answers=self._answers(data, cells, roles.label),
             lines=lines,
             source=self.stream.name,
             weights=weights,
@@ -149,35 +144,24 @@ class _Table:
             layout=roles.layout,
         )
 
-    def _answers(self, data: np.ndarray, cells: np.ndarray) -> list[Any]:
-        label = self.roles.label if self.roles else None
+    def _answers(self, data: Bytes, cells: Places, label: str | None) -> list[Answer]:
         if label is None:
             return [None] * len(cells)
         separator = self.options.label_sep or ("|" if label.lower() in PLURAL else None)
         return split_labels([cell.strip() for cell in self._column(data, cells, label)], separator)
 
-    def _column(self, data: np.ndarray, cells: np.ndarray, name: str) -> list[str]:
-        view = data.data
-        return [str(view[a:b], "utf-8") for a, b in cells[:, self.names.index(name)].tolist()]
+    def _column(self, data: Bytes, cells: Places, name: str) -> list[str]:
+        return strings_of(data, *cells[:, self.names.index(name)].T)
 
-    def _refuse_cells(
-        self, data: np.ndarray, cells: np.ndarray, lines: np.ndarray, columns: np.ndarray, bad: list[BadLine]
-    ) -> None:
-        """Complain about the cell that `columns` names in each row; -1 names none."""
-        for r in np.flatnonzero(columns >= 0).tolist():
-            c = int(columns[r])
-            start, end = cells[r, c].tolist()
-            what = "weight" if self.roles and self.names[c] == self.roles.weight else "value"
-            bad.append(
-                BadLine(
-                    self.stream.name,
-                    int(lines[r]),
-                    f"the {what} {excerpt(data[start:end].tobytes())} in column {self.names[c]!r} is no finite number",
-                    "a number (weights: 0 or more), or nothing; name columns of text with text=",
-                )
-            )
+    def _not_a_number(self, data: Bytes, cells: Places, line: int, c: int) -> BadLine:
+        start, end = cells[c].tolist()
+        what = "weight" if self.roles and self.names[c] == self.roles.weight else "value"
+        shown = excerpt(data[start:end].tobytes())
+        problem = f"the {what} {shown} in column {self.names[c]!r} is not a finite number"
+        expected = "a number (weights: 0 or more), or nothing; name columns of text with text="
+        return BadLine(self.stream.name, line, problem, expected)
 
-    def _complaint(self, offset: int, code: int, count: int) -> BadLine:
+    def _fault(self, offset: int, code: int, count: int) -> BadLine:
         problem, expected = FAULTS.get(code, ("", ""))
         if code == WIDTH:
             problem = f"there {'is one cell' if count == 1 else f'are {count} cells'}"

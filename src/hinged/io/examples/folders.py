@@ -1,6 +1,6 @@
 """A folder of files: each file is a text, the folder it lies in (seen from the top) is its label.
 
-Files at the top have no label; hidden ones are left out. Bytes that are not UTF-8 are read as Latin-1. The order is
+Files at the top have no label; hidden ones are skipped. Bytes that are not UTF-8 are read as Latin-1. The order is
 mixed, and the same every time: one folder after the other would be the worst order to learn in.
 
 Malformed: a file that cannot be read.
@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator
 
 import numpy as np
 
-from hinged.io.examples.chunk import Chunk, Strings
-from hinged.io.examples.errors import BadLine
-from hinged.io.examples.options import Options
+from hinged.io.examples.chunk import BadLine, Chunk, Parts, Strings
+from hinged.io.examples.columns import Options
 from hinged.io.examples.source import open_stream
 
 __all__ = ["chunks", "decode"]
@@ -24,8 +22,8 @@ __all__ = ["chunks", "decode"]
 PIECE = 1 << 20
 
 
-def chunks(folder: str, options: Options) -> Iterator[tuple[Chunk, list[BadLine]]]:
-    """The files below a folder, and those that cannot be read; a line number is a file's place in the order."""
+def chunks(folder: str, options: Options) -> Parts:
+    """Yield the files below a folder, and those that cannot be read; a line number is a file's place in the order."""
     texts: list[bytes] = []
     names: list[str] = []
     lines: list[int] = []
@@ -48,7 +46,7 @@ def chunks(folder: str, options: Options) -> Iterator[tuple[Chunk, list[BadLine]
 
 
 def decode(content: bytes) -> str:
-    """Text from any bytes: UTF-8 (or UTF-16 if it says so), else Latin-1, which knows every byte.
+    """Decode any bytes: as UTF-8 (UTF-16 after its byte order mark), else as Latin-1, in which every byte is valid.
 
     Examples
     --------
@@ -64,7 +62,7 @@ def decode(content: bytes) -> str:
 
 
 def _files(folder: str) -> list[str]:
-    """Paths below a folder, with / between, in an order that depends on the names alone."""
+    """Return the paths below a folder, with / between, in an order that depends on the names alone."""
     found = []
     for place, inside, files in os.walk(folder):
         inside[:] = [name for name in inside if not name.startswith(".")]
@@ -75,8 +73,8 @@ def _files(folder: str) -> list[str]:
 
 
 def _content(path: str) -> bytes:
-    if not os.path.isfile(path):  # a pipe or a device would be waited for
-        raise ValueError("it is no plain file")
+    if not os.path.isfile(path):  # reading a pipe or a device could block
+        raise ValueError("it is not a regular file")
     stream = open_stream(path)
     try:
         return b"".join(iter(lambda: stream.read(PIECE), b""))
@@ -85,11 +83,10 @@ def _content(path: str) -> bytes:
 
 
 def _chunk(folder: str, texts: list[bytes], names: list[str], lines: list[int]) -> Chunk:
-    ends = np.cumsum([0, *map(len, texts)])
     return Chunk(
         answers=[name.rpartition("/")[0] or None for name in names],
         lines=np.array(lines, np.int64),
         source=folder,
         tags=names,
-        texts={"text": Strings(np.frombuffer(bytearray(b"".join(texts)), np.uint8), ends[:-1], ends[1:])},
+        texts={"text": Strings.joined(texts, len(texts))},
     )

@@ -1,21 +1,29 @@
-"""The table of formats: being listed is being read, written, detected, documented and tested."""
+"""The formats of example files, in one table, and which of them a file has: its content decides, then its name."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import csv
+import re
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
 
-__all__ = ["FORMATS", "Format", "check_format", "format_of_name"]
+from hinged.io.examples.columns import LABELS, TEXTS, looks_like_number
+from hinged.io.examples.source import BOM
+
+__all__ = ["FORMATS", "Format", "check_format", "detect", "format_of_name", "function_named"]
 
 
 class Format(NamedTuple):
-    """What the rest needs to know of a format.
+    """What the package knows of a format.
 
     Attributes
     ----------
     reads : str
         Module and function that read it.
     writes : str
-        Function that writes it, "" where none does.
+        Module and function that write it, "" where none does.
     suffixes : tuple of str
         How names of such files end.
     table : bool
@@ -33,19 +41,19 @@ class Format(NamedTuple):
 
 FORMATS = {
     "jsonl": Format(
-        "jsonl.chunks", "text.jsonl", (".jsonl", ".ndjson", ".json"), True, '{"label": …, "text": …} a line'
+        "jsonl.chunks", "writers.jsonl", (".jsonl", ".ndjson", ".json"), True, '{"label": …, "text": …} a line'
     ),
-    "csv": Format("csv.chunks", "text.csv", (".csv",), True, "comma-separated with a header row"),
-    "tsv": Format("csv.tab_chunks", "text.tsv", (".tsv", ".tab"), True, "tab-separated with a header row"),
+    "csv": Format("csv.chunks", "writers.csv", (".csv",), True, "comma-separated with a header row"),
+    "tsv": Format("csv.tab_chunks", "writers.tsv", (".tsv", ".tab"), True, "tab-separated with a header row"),
     "svmlight": Format(
-        "svmlight.chunks", "features.svmlight", (".svm", ".svmlight", ".libsvm"), False, "label index:value …"
+        "svmlight.chunks", "writers.svmlight", (".svm", ".svmlight", ".libsvm"), False, "label index:value …"
     ),
-    "vw": Format("vw.chunks", "features.vw", (".vw",), False, "label |namespace name:value …"),
-    "lines": Format("lines.chunks", "text.lines", (".txt", ".text", ".lines"), False, "label<TAB>text"),
-    "parquet": Format("parquet.chunks", "columns.parquet", (".parquet", ".pq"), True, "Parquet, by pyarrow"),
+    "vw": Format("vw.chunks", "writers.vw", (".vw",), False, "label |namespace name:value …"),
+    "lines": Format("lines.chunks", "writers.lines", (".txt", ".text", ".lines"), False, "label<TAB>text"),
+    "parquet": Format("arrow.parquet_chunks", "arrow.write_parquet", (".parquet", ".pq"), True, "Parquet, by pyarrow"),
     "arrow": Format(
-        "parquet.arrow_chunks",
-        "columns.arrow",
+        "arrow.arrow_chunks",
+        "arrow.write_arrow",
         (".arrow", ".feather", ".ipc", ".arrows"),
         True,
         "Arrow IPC, by pyarrow",
@@ -54,16 +62,43 @@ FORMATS = {
 }
 PACKED = (".gz", ".gzip", ".zst", ".zstd")
 
+CERTAIN = ("jsonl", "svmlight")  # whatever the name suggests
+CONLLU = 10  # columns
+LINES = 20  # of the beginning are looked at
+WORDS = 4  # at most in a column's name; a sentence has more
+SEVERAL, SHORT = 5, 40  # this many rows of cells this short are a table, whatever the first row looks like
+NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+SVMLIGHT = re.compile(
+    rb"\s*(?:%(n)s(?:,%(n)s)*(?=\s|#|$))?(?:\s*qid:\S+)?(?:\s*\b\d+:%(n)s(?=\s|#|$))*\s*(?:#.*)?" % {b"n": NUMBER}
+)
+NAME = re.compile(r"[\w .:()#/-]{0,60}")
+#: Up to three words and a tag before the bar; a word that touches it must be a tag by its quote, or not be alone.
+VW = re.compile(rb"\s*(?:[^\s|\"{]+[ ]+){0,3}(?:'[^\s|]*)?\|.*|\s*(?:[^\s|\"{]+[ ]+){1,3}[^\s|]*\|.*", re.DOTALL)
+
 
 def check_format(name: str) -> Format:
-    """The format of a name; an unknown one is refused with the list."""
+    """Return the format of a name; an unknown one is refused with the list."""
     if name not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}; got {name!r}.")
     return FORMATS[name]
 
 
+def function_named(place: str, file: str) -> Callable[..., Any]:
+    """Import the function of a module of this folder that reads or writes `file`.
+
+    Examples
+    --------
+    >>> function_named("lines.chunks", "a.txt").__name__
+    'chunks'
+    """
+    module, function = place.split(".")
+    if module == "arrow" and find_spec("pyarrow") is None:
+        raise ImportError(f'{file} needs pyarrow, which is not installed; try: pip install "hinged[parquet]"')
+    return getattr(import_module(f"hinged.io.examples.{module}"), function)
+
+
 def format_of_name(name: str) -> str | None:
-    """The format that a file's name suggests, whether packed or not.
+    """Return the format that a file's name suggests, compressed or not.
 
     Examples
     --------
@@ -74,3 +109,141 @@ def format_of_name(name: str) -> str | None:
     for suffix in PACKED:
         name = name.removesuffix(suffix)
     return next((key for key, one in FORMATS.items() if one.suffixes and name.endswith(one.suffixes)), None)
+
+
+def detect(head: bytes, name: str = "") -> str:
+    """Detect the format of a file that begins with `head`.
+
+    Parameters
+    ----------
+    head : bytes
+        The beginning, decompressed; at least a line if the file has one.
+    name : str
+        The file's name, a hint only.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be detected; the message lists the formats.
+
+    Examples
+    --------
+    >>> detect(b"1 |f a:0.5 b"), detect(b"+1 3:0.5 7:1"), detect(b'{"label": "a"}'), detect(b"label,text", "x.csv")
+    ('vw', 'svmlight', 'jsonl', 'csv')
+    """
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return "arrow"
+    hint = format_of_name(name)
+    lines = _whole_lines(head.removeprefix(BOM))
+    if not lines:
+        if hint:
+            return hint
+        raise ValueError(f"{name or 'the file'} is empty, so its format cannot be detected; {_choices()}.")
+    if table := _known_header(lines[0]):
+        return table
+    fits = [one for one, test in TESTS.items() if test(lines)]
+    if (not fits or fits == ["lines"]) and _is_conll(head):
+        raise ValueError(
+            f"{name or 'the file'} looks like tagged sentences, a token a line; learn them with --task sequence "
+            "(hinged.io.examples.read_sentences in Python)."
+        )
+    if fits and (fits[0] in CERTAIN or hint not in fits or hint == "lines"):  # .txt means little
+        return fits[0]
+    if hint and hint not in ("parquet", "arrow"):  # if it is wrong, an error will quote a line that does not fit
+        return hint
+    if lines[0].startswith(b"["):
+        raise ValueError(
+            f"{name or 'the file'} is one JSON array; write one object a line first: jq -c '.[]' {name or 'FILE'}"
+        )
+    start = lines[0][:40].decode("utf-8", "replace")
+    raise ValueError(
+        f"the format of {name or 'the file'} cannot be detected from its beginning, {start!r}; {_choices()}."
+    )
+
+
+def _choices() -> str:
+    return "name one with --format (format= in Python): " + "; ".join(
+        f"{key}, {one.says}" for key, one in FORMATS.items()
+    )
+
+
+def _whole_lines(head: bytes) -> list[bytes]:
+    """Return the first lines that are not blank; the last piece only where there is no whole line."""
+    pieces = head.split(b"\n")
+    whole = [line.strip(b"\r") for line in pieces[:-1] if line.strip()]
+    return (whole or [line for line in pieces[-1:] if line.strip()])[:LINES]
+
+
+def _most(lines: list[bytes], fit: Callable[[bytes], object]) -> bool:
+    """Return True if more than half of the lines fit: a few may be malformed."""
+    return 2 * sum(bool(fit(line)) for line in lines) > len(lines)
+
+
+def _is_conll(head: bytes) -> bool:
+    """Return True if all lines have the same number of words, with empty lines between: CoNLL columns, or CoNLL-U."""
+    pieces = [line.strip() for line in head.split(b"\n")[:-1]]
+    widths = {len(line.split()) for line in pieces if line and not line.startswith(b"# ")}
+    between = b"" in pieces[1:-1]
+    return between and len(widths) == 1 and (CONLLU in widths or (min(widths) > 1 and b"\t" not in head))
+
+
+def _is_svmlight(lines: list[bytes]) -> bool:
+    return _most(lines, SVMLIGHT.fullmatch) and any(b":" in line for line in lines)
+
+
+def _known_header(line: bytes) -> str | None:
+    """Return the format of the table whose header this is: short names, one of which means a label or text."""
+    for delimiter, format in ((b"\t", "tsv"), (b",", "csv"), (b";", "csv")):
+        names = [cell.strip(b' "').decode("utf-8", "replace").lower() for cell in line.split(delimiter)]
+        if len(names) > 1 and all(map(NAME.fullmatch, names)) and {*names} & {*LABELS, *TEXTS}:
+            return format
+    return None
+
+
+def _is_tsv(lines: list[bytes]) -> bool:
+    """Return True if several lines have the same number of tabs, two or more, and the first is a header."""
+    tabs = [line.count(b"\t") for line in lines]
+    return len(lines) > 2 and tabs[0] > 1 and len(set(tabs)) == 1 and _is_header(lines[0].split(b"\t"))
+
+
+def _is_csv(lines: list[bytes]) -> bool:
+    text = [line.decode("utf-8", "replace") for line in lines]
+    delimiter = ";" if ";" in text[0] and "," not in text[0] else ","
+    try:
+        rows = list(csv.reader(text, delimiter=delimiter))
+    except csv.Error:
+        return False
+    header = [cell.encode("utf-8", "replace") for cell in rows[0]]
+    if len(header) < 2 or b"\t" in lines[0] or not _is_header(header):
+        return False
+    if len(rows) < 2 or any(len(row) != len(header) for row in rows):
+        return False
+    return _are_names(rows) or (len(rows) >= SEVERAL and all(len(cell) <= SHORT for row in rows for cell in row))
+
+
+def _are_names(rows: list[list[str]]) -> bool:
+    """Return True if the first row names columns: few words each, no space after a comma unless numbers follow."""
+    spaced = any(cell.startswith(" ") for cell in rows[0])
+    numbers = any(looks_like_number(cell.strip()) for row in rows[1:] for cell in row if cell.strip())
+    names = all(NAME.fullmatch(name) and len(name.split()) <= WORDS and name[-1:] != "." for name in rows[0])
+    return names and (numbers or not spaced)
+
+
+def _is_header(cells: list[bytes]) -> bool:
+    names = [cell.strip() for cell in cells]
+    full = [name for name in names if name]
+    short = all(len(name) <= 100 for name in names)
+    distinct = len(set(full)) == len(full)
+    return bool(full) and short and distinct and not all(looks_like_number(n.decode("latin-1")) for n in full)
+
+
+TESTS: dict[str, Callable[[list[bytes]], bool]] = {
+    "jsonl": lambda lines: _most(lines, lambda line: line.lstrip().startswith(b"{")),
+    "svmlight": _is_svmlight,
+    "vw": lambda lines: _most(lines, VW.fullmatch),
+    "tsv": _is_tsv,
+    "lines": lambda lines: _most(lines, lambda line: b"\t" in line),
+    "csv": _is_csv,
+}

@@ -1,25 +1,33 @@
 """JSON, one object a line: label and text fields by key, or features as an object of numbers.
 
-Malformed: a line that is no JSON object, or not UTF-8; a label that is an object; a feature that is no finite number,
-word or true/false; a weight that is no number of 0 or more; none of the keys that `text` names.
+Malformed: a line that is not a JSON object, or not UTF-8; a label that is an object; a feature that is not a finite
+number, word or true/false; a weight that is not a number of 0 or more; none of the keys that `text` names.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
 
 from hinged.io.examples.blocks import Blocks
-from hinged.io.examples.chunk import Chunk, Strings
-from hinged.io.examples.columns import LABELS, TAGS, WEIGHTS, Layout, find_first, is_apart, is_text, spelt
-from hinged.io.examples.errors import BadLine
+from hinged.io.examples.chunk import Answer, BadLine, Chunk, Named, Parts, Strings
+from hinged.io.examples.columns import (
+    LABELS,
+    TAGS,
+    WEIGHTS,
+    Layout,
+    Options,
+    find_first,
+    find_name,
+    is_text,
+    is_unused,
+)
 from hinged.io.examples.labels import label_of
-from hinged.io.examples.named import NamedRows
-from hinged.io.examples.options import Options
+from hinged.io.examples.scan import NOT_UTF8_EXPECTED
 from hinged.io.examples.source import Stream
 
 __all__ = ["chunks"]
@@ -27,10 +35,11 @@ __all__ = ["chunks"]
 BLANKS = b" \t\r"
 SHAPES = 1000  # sets of keys that are remembered
 LARGEST = float(np.finfo(np.float64).max)
+LARGEST_VALUE = float(np.finfo(np.float32).max)
 
 
-def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLine]]]:
-    """The examples of a JSONL file, and the lines that are none."""
+def chunks(stream: Stream, options: Options) -> Parts:
+    """Yield the examples of a JSONL file, and its malformed lines."""
     rows = _Rows(stream.name, options)
     line = 1
     for block in Blocks(stream, options.chunk_bytes):
@@ -55,28 +64,28 @@ def _object_of(raw: bytes) -> dict[str, Any]:
     try:
         value = orjson.loads(raw)
     except ValueError:
-        value = _slowly(raw)
+        value = _parsed_slowly(raw)
     if not isinstance(value, dict):
         kind = {list: "an array", str: "a string", bool: "true or false"}.get(type(value), "a number")
         raise _Fault(f"it is {'null' if value is None else kind}", "a JSON object, {…}")
     return value
 
 
-def _slowly(raw: bytes) -> Any:
-    """What Python's own parser says, which knows half surrogates and tells the place of an error."""
+def _parsed_slowly(raw: bytes) -> Any:
+    """Parse with the standard library, which accepts half surrogates and reports the place of an error."""
     try:
         return json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as problem:
         where = f"byte 0x{raw[problem.start]:02x} at place {problem.start + 1} is not UTF-8"
-        raise _Fault(where, "UTF-8 text (convert the file: iconv -f LATIN1 -t UTF-8)") from None
+        raise _Fault(where, NOT_UTF8_EXPECTED) from None
     except json.JSONDecodeError as problem:
-        raise _Fault(f"it is no JSON ({problem.msg} at place {problem.colno})", "one JSON object a line") from None
+        raise _Fault(f"it is not JSON ({problem.msg} at place {problem.colno})", "one JSON object a line") from None
     except (ValueError, RecursionError) as problem:  # a number of thousands of digits, brackets thousands deep
-        raise _Fault(f"it is no JSON we can read ({problem})", "one JSON object a line") from None
+        raise _Fault(f"it is JSON that cannot be read ({problem})", "one JSON object a line") from None
 
 
 class _Keys(NamedTuple):
-    """What the keys of an object are for."""
+    """The roles of an object's keys."""
 
     label: str | None
     weight: str | None
@@ -85,7 +94,7 @@ class _Keys(NamedTuple):
 
 
 class _Rows:
-    """Rows on their way into a chunk; the first one decides whether the file is of text or of features.
+    """Collects rows for a chunk; the first one decides whether the file holds text or features.
 
     `mode` is "text", "features" (under that key) or "flat" (the object's own numbers and words).
     """
@@ -93,23 +102,23 @@ class _Rows:
     def __init__(self, source: str, options: Options) -> None:
         self.source, self.options = source, options
         self.mode = "text" if options.text else ""
-        self.label = options.label  # once found by custom, the same for the whole file
+        self.label = options.label  # once found by a common name, the same for the whole file
         self.fields: dict[str, list[bytes]] = {name: [] for name in options.text or ()}
         self.layout: Layout | None = None  # as the first object has it
         self._seen: dict[tuple[str, ...], _Keys] = {}
         self._clear()
 
     def _clear(self) -> None:
-        self.answers: list[Any] = []
+        self.answers: list[Answer] = []
         self.lines: list[int] = []
         self.weights: list[float] = []
         self.tags: list[str] = []
-        self.named = NamedRows()
+        self.named = _NamedRows()
         for column in self.fields.values():
             column.clear()
 
     def add(self, row: dict[str, Any], line: int) -> None:
-        """Enter one object; nothing is entered where it is malformed."""
+        """Add one object; nothing is added if it is malformed."""
         keys = self._seen.get(tuple(row)) or self._keys_of(row)
         try:
             answer = label_of(row.get(keys.label)) if keys.label else None
@@ -133,14 +142,14 @@ class _Rows:
         self.lines.append(line)
 
     def take(self) -> Chunk:
-        """The rows so far as a chunk; the next ones start a new one."""
+        """Return the rows so far as a chunk and begin a new one."""
         named = None
         texts = {}
         if self.mode == "text":
-            texts = {name: _column(values, len(self.lines)) for name, values in self.fields.items()}
-            texts = texts or {"text": _column([], len(self.lines))}
+            fields = self.fields or {"text": []}
+            texts = {name: Strings.joined(values, len(self.lines)) for name, values in fields.items()}
         elif self.mode:
-            named = self.named.take()
+            named = self.named.collected()
         chunk = Chunk(
             answers=self.answers,
             lines=np.array(self.lines, np.int64),
@@ -155,14 +164,14 @@ class _Rows:
         return chunk
 
     def _keys_of(self, row: dict[str, Any]) -> _Keys:
-        """Worked out once for all objects with the same keys."""
+        """Return the roles of an object's keys, determined once for all objects with the same keys."""
         options = self.options
-        label = spelt(self.label, row) or self.label if self.label else find_first(row, LABELS)
-        weight = spelt(options.weight, row) if options.weight else find_first(row, WEIGHTS)
-        tag = spelt(options.tag, row) if options.tag else find_first(row, TAGS)
-        others = tuple(name for name in row if name not in (label, weight, tag) and not is_apart(name))
+        label = find_name(self.label, row) or self.label if self.label else find_first(row, LABELS)
+        weight = find_name(options.weight, row) if options.weight else find_first(row, WEIGHTS)
+        tag = find_name(options.tag, row) if options.tag else find_first(row, TAGS)
+        others = tuple(name for name in row if name not in (label, weight, tag) and not is_unused(name))
         if options.text:
-            there = {name: spelt(name, row) for name in options.text}
+            there = {name: find_name(name, row) for name in options.text}
             others = tuple(name for name in there.values() if name is not None)
             self.fields = {there.get(name) or name: texts for name, texts in self.fields.items()}
         if len(self._seen) >= SHAPES:
@@ -203,7 +212,7 @@ class _Rows:
 
 
 def _layout(row: dict[str, Any], keys: _Keys, mode: str, asked: bool) -> Layout:
-    """What the keys of an object are read as."""
+    """Return what the keys of an object are read as."""
     texts: tuple[str, ...] = ()
     features: tuple[str, ...] = ("features",) if mode == "features" else keys.others
     if mode == "text":
@@ -218,7 +227,7 @@ def _importance(row: dict[str, Any], key: str) -> float:
     if value is None:
         return 1.0
     if type(value) not in (int, float) or not 0 <= value <= LARGEST:
-        raise _Fault(f"the weight {value!r:.40} under {key!r} is no number of 0 or more", "a number, or null")
+        raise _Fault(f"the weight {value!r:.40} under {key!r} is not a number of 0 or more", "a number, or null")
     return float(value)
 
 
@@ -230,9 +239,66 @@ def _mode_of(row: dict[str, Any], keys: _Keys) -> str:
     return "flat" if any(type(row[name]) in (int, float, bool) for name in keys.others) else "text"
 
 
-def _column(values: list[bytes], rows: int) -> Strings:
-    """Texts one after the other in one buffer; rows without come last or are empty already."""
-    lengths = np.zeros(rows, np.int64)
-    lengths[: len(values)] = np.fromiter(map(len, values), np.int64, len(values))
-    ends = np.cumsum(lengths)
-    return Strings(np.frombuffer(bytearray(b"").join(values), np.uint8), ends - lengths, ends)
+class _NamedRows:
+    """Collects rows of features, one dict at a time, for a `Named`.
+
+    Examples
+    --------
+    >>> rows = _NamedRows()
+    >>> rows.add({"size": 1.5, "colour": "red", "f": {"a": 2}, "new": True, "old": False, "who": None})
+    >>> named = rows.collected()
+    >>> [named.buffer[a:b].tobytes().decode() for a, b in named.names.T.tolist()]
+    ['size', 'colour=red', 'a', 'new']
+    >>> named.buffer[slice(*named.spaces[:, 2])].tobytes(), named.values.tolist()
+    (b'f', [1.5, 1.0, 2.0, 1.0])
+    """
+
+    def __init__(self) -> None:
+        self._numbers = {"": 0}  # of namespaces and names; 0 is no namespace
+        self._spaces: list[int] = []
+        self._names: list[int] = []
+        self._values: list[float] = []
+        self._ends = [0]
+
+    def add(self, features: Mapping[str, Any]) -> None:
+        """Add a row; nothing is added if a feature is refused.
+
+        Numbers are values, true is 1, false, null and 0 are absent, a word makes name=word with the value 1, an
+        object is a namespace.
+        """
+        row: list[tuple[str, str, float]] = []
+        for name, value in features.items():
+            if isinstance(value, dict):
+                for inner, number in value.items():
+                    _append(row, name, inner, number)
+            else:
+                _append(row, "", name, value)
+        numbers = self._numbers
+        for space, name, number in row:
+            self._spaces.append(numbers.setdefault(space, len(numbers)))
+            self._names.append(numbers.setdefault(name, len(numbers)))
+            self._values.append(number)
+        self._ends.append(len(self._values))
+
+    def collected(self) -> Named:
+        """Return the rows so far."""
+        pieces = [piece.encode("utf-8", "replace") for piece in self._numbers]
+        ends = np.cumsum([0, *map(len, pieces)])
+        spaces, names = np.array(self._spaces, np.int64), np.array(self._names, np.int64)
+        return Named(
+            np.array(self._ends, np.int64),
+            np.frombuffer(bytearray().join(pieces), np.uint8),
+            np.stack([ends[spaces], ends[spaces + 1]]),
+            np.stack([ends[names], ends[names + 1]]),
+            np.array(self._values, np.float32),
+        )
+
+
+def _append(row: list[tuple[str, str, float]], space: str, name: str, value: Any) -> None:
+    if value is None or value is False or value == 0 or value == "":
+        return
+    if isinstance(value, str):
+        name, value = f"{name}={value}", 1.0
+    if not isinstance(value, int | float) or not abs(value) <= LARGEST_VALUE:
+        raise ValueError(f"the value {value!r:.40} of {name!r:.40} is not a finite number")
+    row.append((space, name, float(value)))

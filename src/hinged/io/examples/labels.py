@@ -1,4 +1,4 @@
-"""How a label is spelt: one label, one string, whatever the format writes."""
+"""Labels as strings: the same label is the same string in every format."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import math
 import re
 from typing import Any
 
+from hinged.io.examples.chunk import Answer
+
 __all__ = ["LabelTable", "label_of", "plain_number", "split_labels"]
 
 WHOLE = re.compile(r"\+?(-?\d+)(?:\.0+)?", re.ASCII)
 MANY = 1 << 16
 
-Answer = Any  # str, list of str, or None
 
-
-def plain_number(spelling: str) -> str:
-    """A whole number without a plus sign and without ".0"; anything else as it is.
+def plain_number(cell: str) -> str:
+    """Write a whole number without a plus sign and without ".0"; return anything else as it is.
 
     Examples
     --------
     >>> plain_number("+1"), plain_number("3.0"), plain_number("-1"), plain_number("0.5"), plain_number("spam")
     ('1', '3', '-1', '0.5', 'spam')
     """
-    whole = WHOLE.fullmatch(spelling)
-    return whole[1] if whole else spelling
+    whole = WHOLE.fullmatch(cell)
+    return whole[1] if whole else cell
 
 
 def label_of(value: Any) -> Answer:
-    """A label, or a list of labels, out of a typed value of JSON or Arrow.
+    """Turn a typed value of JSON or Arrow into a label, or a list of labels.
 
-    Strings stay as they are, numbers are spelt as in the text formats (7 and 7.0 are both "7"), None and "" are no
+    Strings stay as they are, numbers are written as in the text formats (7 and 7.0 are both "7"), None and "" are no
     answer.
 
     Examples
@@ -56,8 +56,8 @@ def _single(value: Any) -> str:
     raise ValueError(f"a label cannot be {value!r}"[:80])
 
 
-def split_labels(spellings: list[str], separator: str | None) -> list[Any]:
-    """Cells of labels as answers: None where blank; a list wherever there is a separator.
+def split_labels(cells: list[str], separator: str | None) -> list[Answer]:
+    """Turn cells of labels into answers: None where blank; a list wherever there is a separator.
 
     Examples
     --------
@@ -65,39 +65,28 @@ def split_labels(spellings: list[str], separator: str | None) -> list[Any]:
     (['a', None, 'a|b'], [['a'], None, ['a', 'b']])
     """
     if not separator:
-        return [spelling or None for spelling in spellings]
-    return [
-        [part.strip() for part in spelling.split(separator) if part.strip()] if spelling else None
-        for spelling in spellings
-    ]
+        return [cell or None for cell in cells]
+    return [[part.strip() for part in cell.split(separator) if part.strip()] if cell else None for cell in cells]
 
 
 class LabelTable(dict[str, Answer]):
-    """From a label's spelling in a file of numbers to the answer: "" → None, "1,3" → ["1", "3"], "+1" → "1".
+    """From a label as svmlight and VW write it to the answer: "" → None, "1,3" → ["1", "3"], "+1" → "1".
 
-    Each spelling is worked out once, so that equal labels are one object.
+    Each is converted once, so that equal labels are one object.
     """
 
-    def __init__(self, separator: str = ",") -> None:
-        super().__init__()
-        self._separator = separator
-
-    def __missing__(self, spelling: str) -> Answer:
-        answer: Answer
-        if not spelling:
-            answer = None
-        elif self._separator in spelling:
-            answer = [plain_number(part) for part in spelling.split(self._separator) if part]
-        else:
-            answer = plain_number(spelling)
-        self[spelling] = answer
+    def __missing__(self, cell: str) -> Answer:
+        answer: Answer = plain_number(cell) or None
+        if "," in cell:
+            answer = [plain_number(part) for part in cell.split(",") if part]
+        self[cell] = answer
         return answer
 
-    def answers(self, spellings: list[str]) -> list[Any]:
-        """An answer for each spelling; lists are never shared."""
+    def answers(self, cells: list[str]) -> list[Answer]:
+        """Return an answer for each cell; lists are never shared."""
         if len(self) > MANY:  # memory does not grow with the file
             self.clear()
-        found = list(map(self.__getitem__, spellings))
+        found = list(map(self.__getitem__, cells))
         if any(type(answer) is list for answer in self.values()):
             return [answer.copy() if type(answer) is list else answer for answer in found]
         return found

@@ -5,48 +5,38 @@ Malformed: bytes that are not UTF-8.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from hinged.io.examples.blocks import Blocks
-from hinged.io.examples.chunk import Chunk, Strings
-from hinged.io.examples.errors import BadLine
+from hinged.io.examples.chunk import Chunk, Parts, Strings
+from hinged.io.examples.columns import Options
 from hinged.io.examples.labels import split_labels
-from hinged.io.examples.marks import Marks
-from hinged.io.examples.options import Options
+from hinged.io.examples.scan import Marks, blank_out_bad_utf8, strings_of
 from hinged.io.examples.source import Stream
-from hinged.io.examples.spans import blank_out_bad_utf8, strings_of
 
 __all__ = ["chunks", "parse"]
 
 SPACE, TAB, RETURN, NEWLINE = 32, 9, 13, 10
 
 
-def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLine]]]:
-    """The examples of such a file, and the lines that are none."""
+def chunks(stream: Stream, options: Options) -> Parts:
+    """Yield the examples of such a file, and its malformed lines."""
     marks = Marks(b"\t\n")
     line = 1
     for block in Blocks(stream, options.chunk_bytes):
         bad = blank_out_bad_utf8(block.data, stream.name, line)
         labels, texts, lines, passed = parse(block.data, marks.find(block.data))
-        yield (
-            Chunk(
-                answers=split_labels(strings_of(block.data, *labels), options.label_sep),
-                lines=lines + line,
-                source=stream.name,
-                texts={"text": Strings(block.data, *texts)},
-            ),
-            bad,
-        )
+        answers = split_labels(strings_of(block.data, *labels), options.label_sep)
+        yield Chunk(answers, lines + line, stream.name, texts={"text": Strings(block.data, *texts)}), bad
         line += passed
 
 
 @njit(cache=True, nogil=True)
 def parse(b: Any, marks: Any) -> Any:
-    """Places of labels and texts (2, rows each), lines, and lines passed; `marks` are the tabs and newlines of `b`."""
+    """Return the places of labels and texts (2, rows each), lines, and lines passed; `marks` are tabs and newlines."""
     most = 0
     for t in range(len(marks)):
         most += b[marks[t]] == NEWLINE

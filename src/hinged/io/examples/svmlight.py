@@ -1,26 +1,22 @@
 """svmlight's text: `label index:value …  # comment`, several labels with commas, parsed in compiled code.
 
-Malformed: a word without a colon after the label; an index that is no whole number below 2³¹ - 1, or does not rise; a
-value that is no finite number. `qid:` is passed over, so are lines of comment alone.
+Malformed: a word without a colon after the label; an index that is not a whole number below 2³¹ - 1, or does not rise;
+a value that is not a finite number. `qid:` is ignored, so are lines of comment alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-from hinged.io.examples.blocks import Blocks
-from hinged.io.examples.chunk import Chunk
-from hinged.io.examples.errors import BadLine, excerpt
+from hinged.io.examples.blocks import Blocks, Memory
+from hinged.io.examples.chunk import BadLine, Bytes, Chunk, Parts, Places
+from hinged.io.examples.columns import Options
 from hinged.io.examples.labels import LabelTable
-from hinged.io.examples.marks import Marks, read_word
-from hinged.io.examples.memory import Memory
-from hinged.io.examples.options import Options
+from hinged.io.examples.scan import Marks, faults_as_errors, not_utf8, read_number, strings_of, utf8_faults
 from hinged.io.examples.source import Stream
-from hinged.io.examples.spans import not_utf8, strings_of, utf8_faults
 
 __all__ = ["chunks", "most", "parse"]
 
@@ -31,15 +27,15 @@ LAST_INDEX = 2**31 - 2
 #: What can be wrong with a line, by the parser's code for it.
 FAULTS = {
     1: ("the word {} has no colon", "index:value after the label"),
-    2: ("the index in {} is no whole number from 0 to 2147483646", "index:value"),
+    2: ("the index in {} is not a whole number from 0 to 2147483646", "index:value"),
     3: ("the index in {} does not rise", "indices in rising order, each once"),
-    4: ("the value in {} is no finite number", "index:value"),
+    4: ("the value in {} is not a finite number", "index:value"),
 }
 NO_COLON, BAD_INDEX, NOT_RISING, BAD_VALUE = FAULTS
 
 
-def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLine]]]:
-    """The examples of an svmlight file, and the lines that are none."""
+def chunks(stream: Stream, options: Options) -> Parts:
+    """Yield the examples of an svmlight file, and its malformed lines."""
     table, finder, memory = LabelTable(), Marks(b" \t\r:#\n"), Memory()
     line = 1
     for block in Blocks(stream, options.chunk_bytes, memory):
@@ -47,7 +43,7 @@ def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLi
         rows, pairs = most(block.data, marks)
         indices, values = memory.array(pairs, np.int32), memory.array(pairs, np.float64)
         indptr, lines, labels, faults, passed = parse(block.data, marks, rows, indices, values)
-        bad = [_complaint(stream.name, block.data, line, *fault) for fault in faults.tolist()]
+        bad = faults_as_errors(faults, FAULTS, block.data, b" \t\r\n#", stream.name, line)
         try:
             spellings = strings_of(block.data, *labels)
         except UnicodeDecodeError:
@@ -60,8 +56,8 @@ def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLi
         line += passed
 
 
-def _blank_out_bad_labels(data: np.ndarray, labels: np.ndarray, lines: np.ndarray, source: str) -> list[BadLine]:
-    """Lines whose label is not UTF-8 become blank; a comment may hold any bytes."""
+def _blank_out_bad_labels(data: Bytes, labels: Places, lines: Places, source: str) -> list[BadLine]:
+    """Overwrite lines whose label is not UTF-8 with spaces; a comment may hold any bytes."""
     bad = []
     for start, end, at in utf8_faults(data):
         row = int(np.searchsorted(labels[0], at, side="right")) - 1
@@ -71,24 +67,16 @@ def _blank_out_bad_labels(data: np.ndarray, labels: np.ndarray, lines: np.ndarra
     return bad
 
 
-def _complaint(source: str, data: np.ndarray, line: int, offset: int, code: int, start: int) -> BadLine:
-    end = start
-    while data[end] not in (SPACE, TAB, RETURN, NEWLINE, HASH):
-        end += 1
-    problem, expected = FAULTS[code]
-    return BadLine(source, line + offset, problem.format(excerpt(data[start:end].tobytes())), expected)
-
-
 @njit(cache=True, nogil=True)
 def parse(b: Any, marks: Any, most_rows: int, indices: Any, values: Any) -> Any:
-    """Every example of a buffer that ends with a newline; `indices` and `values` are filled in.
+    """Parse a buffer that ends with a newline; `indices` and `values` are filled in.
 
-    `marks` are the places of blanks, colons, # and newlines, `most_rows` what `most` says.
+    `marks` are the places of blanks, colons, # and newlines, `most_rows` comes from `most`.
 
     Returns
     -------
     indptr, lines, labels (2, rows), faults (n, 3), lines passed
-        A label's piece is empty where there is none; a fault is its line, its code and where the word begins.
+        A label's piece is empty if the example has none; a fault is its line, its code and where the word begins.
     """
     indptr = np.zeros(most_rows + 1, np.int64)
     lines = np.empty(most_rows, np.int64)
@@ -122,7 +110,7 @@ def parse(b: Any, marks: Any, most_rows: int, indices: Any, values: Any) -> Any:
 
 @njit(cache=True)
 def most(b: Any, marks: Any) -> tuple[int, int]:
-    """Lines and colons: as many examples and pairs as there can be."""
+    """Count lines and colons: upper bounds of the examples and pairs."""
     lines, colons = 0, 0
     for t in range(len(marks)):
         lines += b[marks[t]] == NEWLINE
@@ -134,7 +122,7 @@ def most(b: Any, marks: Any) -> tuple[int, int]:
 def _read_features(
     b: Any, marks: Any, start: int, t: int, k: int, indices: Any, values: Any
 ) -> tuple[int, int, int, int]:
-    """Pairs up to the end of the line or a comment, written from `k` on; `t` is the first mark from `start` on.
+    """Read pairs up to the end of the line or a comment, written from `k` on; `t` is the first mark from `start` on.
 
     Returns
     -------
@@ -147,7 +135,7 @@ def _read_features(
             index = _whole(b, start, end)
             t += 1
             if index >= 0:
-                value, sound = read_word(b, end + 1, marks[t])
+                value, sound = read_number(b, end + 1, marks[t])
                 if not sound or b[marks[t]] == COLON or not abs(value) <= LARGEST:
                     return BAD_VALUE, k, start, t
                 if index <= last:
@@ -169,7 +157,7 @@ def _read_features(
 
 @njit(cache=True)
 def _whole(b: Any, start: int, end: int) -> int:
-    """The whole number that fills these bytes, -1 where there is none or it is too large."""
+    """Return the whole number that fills these bytes, -1 if there is none or it is too large."""
     if start == end or end - start > 10:
         return -1
     m: Any = 0

@@ -1,26 +1,23 @@
 """Vowpal Wabbit's text: `label weight base 'tag |namespace:scale name:value name …`, parsed in compiled code.
 
-Malformed: no bar; more than three words before it (the tag aside); a weight or base that is no number; a label with a
-colon (cost-sensitive and bandit labels); a value that is no finite number, or has no name; bytes that are not UTF-8.
+Malformed: no bar; more than three words before it (the tag aside); a weight or base that is not a number; a label with
+a colon (cost-sensitive and bandit labels); a value that is not a finite number, or has no name; bytes that are not
+UTF-8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-from hinged.io.examples.blocks import Blocks
-from hinged.io.examples.chunk import Chunk, Named
-from hinged.io.examples.errors import BadLine, excerpt
+from hinged.io.examples.blocks import Blocks, Memory
+from hinged.io.examples.chunk import Chunk, Named, Parts
+from hinged.io.examples.columns import Options
 from hinged.io.examples.labels import LabelTable
-from hinged.io.examples.marks import Marks, read_word
-from hinged.io.examples.memory import Memory
-from hinged.io.examples.options import Options
+from hinged.io.examples.scan import Marks, blank_out_bad_utf8, faults_as_errors, read_number, strings_of
 from hinged.io.examples.source import Stream
-from hinged.io.examples.spans import blank_out_bad_utf8, strings_of
 
 __all__ = ["chunks", "most", "parse"]
 
@@ -38,18 +35,18 @@ KIND[COLON], KIND[BAR], KIND[NEWLINE] = COLON_MARK, BAR_MARK, END
 FAULTS = {
     1: ("there is no '|'", "label |namespace features"),
     2: ("there are too many words before '|'", "label, weight, base and 'tag, in that order"),
-    3: ("the importance weight {} is no number of 0 or more", "a number after the label, as in: spam 2.0 |f word"),
-    4: ("the base {} is no number", "a number after the weight"),
+    3: ("the importance weight {} is not a number of 0 or more", "a number after the label, as in: spam 2.0 |f word"),
+    4: ("the base {} is not a number", "a number after the weight"),
     5: ("the label {} has a colon", "one label, or several with commas; labels with costs are not read"),
-    6: ("the namespace's scale {} is no finite number", "|namespace:number"),
-    7: ("the value {} is no finite number", "name:number; a colon inside a name must be replaced"),
+    6: ("the namespace's scale {} is not a finite number", "|namespace:number"),
+    7: ("the value {} is not a finite number", "name:number; a colon inside a name must be replaced"),
     8: ("there is a value {} without a name", "name:number"),
 }
 NO_BAR, MANY_WORDS, BAD_WEIGHT, BAD_BASE, BAD_LABEL, BAD_SCALE, BAD_VALUE, NAMELESS = FAULTS
 
 
-def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLine]]]:
-    """The examples of a VW file, and the lines that are none."""
+def chunks(stream: Stream, options: Options) -> Parts:
+    """Yield the examples of a VW file, and its malformed lines."""
     table, finder, memory = LabelTable(), Marks(b" \t\r:|\n"), Memory()
     line = 1
     for block in Blocks(stream, options.chunk_bytes, memory):
@@ -62,7 +59,7 @@ def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLi
         k = int(indptr[-1])
         if k < features:  # rare: words before the bar were counted, or a line was malformed
             spaces, names, values = spaces[:, :k].copy(), names[:, :k].copy(), values[:k]
-        bad += [_complaint(stream.name, block.data, line, *fault) for fault in faults.tolist()]
+        bad += faults_as_errors(faults, FAULTS, block.data, b" \t\r|\n", stream.name, line)
         chunk = Chunk(
             answers=table.answers(strings_of(block.data, *labels)),
             lines=lines + line,
@@ -75,19 +72,11 @@ def chunks(stream: Stream, options: Options) -> Iterator[tuple[Chunk, list[BadLi
         yield chunk, bad
 
 
-def _complaint(source: str, data: np.ndarray, line: int, offset: int, code: int, start: int) -> BadLine:
-    end = start
-    while KIND[data[end]] in (WORD, COLON_MARK):
-        end += 1
-    problem, expected = FAULTS[code]
-    return BadLine(source, line + offset, problem.format(excerpt(data[start:end].tobytes())), expected)
-
-
 @njit(cache=True, nogil=True)
 def parse(b: Any, marks: Any, most_rows: int, spaces: Any, names: Any, values: Any) -> Any:
-    """Every example of a buffer that ends with a newline; `spaces`, `names` and `values` are filled in.
+    """Parse a buffer that ends with a newline; `spaces`, `names` and `values` are filled in.
 
-    `marks` are the places of blanks, colons, bars and newlines, `most_rows` what `most` says.
+    `marks` are the places of blanks, colons, bars and newlines, `most_rows` comes from `most`.
 
     Returns
     -------
@@ -131,7 +120,7 @@ def parse(b: Any, marks: Any, most_rows: int, spaces: Any, names: Any, values: A
 
 @njit(cache=True)
 def most(b: Any, marks: Any) -> tuple[int, int]:
-    """Lines, and words after a blank: as many examples and features as there can be."""
+    """Count lines, and words after a blank: upper bounds of the examples and features."""
     lines, words = 0, 0
     for t in range(len(marks) - 1):
         kind = KIND[b[marks[t]]]
@@ -142,7 +131,7 @@ def most(b: Any, marks: Any) -> tuple[int, int]:
 
 @njit(cache=True)
 def _has_bar(b: Any, marks: Any, t: int) -> bool:
-    """Whether a bar is still to come in the line."""
+    """Return True if a bar follows in the line."""
     while b[marks[t]] != NEWLINE and b[marks[t]] != BAR:
         t += 1
     return b[marks[t]] == BAR
@@ -150,7 +139,7 @@ def _has_bar(b: Any, marks: Any, t: int) -> bool:
 
 @njit(cache=True)
 def _read_label(b: Any, marks: Any, start: int, t: int, label: Any, tag: Any) -> tuple[int, float, int, int]:
-    """What stands before the first bar: fills in the places of label and tag.
+    """Read what stands before the first bar; fill in the places of label and tag.
 
     As in VW, the last word is the tag if it begins with a quote or touches the bar.
 
@@ -180,7 +169,7 @@ def _read_label(b: Any, marks: Any, start: int, t: int, label: Any, tag: Any) ->
             if colon:
                 return BAD_LABEL, weight, start, t
         elif words <= 2:
-            number, sound = read_word(b, start, end)
+            number, sound = read_number(b, start, end)
             if not sound or not abs(number) <= LARGEST or (words == 1 and number < 0.0):
                 return (BAD_WEIGHT if words == 1 else BAD_BASE), weight, start, t
             if words == 1:
@@ -195,13 +184,13 @@ def _read_label(b: Any, marks: Any, start: int, t: int, label: Any, tag: Any) ->
 
 @njit(cache=True)
 def _read_features(b: Any, marks: Any, t: int, k: int, spaces: Any, names: Any, values: Any) -> Any:
-    """The namespaces from the bar at mark `t` to the end of the line, written from feature `k` on.
+    """Read the namespaces from the bar at mark `t` to the end of the line, written from feature `k` on.
 
     Returns
     -------
     fault, features so far, place of the offending word, and the mark where reading stopped
     """
-    at, j = np.uintp(t), np.uintp(k)  # unsigned: a negative place would be counted from the end, and asking costs time
+    at, j = np.uintp(t), np.uintp(k)  # unsigned, as in scan.py
     mark = np.uintp(marks[at])
     while b[mark] == BAR:
         space = mark + ONE
@@ -211,7 +200,7 @@ def _read_features(b: Any, marks: Any, t: int, k: int, spaces: Any, names: Any, 
         if b[mark] == COLON:
             at += ONE
             mark = np.uintp(marks[at])
-            scale, sound = read_word(b, space_end + ONE, mark)
+            scale, sound = read_number(b, space_end + ONE, mark)
             if not sound or b[mark] == COLON or not abs(scale) <= LARGEST:
                 return BAD_SCALE, np.int64(j), np.int64(space_end) + 1, np.int64(at)
         while KIND[b[mark]] == BLANK:
@@ -222,7 +211,7 @@ def _read_features(b: Any, marks: Any, t: int, k: int, spaces: Any, names: Any, 
             if b[mark] == COLON:
                 at += ONE
                 mark = np.uintp(marks[at])
-                number, sound = read_word(b, end + ONE, mark)
+                number, sound = read_number(b, end + ONE, mark)
                 value = scale * number
                 if start == end:
                     return NAMELESS, np.int64(j), np.int64(start), np.int64(at)

@@ -1,4 +1,4 @@
-"""Compile the readers once, so that no user waits for them later."""
+"""Compile the readers ahead of their first use."""
 
 from __future__ import annotations
 

@@ -7,28 +7,27 @@ import gzip
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from hinged.io.beside import name_beside, naming, sweep_beside
+from hinged.io.atomic import open_atomically
 from hinged.io.examples.chunk import Chunk
-from hinged.io.examples.formats import FORMATS, check_format, format_of_name
+from hinged.io.examples.formats import FORMATS, check_format, format_of_name, function_named
 
 __all__ = ["write"]
 
 
 def write(chunks: Iterable[Chunk], target: str | os.PathLike[str] | BinaryIO, format: str | None = None) -> int:
-    """Write examples; what a format cannot hold is refused with a sentence, never left out in silence.
+    """Write examples; what a format cannot hold is refused with a sentence, never dropped silently.
 
     Parameters
     ----------
     chunks : iterable of Chunk
         What `read` gives.
     target : path, "-" or binary file object
-        A name that ends with .gz or .zst is packed. A file appears whole or not at all.
+        A file whose name ends with .gz or .zst is compressed. A file appears whole or not at all.
     format : str, optional
-        One of `FORMATS` (folders are not written); told by the target's name if left out.
+        One of `FORMATS` (folders are not written); chosen by the target's name if left out.
 
     Returns
     -------
@@ -52,8 +51,7 @@ def write(chunks: Iterable[Chunk], target: str | os.PathLike[str] | BinaryIO, fo
         raise ValueError(f"the name {str(name)!r} does not say which format to write; give one of {known}.")
     if not check_format(format).writes:
         raise ValueError(f"{format} can be read, not written; write one of {known}.")
-    module, function = FORMATS[format].writes.split(".")
-    writer = getattr(import_module(f"hinged.io.examples.writers.{module}"), function)
+    writer = function_named(FORMATS[format].writes, str(name))
     written = 0
 
     def counted() -> Iterator[Chunk]:
@@ -81,14 +79,8 @@ def _opened(target: Any) -> Iterator[BinaryIO]:
             raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in; make it first.")
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder; name a file to write.")
-        sweep_beside(path)
-        temporary = name_beside(path)
-        try:
-            with naming(path), open(temporary, "xb") as file, _packing(file, path.suffix.lower()) as inner:
-                yield inner
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with open_atomically(path) as file, _packing(file, path.suffix.lower()) as inner:
+            yield inner
 
 
 def _packing(file: BinaryIO, suffix: str) -> Any:

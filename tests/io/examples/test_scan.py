@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hinged.io.examples.spans import utf8_faults
+from hinged.io.examples.scan import utf8_faults
 
 #: Sound characters of each length, and what looks like one: cut short, overlong, a surrogate, too high, no beginning.
 GOOD = (b"a", b"\xc3\xa9", b"\xe2\x82\xac", b"\xf0\x9f\x98\x80", b"x" * 70, b"\n", b"\xdf\xbf", b"\xf4\x8f\xbf\xbf")

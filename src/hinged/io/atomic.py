@@ -1,0 +1,103 @@
+"""Files that appear whole or not at all: written under a hidden name beside the target, then renamed."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = ["naming", "open_atomically"]
+
+STALE = 60.0  # seconds since the last write; a process number may come from another machine, or be in use again
+
+
+@contextmanager
+def open_atomically(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
+    """Open a file that becomes `path` when the block ends without an error.
+
+    With `durable`, it is flushed to the disk, and keeps the permissions of the file that it replaces. Files that
+    killed programs left behind are removed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open_atomically(Path(folder, "a")) as file:
+    ...         written = file.write(b"whole"), os.path.exists(Path(folder, "a"))
+    ...     print(written, Path(folder, "a").read_bytes())
+    (5, False) b'whole'
+    """
+    _remove_leftovers(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    mode = stat.S_IMODE(path.stat().st_mode) if durable and path.exists() else None
+    try:
+        with naming(path), open(temporary, "xb", opener=_private if mode is not None else None) as file:
+            yield file
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        if mode is not None:
+            os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    if durable and hasattr(os, "O_DIRECTORY"):  # the rename itself reaches the disk too
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Add the file's name to errors of the operating system that have none, such as a full disk's.
+
+    Examples
+    --------
+    >>> with naming("a.hinged"):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+    OSError: [Errno 28] No space left on device: 'a.hinged'
+    """
+    try:
+        yield
+    except OSError as problem:
+        if problem.filename is None and problem.errno is not None and not isinstance(problem, BrokenPipeError):
+            problem.filename = os.fspath(path)
+        raise
+
+
+def _private(name: str, flags: int) -> int:
+    return os.open(name, flags, 0o600)
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove temporary files of `path` whose program no longer runs and that were not written to for a minute."""
+    ours = re.compile(rf"\.{re.escape(path.name)}\.([1-9][0-9]*)\.[0-9a-f]{{8}}")
+    with suppress(OSError):  # a folder that cannot be listed, a file that another program removed
+        for found in os.scandir(path.parent):
+            match = ours.fullmatch(found.name)
+            if match is None or not found.is_file(follow_symlinks=False) or _runs(int(match[1])):
+                continue
+            if time.time() - found.stat(follow_symlinks=False).st_mtime > STALE:
+                os.unlink(found.path)
+
+
+def _runs(process: int) -> bool:
+    """Return True if a process with that number runs, or if this cannot be known."""
+    if os.name == "nt":  # signal 0 would end the process there
+        return process == os.getpid()
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True

@@ -1,1 +1,0 @@
-"""Examples to files, a module for each kind of content."""
