@@ -69,11 +69,11 @@ test: $(VENV)/.installed ## the whole suite: compiled, bounds-checked, uncompile
 BOUNDS := NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_CACHE_DIR=$(CACHE)-bounds $(BIN)/python -m pytest
 
 test-bounds-labels:
-	$(BOUNDS) tests/loops/test_named.py tests/test_theorems.py
+	$(BOUNDS) tests/test_theorems.py
 	$(BOUNDS) tests/estimators/test_concurrency.py -k "not dicts"
 
 test-bounds-others:
-	$(BOUNDS) --ignore=tests/loops/test_compile_once.py --ignore=tests/loops/test_named.py tests/loops tests/text tests/io/examples/test_against_twins.py tests/io/examples/test_chunks.py
+	$(BOUNDS) --ignore=tests/loops/test_compile_once.py tests/loops tests/text tests/io/examples/test_against_twins.py tests/io/examples/test_chunks.py
 
 # Only compiled loops run beside each other, so readers beside a writer are left to the compiled runs. What follows
 # the guide to adding a rule runs its processes uncompiled either way.
