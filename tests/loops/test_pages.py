@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hinged.loops.memory import LARGE_PAGE, Paged, zeros
-from hinged.loops.pages import PAGE, SEGMENT, add_means, add_scores, add_to, gather, has_room, narrow_page, put, segment
+from hinged.loops.memory import Paged
+from hinged.loops.pages import PAGE, SEGMENT, add_means, add_scores, add_to, gather, has_room, narrow_page, put
+from hinged.native.memory import LARGE_PAGE, segment, zeros
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hinged.io.bits import BLOCK, eight_bytes, equal_bytes, fetch, lowest_bit
-from hinged.loops.memory import zeros
-from hinged.loops.pages import borrowed, segment
 from hinged.loops.rows import Rows
+from hinged.native import BLOCK, borrowed, eight_bytes, equal_bytes, fetch, lowest_bit, segment, zeros
 from hinged.text.characters import plain_table
 from hinged.text.cutting import AHEAD, cut, write_places
 from hinged.text.rows import BINARY, Documents, Space, hash_start, rows_of_named, tags_of_fields
@@ -94,13 +92,13 @@ def _hash_missed(words: Any, state: Any, here: int, begins: Any, ends: Any, miss
     for j in range(n):
         w = missed[j]
         hashes[j] = finish_hash(continue_hash(state, here + begins[w], ends[w] - begins[w], arena))
-        fetch(table.ctypes.data + 8 * np.int64(hashes[j] & mask))
+        fetch(table.ctypes.data + 8 * np.int64(hashes[j] & mask), 8)
     for j in range(n):
-        fetch(places.ctypes.data + 8 * np.int64(table[hashes[j] & mask] & LOW))
+        fetch(places.ctypes.data + 8 * np.int64(table[hashes[j] & mask] & LOW), 8)
     for j in range(n):
         p = table[hashes[j] & mask] & LOW
         if p > 0:
-            fetch(arena.ctypes.data + places[p - ONE])
+            fetch(arena.ctypes.data + places[p - ONE], 8)
 
 
 @njit(cache=True)
@@ -156,7 +154,7 @@ def _enter_words(
         if size <= LONGEST_KEY and here + begins[w] < limit:
             x, y = _key(here + begins[w], size)
             hashes[w] = _slot(x, y, seen)
-            fetch(seen.ctypes.data + 8 * np.int64(hashes[w]))
+            fetch(seen.ctypes.data + 8 * np.int64(hashes[w]), 8)
     for w in range(np.uint64(n_words)):
         size = ends[w] - begins[w]
         if size <= LONGEST_KEY and here + begins[w] < limit:

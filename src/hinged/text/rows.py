@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 
 from hinged.loops.hearing import pieces
-from hinged.loops.pages import borrowed
 from hinged.loops.rows import Rows
+from hinged.native import borrowed
 from hinged.text.characters import plain_table
 from hinged.text.tokens import Grams, continue_hash, finish_hash, spans_of_words, write_words
 from hinged.text.words import COLON, WordList, add_in, find_in, has_room_in

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from hinged.io.utf8 import decode, encode
-from hinged.loops.pages import segment
+from hinged.native import segment
 from hinged.text.characters import FIRST_BEYOND
 
 __all__ = ["Grams", "continue_hash", "finish_hash", "spans_of_words", "write_words"]

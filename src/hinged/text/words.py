@@ -10,8 +10,7 @@ import numpy as np
 from numba import njit
 
 from hinged.io.examples.memory import Memory
-from hinged.loops.memory import empty, zeros
-from hinged.loops.pages import segment
+from hinged.native import empty, segment, zeros
 
 __all__ = ["WordList", "WordStore", "add_in", "add_word", "find_in", "find_word", "has_room_in"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hinged.io.bits import BLOCK, equal_bytes, lowest_bit
 from hinged.io.examples.numbers import DOT, EXACT, HIGH, LEAST, ZERO, read_number
+from hinged.native import BLOCK, equal_bytes, lowest_bit
 
 __all__ = ["Marks", "read_word"]
 

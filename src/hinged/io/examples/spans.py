@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hinged.io.bits import BLOCK, lowest_bit, wide_bytes
 from hinged.io.examples.errors import BadLine
 from hinged.io.utf8 import decode
+from hinged.native import BLOCK, lowest_bit, wide_bytes
 
 __all__ = ["blank_out_bad_utf8", "count_lines", "strings_of", "utf8_faults"]
 
