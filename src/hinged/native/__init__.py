@@ -10,7 +10,7 @@ from typing import Any
 from numba import config  # type: ignore[attr-defined]
 
 from hinged.native import instructions, plain
-from hinged.native.memory import borrowed, empty, segment, zeros
+from hinged.native.memory import borrowed, segment
 
 PLAIN = bool(config.DISABLE_JIT) or os.environ.get("HINGED_PLAIN", "0") not in ("", "0")  # type: ignore[attr-defined]
 BLOCK = 64  # bytes that the functions on blocks read at once
@@ -34,7 +34,6 @@ __all__ = [
     "copy_block",
     "count_bits",
     "eight_bytes",
-    "empty",
     "equal_bytes",
     "fetch",
     "lowest_bit",
@@ -43,5 +42,4 @@ __all__ = [
     "sum_rows",
     "wide_bytes",
     "word_bytes",
-    "zeros",
 ]

@@ -1,4 +1,4 @@
-"""Arrays on memory given by its address, and on large pages of the operating system."""
+"""Arrays on memory given by its address."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import numpy as np
 from numba import carray, config, njit, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 
-__all__ = ["LARGE_PAGE", "borrowed", "empty", "segment", "zeros"]
-
-LARGE_PAGE = 1 << 21  # bytes that the operating system may map at once
+__all__ = ["borrowed", "segment"]
 
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
@@ -47,25 +45,3 @@ else:
         an atomic operation, for which the processor finishes all that it has begun.
         """
         return carray(_pointer(array.ctypes.data, array), array.shape)  # type: ignore[call-arg]
-
-
-def empty(n: int, dtype: Any) -> np.ndarray:
-    """Return an array of `n` values, on a large page if they fill half of one.
-
-    The first use of a page stops the program for a while whatever the size of the page; an ordinary one is 4 KB.
-    """
-    size = n * np.dtype(dtype).itemsize
-    if 2 * size < LARGE_PAGE:
-        return np.empty(n, dtype)
-    whole = np.empty(max(size, LARGE_PAGE) + LARGE_PAGE, np.uint8)  # NumPy asks for large pages from two of them on
-    start = -whole.ctypes.data % LARGE_PAGE
-    return whole[start : start + size].view(dtype)
-
-
-def zeros(n: int, dtype: Any) -> np.ndarray:
-    """Return an array of `n` zeros, on a large page if they fill half of one."""
-    if 2 * n * np.dtype(dtype).itemsize < LARGE_PAGE:
-        return np.zeros(n, dtype)
-    room = empty(n, dtype)
-    room[:] = 0
-    return room

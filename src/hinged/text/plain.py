@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from hinged.loops.rows import Rows
-from hinged.native import BLOCK, borrowed, eight_bytes, equal_bytes, fetch, lowest_bit, segment, zeros
+from hinged.native import BLOCK, borrowed, eight_bytes, equal_bytes, fetch, lowest_bit, segment
 from hinged.text.characters import plain_table
 from hinged.text.cutting import AHEAD, cut, write_places
 from hinged.text.rows import BINARY, Documents, Space, hash_start, rows_of_named, tags_of_fields
@@ -288,7 +288,7 @@ def _scratch(had: Scratch | None, longest: int, words: int) -> Scratch:
         "table": (1 << max(3, (2 * most).bit_length()), np.uint64),
     }
     short = sizes if had is None else {name: size for name, size in sizes.items() if len(getattr(had, name)) < size[0]}
-    new = {name: zeros(*size) for name, size in short.items()}
+    new = {name: np.zeros(*size) for name, size in short.items()}
     return Scratch(**new) if had is None else had._replace(**new)
 
 
