@@ -69,16 +69,16 @@ test: $(VENV)/.installed ## the whole suite: compiled, bounds-checked, uncompile
 BOUNDS := NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_CACHE_DIR=$(CACHE)-bounds $(BIN)/python -m pytest
 
 test-bounds-labels:
-	$(BOUNDS) tests/loops/test_named.py tests/test_theorems.py
+	$(BOUNDS) tests/test_theorems.py
 	$(BOUNDS) tests/estimators/test_concurrency.py -k "not dicts"
 
 test-bounds-others:
-	$(BOUNDS) --ignore=tests/loops/test_compile_once.py --ignore=tests/loops/test_named.py tests/loops tests/text tests/io/examples/test_against_twins.py tests/io/examples/test_chunks.py
+	$(BOUNDS) --ignore=tests/loops/test_compile_once.py tests/native tests/loops tests/text tests/io/examples/test_against_twins.py tests/io/examples/test_chunks.py
 
 # Only compiled loops run beside each other, so readers beside a writer are left to the compiled runs. What follows
 # the guide to adding a rule runs its processes uncompiled either way.
 test-uncompiled:
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -k "not beside_a_writer" --ignore=tests/loops/test_compile_once.py --ignore=tests/rules/test_adding_a_rule.py tests/loops tests/rules tests/sharing tests/text
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -k "not beside_a_writer" --ignore=tests/loops/test_compile_once.py --ignore=tests/rules/test_adding_a_rule.py tests/native tests/loops tests/rules tests/sharing tests/text
 
 # Golden streams, where they lie beside the checkout.
 test-vectors:
@@ -94,7 +94,7 @@ test-oldest: ## commands, examples and estimators with the oldest packages that 
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable ".[all]"
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python "pytest>=8.2" "hypothesis>=6.100" "polars>=1.0"
 	NUMBA_DISABLE_JIT=1 $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/cli/test_options.py tests/cli/test_learn.py src/hinged/cli src/hinged/io src/hinged/server src/hinged/mail src/hinged/evaluate src/hinged/files
-	NUMBA_CACHE_DIR=$(CACHE)-oldest $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider src/hinged/estimators
+	NUMBA_CACHE_DIR=$(CACHE)-oldest $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/native src/hinged/estimators
 
 test-long: install system-packages ## more random streams, kills and damaged files; about an hour
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 --dist worksteal tests

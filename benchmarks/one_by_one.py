@@ -13,7 +13,7 @@ from benchmarks.timing import Contender, race
 SEED = 3
 N_LABELS = 20
 C = 1.0
-BAR = 20.0
+BAR = 15.0
 
 
 def run(quick: bool) -> Report:

@@ -19,6 +19,7 @@ import hinged
 ROOT = Path(hinged.__file__).parent
 #: From the bottom up. A module imports from folders below its own, and from its own folder.
 LEVELS = (
+    ("native",),
     ("rules", "tasks", "sharing", "geometry"),
     ("mercer",),
     ("loops", "io"),

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hinged.loops.memory import LARGE_PAGE, Paged, zeros
-from hinged.loops.pages import PAGE, SEGMENT, add_means, add_scores, add_to, gather, has_room, narrow_page, put, segment
+from hinged.loops.memory import Paged
+from hinged.loops.pages import PAGE, SEGMENT, add_means, add_scores, add_to, gather, has_room, narrow_page, put
+from hinged.native import segment
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -313,13 +314,3 @@ def test_memory_follows_what_was_learnt():
         put(paged.store, f, 0, 0, 1.0)
     tables = paged.store.slots.nbytes + paged.store.owners.nbytes + paged.store.table.nbytes
     assert paged.nbytes() - tables < 20_000_000
-
-
-@pytest.mark.parametrize("n", [0, 1, LARGE_PAGE // 16 - 1, LARGE_PAGE // 16, LARGE_PAGE // 8, LARGE_PAGE // 2 + 5])
-def test_zeros_are_zeros_also_where_memory_was_used_before(n):
-    for _ in range(3):
-        array = zeros(n, np.uint64)
-        assert (array.shape, array.dtype) == ((n,), np.uint64)
-        assert not array.any()
-        assert 16 * n < LARGE_PAGE or array.ctypes.data % LARGE_PAGE == 0
-        array[:] = 7

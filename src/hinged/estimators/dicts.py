@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from itertools import repeat
+from itertools import count
 from numbers import Real
 from threading import Lock
 from typing import Any
@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from hinged.estimators.inputs import WIDEST, check_finite
-from hinged.loops.named import NameTable, can_read
 from hinged.loops.rows import Rows, usual_square
 
 __all__ = ["BEYOND", "FeatureNames", "as_batch", "as_dict_rows", "is_dicts", "one_dict_row"]
 
-COMPILED = can_read()
-#: First column of names that a reader asks about and nobody has learnt: no store ever has it.
+#: First column of unknown names in a row that is only predicted; no model has a weight there.
 BEYOND = 1 << 30
+#: Types of values that `one_dict_row` converts without a closer look.
+NUMBERS = frozenset((float, int, bool, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")))
 
 
 def is_dicts(X: Any) -> bool:
@@ -44,10 +44,9 @@ class FeatureNames:
         self.listed: list[Hashable] = list(names)
         self._lock = Lock()
         self._column: dict[Hashable, int] = {}
-        self._table, self._is_plain = NameTable(), COMPILED
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FeatureNames, (self.listed,)  # the table knows names by where they lie
+        return FeatureNames, (self.listed,)  # a lock cannot be copied
 
     @property
     def column(self) -> dict[Hashable, int]:
@@ -57,14 +56,6 @@ class FeatureNames:
                 known, n = len(self._column), len(self.listed)
                 self._column.update(zip(self.listed[known:n], range(known, n), strict=True))
         return self._column
-
-    def table(self) -> NameTable | None:
-        """The same for compiled code; None where it cannot read such names."""
-        table = self._table
-        if table.n < len(self.listed) and self._is_plain:
-            with self._lock:  # readers may come here together
-                self._is_plain = table.enter(self.listed[table.n :])
-        return table if self._is_plain else None
 
     def extend(self, names: Sequence[Hashable]) -> None:
         """Give new names their columns."""
@@ -119,41 +110,40 @@ def as_dict_rows(
 def one_dict_row(
     x: dict, names: FeatureNames, dtype: np.dtype, whole: bool, first: int | None = None
 ) -> tuple[Rows, list[Hashable]] | None:
-    """One row of plain numbers, quickly, and the names not met before; None where it needs a closer look.
+    """Convert one dict of numbers quickly; return the row and its new names, or None if it needs a closer look.
 
-    Such names are left out unless the row shall be `whole`; they get the next columns, or those from `first` on, and
-    need not be listed then.
+    Unknown names are left out unless the row shall be `whole`. Then they come last, in their order; they get the next
+    columns and are returned, or they get the columns from `first` on and are not returned.
+
+    Examples
+    --------
+    >>> rows, new = one_dict_row({"a": 1, "new": 2.5, "b": 0.5}, FeatureNames("ba"), np.dtype(np.float64), whole=True)
+    >>> rows.indices.tolist(), rows.data.tolist(), new
+    ([0, 1, 2], [0.5, 1.0, 2.5], ['new'])
     """
-    table = names.table()
-    found = None if table is None else table.read(x, dtype, whole, first)
-    if found is None:
-        found = _read(x, names.column, dtype, whole, first)
-        if found is None:
-            return None
-    columns, data, new = found
-    return Rows(np.array([0, len(columns)]), columns, data), new
-
-
-def _read(
-    x: dict, column: dict[Hashable, int], dtype: np.dtype, whole: bool, first: int | None = None
-) -> tuple[np.ndarray, np.ndarray, list[Hashable]] | None:
-    """The same as a table's `read`, for whatever names and numbers."""
-    keys, values = list(x), list(x.values())
+    if not NUMBERS.issuperset(map(type, x.values())):
+        return None
+    column, n = names.column, len(x)
     try:
-        data = np.array(values) if values else np.zeros(0)
-    except ValueError:
+        values = np.fromiter(x.values(), np.float64, n)
+    except OverflowError:  # a whole number that is too large for a float
         return None
-    if data.dtype.kind not in "fiub" or data.ndim != 1:  # strings, large numbers, arrays
+    if not values.dot(values) < usual_square(dtype):  # NaN, infinity or a value that is too large
         return None
-    data = data.astype(np.float64, copy=False)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not float(data.dot(data)) < usual_square(dtype):
-            return None
-    columns = np.fromiter(map(column.get, keys, repeat(-1)), np.int32, len(keys))
-    new = np.flatnonzero(columns < 0)
-    columns[new] = np.arange(len(new)) + (len(column) if first is None else first)
-    order = columns.argsort()[: len(keys) if whole else len(keys) - len(new)]
-    return columns[order], data[order].astype(dtype, copy=False), [keys[i] for i in new.tolist()] if whole else []
+    beyond = len(column) if first is None else first
+    columns = np.fromiter(map(column.get, x, count(beyond)), np.int32, n)
+    order = columns.argsort()
+    columns, data = columns[order], values[order].astype(dtype, copy=False)
+    known, new = n, []
+    if n and columns[-1] >= beyond:
+        known = int(columns.searchsorted(beyond))
+        columns[known:] = np.arange(beyond, beyond + n - known)
+        if whole and first is None:
+            listed = list(x)
+            new = [listed[i] for i in order[known:].tolist()]
+    if not whole:
+        columns, data = columns[:known], data[:known]
+    return Rows(np.array([0, len(columns)]), columns, data), new
 
 
 def _float(value: Any, name: Hashable) -> float:

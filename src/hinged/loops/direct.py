@@ -1,7 +1,4 @@
-"""Calling a compiled loop without Numba's look at the type of every argument, which costs more than a short row.
-
-Only for calls whose arguments were made here and are always of the same types; anything else goes the usual way.
-"""
+"""Calls of compiled loops that skip Numba's check of every argument's type, which takes longer than a short row."""
 
 from __future__ import annotations
 
@@ -14,14 +11,14 @@ __all__ = ["Direct"]
 
 
 class Direct:
-    """A compiled function, with the machine code of each kind of call kept at hand."""
+    """A compiled function whose machine code is looked up by one key instead of by the types of all arguments."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
         self.entries: dict[Hashable, Callable[..., Any]] = {}
 
     def __call__(self, kind: Hashable, *args: Any) -> Any:
-        """Call it; `kind` names the arguments' types."""
+        """Call it; calls with the same `kind` must have arguments of the same types."""
         entry = self.entries.get(kind)
         if entry is None:
             entry = self.function

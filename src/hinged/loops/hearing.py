@@ -1,7 +1,7 @@
-"""Signals while a model learns: work is cut into short pieces, and what a signal raises is raised between two of them.
+"""Signals while a model learns: handlers run between two rounds, where all counts of the model agree.
 
-Python calls a signal's handler between any two of its own instructions, but not inside a compiled loop. So a loop runs
-for a fraction of a second at a time, and handlers wait until a model is between two rounds, where all its counts agree.
+Python calls a signal's handler between any two of its own instructions, but not inside a compiled loop. So work is cut
+into pieces of a fraction of a second, and handlers are deferred until a piece ends.
 """
 
 from __future__ import annotations
@@ -17,21 +17,16 @@ import numpy as np
 
 __all__ = ["BetweenRounds", "Stopped", "apart", "compiling", "hear", "pieces", "unless_stopped"]
 
-#: A piece should take so many seconds: short enough to stop soon, long enough to lose nothing by it.
-SECONDS = 0.1
-#: Operations of the first piece, before anything is known of their speed.
-FIRST = 1 << 22
-#: The next piece is at most so many times as large as the last one.
-FASTER = 4
-#: A single row of more operations than this runs in a thread of its own, so that signals are heard meanwhile.
-LONG = 1 << 27
-#: How often a thread is asked whether it is done, in seconds.
-TICK = 0.05
+SECONDS = 0.1  # that a piece should take: short enough to stop soon, long enough that cutting costs nothing
+FIRST = 1 << 22  # operations of the first piece, before the speed is known
+FASTER = 4  # the next piece is at most this many times as large as the last one
+LONG = 1 << 27  # operations from which a single row runs in its own thread, so that signals are handled meanwhile
+TICK = 0.05  # seconds between two looks at that thread
 
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2")
 HEEDED = tuple(int(getattr(signal, name)) for name in NAMES if hasattr(signal, name))
 
-try:  # as `signal` has them, without its search for the names of handlers: that takes as long as learning a row
+try:  # the same functions without the conversion of handlers to enums, which takes as long as learning a row
     from _signal import getsignal as get_handler  # type: ignore[import-not-found]
     from _signal import signal as set_handler
 except ImportError:  # not CPython
@@ -46,10 +41,9 @@ class Stopped(BaseException):
 
 
 class BetweenRounds:
-    """While open in the main thread, handlers of signals are called by `hear` alone, and at the end.
+    """Context manager that defers signal handlers in the main thread: `hear` calls them, and the end of the block.
 
-    Numba compiles a loop before its first round, for up to a minute. Nothing is being learnt then, so handlers are
-    called at once.
+    While Numba compiles a loop, which takes up to a minute and changes no model, handlers are called at once.
     """
 
     def __init__(self) -> None:
@@ -74,7 +68,7 @@ class BetweenRounds:
         global _open
         if _open is not self:
             return
-        if raised is not None and raised is self._raised:  # it was called while compiling, and this is what it raised
+        if raised is not None and raised is self._raised:  # the handler has run, while Numba compiled
             self._came.clear()
         for number, handler in self._before.items():
             set_handler(number, handler)
@@ -83,11 +77,11 @@ class BetweenRounds:
 
     @property
     def called(self) -> bool:
-        """Whether a signal waits to be handled."""
+        """True if a signal waits to be handled."""
         return bool(self._came)
 
     def call(self) -> None:
-        """Call the handlers of the signals that came."""
+        """Call the handlers of the signals received so far."""
         while self._came:
             number, frame = self._came.pop(0)
             self._before[number](number, frame)
@@ -97,14 +91,14 @@ class BetweenRounds:
         if compiling(frame):
             try:
                 self.call()
-            except BaseException as raised:  # some callbacks of the compiler swallow it: then it is heard later
+            except BaseException as raised:  # some callbacks of the compiler swallow it: then it is raised again later
                 self._raised = raised
                 self._came.append((number, frame))
                 raise
 
 
 def compiling(frame: FrameType | None) -> bool:
-    """Whether a signal came while Numba was compiling or loading a loop: nothing is being learnt then."""
+    """Return True if a signal arrived while Numba was compiling or loading a loop, when no model changes."""
     while frame is not None:
         if str(frame.f_globals.get("__name__", "")).startswith("numba."):
             return True
@@ -113,7 +107,7 @@ def compiling(frame: FrameType | None) -> bool:
 
 
 def hear() -> None:
-    """Between two rounds: handle the signals that came. What their handlers raise is raised here."""
+    """Call the deferred handlers, between two rounds; what they raise is raised here."""
     if _called():
         _open.call()  # type: ignore[union-attr]
 
@@ -126,18 +120,18 @@ def _called() -> bool:
 def pieces(
     ends: np.ndarray | range, per_value: float = 1.0, delay: int = 0, advance: Callable[[int], None] | None = None
 ) -> Iterator[slice]:
-    """Cut rows into pieces that take a fraction of a second each; signals are heard between them.
+    """Cut rows into pieces that take a fraction of a second each; handle signals between them.
 
     Parameters
     ----------
     ends : int array (rows + 1,)
-        Where each row's values begin, and where the last one's end.
+        Where each row's values begin, and where those of the last one end.
     per_value : float
-        Operations that a value takes, roughly; only the first piece goes by it.
+        Estimated operations for each value; sets the size of the first piece only.
     delay : int
-        Each row is judged when it comes and learnt so many steps later, which makes that many steps more than rows.
+        Rows are learnt this many steps after they were predicted, so there are `delay` more steps than rows.
     advance : function, optional
-        Told after each piece how many rows are done, 200 times or more.
+        Called after each piece with the number of rows done, at least 200 times in all.
 
     Examples
     --------
@@ -147,7 +141,7 @@ def pieces(
     ends = np.arange(ends.start, ends.stop, ends.step) if isinstance(ends, range) else ends
     rows = len(ends) - 1
     n, start, room = rows + delay, 0, FIRST / max(1.0, per_value)
-    if n <= 1:  # how streams come
+    if n <= 1:  # one row at a time, as in a stream
         yield slice(0, n)
         if advance is not None:
             advance(n)
@@ -169,7 +163,7 @@ def pieces(
 
 
 def unless_stopped(n: int, going: Callable[[], bool]) -> Callable[[int], None] | None:
-    """For `advance` in a call on one long row: give that row up where a signal came and `going` says False since."""
+    """Return an `advance` that abandons a single long row once `going()` is False; None for several rows."""
 
     def advance(done: int) -> None:
         if not done and not going():
@@ -179,9 +173,9 @@ def unless_stopped(n: int, going: Callable[[], bool]) -> Callable[[int], None] |
 
 
 def apart(function: Any, arguments: tuple[Any, ...], stop: np.ndarray) -> None:
-    """Call a compiled function that may take long; `stop[0]` is set once a signal came, and it returns soon after.
+    """Call a slow compiled function in a thread, because the main one handles no signals while it runs compiled code.
 
-    It runs in a thread of its own, because the main one handles signals only while it runs no compiled code.
+    A signal sets `stop[0]`, after which the function must return soon.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(function, "compile"):
         function(*arguments)

@@ -1,7 +1,8 @@
-"""The Python side of a store: it makes pages, widens them one at a time, and hands them to readers safely."""
+"""Paged stores on the Python side: they make pages, widen them one at a time, and let readers go on meanwhile."""
 
 from __future__ import annotations
 
+from itertools import count, takewhile
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,18 @@ from numba import njit
 
 from hinged.loops.pages import PAGE, SEGMENT, Store, gather, put
 
-__all__ = ["Paged", "empty", "longer", "zeros"]
+__all__ = ["Paged", "longer"]
 
-LARGE_PAGE = 1 << 21  # bytes; the operating system may map such pieces in one go
-MANY = 1 << 20  # values learnt at once that will fill large pages
+LINE = 64  # bytes in a cache line
+AT_ONCE = 1 << 23  # bytes of pages to make at a time in a store that is no longer small
+MANY = 1 << 20  # values learnt at once that will fill so many
 
 
 class Paged:
     """Paged storage that grows with the features and columns that are learnt.
 
-    `view` is one tuple (store, pages), replaced whole when anything grows: a reader that took it keeps valid memory,
-    whatever the writer does next.
+    `view` is one tuple (store, pages), replaced as a whole when anything grows: a reader that took it keeps its
+    memory whatever the writer does next.
 
     Parameters
     ----------
@@ -48,10 +50,10 @@ class Paged:
         return self.view[0]
 
     def fit_to(self, features: int, columns: int) -> None:
-        """Make the tables wide enough for so many features and columns; no page is made yet."""
+        """Make the tables wide enough for this many features and columns; make no page yet."""
         store, pages = self.view
         if features > store.slots.shape[0]:
-            store.used[4] = 0  # from now on features come in the order in which they are learnt
+            store.used[4] = 0  # from now on features get their blocks in the order in which they are learnt
             store = store._replace(slots=longer(store.slots, features))
         segments = -(-columns // SEGMENT)
         if segments > store.table.shape[1]:
@@ -61,10 +63,10 @@ class Paged:
         self.view = (store, pages)
 
     def make_room(self, slots: int, blocks: int, columns: int, values: int = 0, in_order: bool = False) -> None:
-        """Make sure that so many new slots and blocks can be claimed; `values` is how many are being learnt at once.
+        """Make sure that this many new slots and blocks can be claimed; `values` is how many are being learnt at once.
 
-        With `in_order`, a new store of one segment gives all features their places, where these take no more room than
-        the values do with their columns (8 bytes each, or more).
+        With `in_order`, a new store of one segment gives all features their blocks at once if that takes no more memory
+        than the values being learnt with their columns (8 bytes each, or more).
         """
         store, pages = self.view
         stride = self._stride(columns)
@@ -104,7 +106,7 @@ class Paged:
         self._publish(store, (*pages[:page], after, *pages[page + 1 :]), strides, page)
 
     def rows(self, columns: int, rounds: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """The learnt features and their values, (features,) and (features, columns); after `rounds`, the mean ones."""
+        """Return the learnt features and their values (features, columns): after `rounds` rounds, the mean values."""
         store, owners = self.store, self.learnt()
         out = np.zeros((len(owners), columns), store.like.dtype)
         _gather_all(store, owners, columns, 0, out)
@@ -115,7 +117,7 @@ class Paged:
         return owners, out
 
     def learnt(self) -> np.ndarray:
-        """The features that were learnt; of those that got their places before, the ones with a value that is not 0."""
+        """Return the learnt features; if all got blocks in advance, those with a value other than 0."""
         store, pages = self.view
         owners = store.owners[1 : int(store.used[0]) + 1].astype(np.int64)
         if not self.placed_all or not pages:
@@ -124,25 +126,25 @@ class Paged:
         return owners[filled[store.table[store.slots[owners]]].any(axis=1)]
 
     def moved(self, onto: np.ndarray, columns: int) -> Paged:
-        """A new store in which column c is added to column onto[c] (dropped where that is -1)."""
+        """Return a new store in which column c is added to column onto[c], or dropped if that is -1."""
         store, _pages = self.view
         new = Paged(store.like.dtype, store.depth, self.least)
         new.fit_to(store.slots.shape[0], max(columns, 1))
         n = int(store.used[0])
-        for first in range(0, n, PAGE):  # a page's worth at a time: the copy never needs much more than itself
+        for first in range(0, n, PAGE):  # a page at a time, so that little memory is needed beyond the copy itself
             chunk = store.owners[first + 1 : min(first + PAGE, n) + 1].astype(np.int64)
             new.make_room(len(chunk), len(chunk) * new.store.table.shape[1], columns)
             _move_columns(store, new.store, chunk, onto)
         return new
 
     def copy(self) -> Paged:
-        """An independent copy."""
+        """Return an independent copy."""
         return Paged.from_arrays(self.arrays(), self.store.like.dtype, self.store.depth, self.least)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Everything that has to be kept, as plain arrays; pages are copied only where all features got a place.
+        """Return everything that has to be saved, as plain arrays.
 
-        Those that have nothing but their place are left out then.
+        Pages are copied only if all features got blocks in advance; features that were never learnt are then left out.
         """
         store, pages = self.view
         if self.placed_all:
@@ -161,8 +163,9 @@ class Paged:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray], dtype: Any, depth: int, least: int) -> Paged:
-        """The store that `arrays` described; the arrays are checked, because loops follow them, and copied."""
-        _check_arrays(arrays, np.dtype(dtype), depth)
+        """Return the store that `arrays` describes; they are copied, and checked because compiled loops follow them."""
+        pages_in = [arrays[name] for name in takewhile(arrays.__contains__, map("page{}".format, count()))]
+        _check_arrays(arrays, pages_in, np.dtype(dtype), depth)
         paged = cls(dtype, depth, least)
         paged.fit_to(int(arrays["features"][0]), arrays["table"].shape[1] * SEGMENT)
         n = len(arrays["owners"])
@@ -172,24 +175,20 @@ class Paged:
         store.slots[arrays["owners"]] = np.arange(1, n + 1)
         store.table[1 : n + 1] = arrays["table"]
         store.used[:2] = n, arrays["blocks"][0]
-        pages: list[np.ndarray] = []
-        strides: list[int] = []
-        while f"page{len(pages)}" in arrays:
-            values = arrays[f"page{len(pages)}"]
-            strides.append(values.shape[1] // depth)
-            (page,) = paged._pages(1, strides[-1])
+        strides = [values.shape[1] // depth for values in pages_in]
+        pages = tuple(paged._pages(1, stride)[0] for stride in strides)
+        for page, values in zip(pages, pages_in, strict=True):
             page[:] = values.ravel()
-            pages.append(page)
-        paged._publish(store, tuple(pages), np.array(strides, np.int64), 0)
+        paged._publish(store, pages, np.array(strides, np.int64), 0)
         return paged
 
     def nbytes(self) -> int:
-        """Bytes held by the pages and the tables that find them."""
+        """Return the bytes that the pages and their tables take."""
         store, pages = self.view
         return sum(array.nbytes for array in (*pages, store.slots, store.owners, store.table))
 
     def _place_all(self) -> None:
-        """Give every feature the block that follows the last one's: its weights can then be found without looking."""
+        """Give feature f block f + 1, so that its weights are found without the tables."""
         self.placed_all = True
         store, n = self.store, self.store.slots.shape[0]
         order = np.arange(1, n + 1, dtype=np.uint32)
@@ -203,51 +202,28 @@ class Paged:
         return min(stride, SEGMENT)
 
     def _more(self, n: int, stride: int, values: int) -> int:
-        """How many pages to add to `n`: thrice as many; from 4 on whole large pages, or a quarter (zeros are free)."""
+        """Return how many pages to add to `n`: three times as many at first, later a quarter (unused ones are free)."""
         size = PAGE * self.store.depth * stride * self.store.like.itemsize
-        return max(n // 4, 4 * LARGE_PAGE // size if n >= 4 or values > MANY else 3 * n)
+        return max(n // 4, AT_ONCE // size if n >= 4 or values > MANY else 3 * n)
 
     def _pages(self, n: int, stride: int) -> list[np.ndarray]:
-        """Zeros for `n` pages: one piece of memory, on a cache line, on a large page where it fills some."""
+        """Return `n` pages of zeros in one piece of memory that begins on a cache line."""
         store = self.store
         size = PAGE * store.depth * stride * store.like.itemsize
-        align = LARGE_PAGE if n * size >= 2 * LARGE_PAGE else 64
-        raw = np.zeros(n * size + align, np.uint8)  # what is never used is never touched
-        start = -raw.ctypes.data % align
+        raw = np.zeros(n * size + LINE, np.uint8)
+        start = -raw.ctypes.data % LINE
         return list(raw[start : start + n * size].view(store.like.dtype).reshape(n, -1))
 
     def _publish(self, store: Store, pages: tuple[np.ndarray, ...], stride: np.ndarray, first: int) -> None:
-        """Make pages known, of which those before `first` are where they were."""
+        """Replace the view by one with these pages, of which those before `first` have not moved."""
         used = store.used.copy()
         used[2:4] = stride.min(initial=SEGMENT), stride.max(initial=0)
         address = np.concatenate([store.address[:first], np.array([p.ctypes.data for p in pages[first:]], np.int64)])
         self.view = (store._replace(address=address, stride=stride.astype(np.int64), used=used), pages)
 
 
-def empty(n: int, dtype: Any) -> np.ndarray:
-    """Room for `n` values, on a large page where they fill half of one.
-
-    The first touch of a page stops the program for a while whatever the page's size, and a small one is 4 KB.
-    """
-    size = n * np.dtype(dtype).itemsize
-    if 2 * size < LARGE_PAGE:
-        return np.empty(n, dtype)
-    whole = np.empty(max(size, LARGE_PAGE) + LARGE_PAGE, np.uint8)  # NumPy asks for large pages from two of them on
-    start = -whole.ctypes.data % LARGE_PAGE
-    return whole[start : start + size].view(dtype)
-
-
-def zeros(n: int, dtype: Any) -> np.ndarray:
-    """The same, of zeros."""
-    if 2 * n * np.dtype(dtype).itemsize < LARGE_PAGE:
-        return np.zeros(n, dtype)
-    room = empty(n, dtype)
-    room[:] = 0
-    return room
-
-
 def longer(array: np.ndarray, n: int) -> np.ndarray:
-    """At least `n` values, zeros after the old ones; room for half as many again, so that single steps stay cheap."""
+    """Return at least `n` values: the old ones, then zeros; grow by half at least, so that single steps stay cheap."""
     if n <= len(array):
         return array
     more = np.zeros(max(n, len(array) + len(array) // 2), array.dtype)
@@ -255,12 +231,9 @@ def longer(array: np.ndarray, n: int) -> np.ndarray:
     return more
 
 
-def _check_arrays(arrays: dict[str, np.ndarray], dtype: np.dtype, depth: int) -> None:
+def _check_arrays(arrays: dict[str, np.ndarray], pages: list[np.ndarray], dtype: np.dtype, depth: int) -> None:
     """Refuse a description that points outside itself."""
     owners, table, blocks = arrays["owners"], arrays["table"], int(arrays["blocks"][0])
-    pages: list[np.ndarray] = []
-    while f"page{len(pages)}" in arrays:
-        pages.append(arrays[f"page{len(pages)}"])
     strides = [page.shape[1] // depth if page.ndim == 2 else 0 for page in pages]
     if any(
         page.dtype != dtype or page.shape != (PAGE, depth * stride) or stride not in (1, 2, 4, 8, 16, 32, 64)

@@ -12,12 +12,12 @@ Where more is learnt at once than all weights take, every feature gets its slot 
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import carray, config, njit, types  # type: ignore[attr-defined]
-from numba.extending import intrinsic
+from numba import njit
+
+from hinged.native import segment
 
 __all__ = [
     "PAGE",
@@ -26,7 +26,6 @@ __all__ = [
     "add_means",
     "add_scores",
     "add_to",
-    "borrowed",
     "claim",
     "gather",
     "has_room",
@@ -49,41 +48,6 @@ class Store(NamedTuple):
     used: np.ndarray  # int64 (5,): slots, blocks, strides of the narrowest page and the widest, features in order or 0
     like: np.ndarray  # empty, of the values' dtype
     depth: int
-
-
-if config.DISABLE_JIT:  # type: ignore[attr-defined]
-
-    def segment(address: int, n: int, like: Any) -> Any:
-        """The `n` values at an address, as an array on the memory itself."""
-        buffer = (ctypes.c_char * (int(n) * like.itemsize)).from_address(int(address))
-        return np.frombuffer(buffer, dtype=like.dtype)
-
-    def borrowed(array: Any) -> Any:
-        """The same array, in C order, without reference counts, for tight loops; its owner must outlive it."""
-        return segment(array.ctypes.data, array.size, array).reshape(array.shape)
-
-else:
-
-    @intrinsic
-    def _pointer(typing_context: Any, address: Any, like: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
-
-        return types.CPointer(like.dtype)(address, like), generate  # type: ignore[no-untyped-call]
-
-    @njit(cache=True)
-    def segment(address: int, n: int, like: Any) -> Any:
-        """The `n` values at an address, as an array on the memory itself."""
-        return carray(_pointer(address, like), (n,))  # type: ignore[call-arg]
-
-    @njit(cache=True)
-    def borrowed(array: Any) -> Any:
-        """The same array, in C order, without reference counts, for tight loops; its owner must outlive it.
-
-        Numba counts references wherever an array changes hands, also on its way into an inlined function, and each
-        count makes the processor finish all it has begun.
-        """
-        return carray(_pointer(array.ctypes.data, array), array.shape)  # type: ignore[call-arg]
 
 
 @njit(cache=True, inline="always")

@@ -28,9 +28,10 @@ from hinged.loops.ledger import (
     UPDATES,
     note_lead,
 )
-from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, borrowed, segment
-from hinged.loops.registers import fetch, move_pair, move_rows, rival_of, sum_rows
+from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT
 from hinged.loops.rows import make_unit, sum_of_squares
+from hinged.loops.weight_rows import move_pair, move_rows
+from hinged.native import borrowed, fetch, rival_of, segment, sum_rows
 from hinged.rules.combine import shares
 from hinged.rules.length import alone, softening
 from hinged.rules.optimal import by_sorting

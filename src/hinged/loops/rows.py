@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hinged.loops.registers import four_squares
-
 __all__ = [
     "Dense",
     "Rows",
@@ -32,6 +30,8 @@ LEAST_SQUARES = 1e-200  # a float64 sum of squares above it has all its digits
 LARGEST_VALUE = {"float64": 1e30, "float32": 1e10}
 # A sum of squares below these holds neither NaN nor infinity nor a value that is too large.
 USUAL_SQUARE, USUAL_SQUARE_SINGLE = 1e30, 1e20
+
+NONE, ONE, TWO, THREE, FOUR = map(np.uint64, range(5))
 
 
 def usual_square(dtype: np.dtype) -> float:
@@ -72,9 +72,16 @@ class Scaling(NamedTuple):
 @njit(cache=True, inline="always")
 def _squares(v: Any, n: int) -> float:
     """‖v‖² in four sums side by side (one alone would wait for itself at every step)."""
-    a, b, c, d = four_squares(v, n)
-    for j in range(n & ~3, n):
+    a = b = c = d = 0.0
+    j, whole = NONE, np.uint64(n & ~3)  # unsigned: the test for an index from the end would prevent SIMD code
+    while j < whole:
         a += np.float64(v[j]) * np.float64(v[j])
+        b += np.float64(v[j + ONE]) * np.float64(v[j + ONE])
+        c += np.float64(v[j + TWO]) * np.float64(v[j + TWO])
+        d += np.float64(v[j + THREE]) * np.float64(v[j + THREE])
+        j += FOUR
+    for i in range(n & ~3, n):
+        a += np.float64(v[i]) * np.float64(v[i])
     return (a + b) + (c + d)
 
 

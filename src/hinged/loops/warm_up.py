@@ -15,7 +15,6 @@ from hinged.loops.explain import row_contributions, shared_contributions
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import LABELS, lead_bin, new_ledger, note_rounds
 from hinged.loops.model import LabelModel
-from hinged.loops.named import NameTable, can_read
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.sequence import MAX_LOSS, PREDICTION, Wish
 from hinged.loops.steps import Setting
@@ -85,10 +84,6 @@ def _run_all(dtype: type, sharing: str, features: str | None) -> None:
         shared_contributions(rows, scaling, model._parts(labels, None), counts, 1, k, 0)
     model.with_labels(np.array([0, 0], np.int64), 1)
     lead_bin(0.5)
-    if can_read():
-        table = NameTable()
-        table.enter([str(i) for i in range(40)])
-        table.read({"1": 1.0}, np.dtype(dtype), whole=False)
 
 
 def _run_entropic() -> None:

@@ -17,11 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from hinged.io.bits import BLOCK, eight_bytes, equal_bytes, fetch, lowest_bit
 from hinged.io.examples.chunk import Named
-from hinged.loops.memory import zeros
-from hinged.loops.pages import borrowed, segment
 from hinged.loops.rows import Rows
+from hinged.native import BLOCK, borrowed, eight_bytes, equal_bytes, fetch, lowest_bit, segment
 from hinged.text.rows import BINARY, Documents, Space, fields_of, hash_start, rows_of_named
 from hinged.text.tokens import AHEAD, Words, alphabet, continue_hash, cut_ascii, finish_hash, write_places, write_words
 from hinged.text.words import Text, WordList, add_word, borrowed_store, find_word, has_room
@@ -113,13 +111,13 @@ def _hash_missed(words: Any, state: Any, cut: Any, missed: Any, n: Any, hashes: 
     for j in range(n):
         w = missed[j]
         hashes[j] = finish_hash(continue_hash(state, base + begins[w], ends[w] - begins[w], arena))
-        fetch(table.ctypes.data + 8 * np.int64(hashes[j] & mask))
+        fetch(table.ctypes.data + 8 * np.int64(hashes[j] & mask), 8)
     for j in range(n):
-        fetch(places.ctypes.data + 8 * np.int64(table[hashes[j] & mask] & LOW))
+        fetch(places.ctypes.data + 8 * np.int64(table[hashes[j] & mask] & LOW), 8)
     for j in range(n):
         p = table[hashes[j] & mask] & LOW
         if p > 0:
-            fetch(arena.ctypes.data + places[p - ONE])
+            fetch(arena.ctypes.data + places[p - ONE], 8)
 
 
 @njit(cache=True)
@@ -169,7 +167,7 @@ def _look_up_short_words(cut: Any, known: int, scratch: Any) -> Any:
         if size <= LONGEST_KEY and base + begins[w] < limit:
             x, y = _key(base + begins[w], size)
             slots[w] = _slot(x, y, seen)
-            fetch(seen.ctypes.data + 8 * np.int64(slots[w]))
+            fetch(seen.ctypes.data + 8 * np.int64(slots[w]), 8)
     for w in range(np.uint64(cut.size)):
         size = ends[w] - begins[w]
         if size <= LONGEST_KEY and base + begins[w] < limit:
@@ -316,7 +314,7 @@ def _scratch(had: Scratch | None, longest: int, words: int) -> Scratch:
         "table": (1 << max(3, (2 * most).bit_length()), np.uint64),
     }
     short = sizes if had is None else {name: size for name, size in sizes.items() if len(getattr(had, name)) < size[0]}
-    new = {name: zeros(*size) for name, size in short.items()}
+    new = {name: np.zeros(*size) for name, size in short.items()}
     return Scratch(**new) if had is None else had._replace(**new)
 
 

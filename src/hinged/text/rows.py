@@ -16,8 +16,8 @@ from numba import njit
 
 from hinged.io.examples.chunk import Named
 from hinged.loops.hearing import pieces
-from hinged.loops.pages import borrowed
 from hinged.loops.rows import Rows
+from hinged.native import borrowed
 from hinged.text.tokens import Grams, Words, alphabet, continue_hash, finish_hash, spans_of_words, write_words
 from hinged.text.words import COLON, Text, WordList, add_word, borrowed_store, find_word, has_room
 

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from hinged.io.bits import BLOCK, copied, count_bits, lowest_bit, wide_bytes, word_bytes
 from hinged.io.utf8 import decode, encode
-from hinged.loops.pages import borrowed, segment
+from hinged.native import BLOCK, borrowed, copy_block, count_bits, lowest_bit, segment, wide_bytes, word_bytes
 
 __all__ = [
     "AHEAD",
@@ -202,7 +201,7 @@ def cut_ascii(address: int, n: int, keep_case: bool, words: Any) -> Any:
         block = address + base if base + BLOCK <= n else here + base
         if wide_bytes(block) != 0:
             return -1
-        copied(block, here + base, not keep_case)
+        copy_block(block, here + base, not keep_case)
         inside = word_bytes(block)
         before = inside << ONE | carry
         carry = inside >> TOP

@@ -10,8 +10,7 @@ import numpy as np
 from numba import njit
 
 from hinged.io.examples.blocks import Memory
-from hinged.loops.memory import empty, zeros
-from hinged.loops.pages import borrowed, segment
+from hinged.native import borrowed, segment
 
 __all__ = ["Text", "WordList", "WordStore", "add_word", "borrowed_store", "find_word", "has_room"]
 
@@ -154,7 +153,7 @@ class WordList:
 
     def _without_spare(self) -> None:
         self.spare: dict[Any, Any] = {}  # working memory of loops, which may hold places of words
-        self.memory = Memory(lambda n: empty(n, np.uint8))  # for the rows they write
+        self.memory = Memory(lambda n: np.empty(n, np.uint8))  # for the rows they write
 
     def was_used(self) -> None:
         """Keep working memory only for the lists used last: a service may hold a thousand models, most of them idle."""
@@ -190,13 +189,13 @@ class WordList:
         n, filled = store.used.tolist()
         if n + words > len(store.hashes):
             capacity = 1 << max(5, (n + words - 1).bit_length())  # as many as the table may hold
-            table = zeros(2 * capacity, np.uint64)
+            table = np.zeros(2 * capacity, np.uint64)
             _enter_all(table, store.hashes, n)
-            hashes, ends = zeros(capacity, np.uint64), zeros(capacity + 1, np.int64)
+            hashes, ends = np.zeros(capacity, np.uint64), np.zeros(capacity + 1, np.int64)
             hashes[:n], ends[: n + 1] = store.hashes[:n], store.ends[: n + 1]
             store = store._replace(table=table, hashes=hashes, ends=ends)
         if filled + n_bytes > len(store.arena):
-            arena = zeros(max(filled + n_bytes, len(store.arena) + len(store.arena) // 2), np.uint8)
+            arena = np.zeros(max(filled + n_bytes, len(store.arena) + len(store.arena) // 2), np.uint8)
             arena[:filled] = store.arena[:filled]
             store = store._replace(arena=arena)
         self.store = store._replace(used=store.used.copy())

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from hinged.io.bits import BLOCK, equal_bytes, lowest_bit, wide_bytes
 from hinged.io.examples.chunk import BadLine, Bytes, Places, excerpt
 from hinged.io.utf8 import decode
+from hinged.native import BLOCK, equal_bytes, lowest_bit, wide_bytes
 
 __all__ = ["Marks", "blank_out_bad_utf8", "faults_as_errors", "not_utf8", "read_number", "strings_of", "utf8_faults"]
 

@@ -1,0 +1,177 @@
+"""Instructions and their plain twins give the same bits, and both what plain Python gives."""
+
+import os
+import string
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import config, njit
+
+from hinged.native import BLOCK, instructions, plain
+from hinged.native.memory import borrowed, segment
+
+ROOT = Path(__file__).resolve().parents[2]
+WORD = set((string.ascii_letters + string.digits + "_").encode())
+BLOCKS = st.one_of(
+    st.binary(min_size=BLOCK, max_size=BLOCK), st.just(bytes(range(BLOCK))), st.just((b"aZ_@[`{/:" * 8)[:BLOCK])
+)
+TWINS = pytest.mark.parametrize(
+    "kind", [plain] if config.DISABLE_JIT else [plain, instructions], ids=lambda m: m.__name__
+)
+
+
+class Compiled:
+    """The functions of a module, as compiled code calls them."""
+
+    def __init__(self, kind):
+        equal_bytes, wide_bytes, word_bytes, eight_bytes = (
+            kind.equal_bytes,
+            kind.wide_bytes,
+            kind.word_bytes,
+            kind.eight_bytes,
+        )
+        copy_block, sum_rows, rival_of, fetch = kind.copy_block, kind.sum_rows, kind.rival_of, kind.fetch
+        lowest_bit, count_bits = kind.lowest_bit, kind.count_bits
+
+        @njit
+        def masks(address, byte):
+            return equal_bytes(address, byte), wide_bytes(address), word_bytes(address), eight_bytes(address + 3)
+
+        @njit
+        def copy(address, to, lower):
+            copy_block(address, to, lower)
+
+        @njit
+        def sums(at, v, n, columns, s):
+            fetch(at[0], columns * s.itemsize)
+            sum_rows(at, v, n, columns, s)
+
+        @njit
+        def rival(s, columns, k, y):
+            return rival_of(s, columns, k, y)
+
+        @njit
+        def places(number):
+            return lowest_bit(number), count_bits(number)
+
+        self.masks, self.copy, self.sums, self.rival, self.places = masks, copy, sums, rival, places
+
+
+CODE = {kind: Compiled(kind) for kind in (plain, instructions)}
+
+
+@TWINS
+@given(block=BLOCKS, byte=st.integers(0, 255))
+def test_bits_say_which_bytes_are_what(kind, block, byte):
+    array = np.frombuffer(block, np.uint8)
+    equal, wide, word, number = CODE[kind].masks(array.ctypes.data, np.uint8(byte))
+    for found, holds in ((equal, {byte}), (wide, range(0x80, 0x100)), (word, WORD)):
+        assert [int(found) >> j & 1 for j in range(BLOCK)] == [b in holds for b in block]
+    assert int(number) == int.from_bytes(block[3:11], "little")
+
+
+@TWINS
+@given(block=BLOCKS)
+def test_a_block_is_copied_as_it_is_or_in_lower_case(kind, block):
+    array, out = np.frombuffer(block, np.uint8), np.zeros(BLOCK + 1, np.uint8)
+    for lower, expected in ((True, block.lower()), (False, block)):
+        CODE[kind].copy(array.ctypes.data, out.ctypes.data, lower)
+        assert out.tobytes() == expected + b"\0"
+
+
+@TWINS
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("columns", instructions.WIDTHS)
+def test_rows_are_summed_in_their_order(kind, columns, dtype):
+    rng = np.random.default_rng(columns)
+    rows, order, v = rng.normal(size=(40, 64)).astype(dtype), rng.permutation(40), rng.normal(size=40).astype(dtype)
+    for n in (40, 1, 0):
+        s, expected = np.full(64, 7, dtype), np.zeros(columns, dtype)
+        for j, value in zip(order[:n], v[:n], strict=True):
+            expected += value * rows[j, :columns]
+        CODE[kind].sums(rows.ctypes.data + order * rows.strides[0], v, n, columns, s)
+        assert s[:columns].tobytes() == expected.tobytes()
+        assert (s[columns:] == 7).all()
+
+
+@TWINS
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("columns", instructions.WIDTHS)
+def test_a_rival_is_the_first_of_the_best_that_are_not_right(kind, columns, dtype):
+    rng = np.random.default_rng(columns)
+    for k in range(2, columns + 1):
+        s = rng.integers(-3, 4, size=64).astype(dtype)  # many ties
+        s[k:] = 9  # what lies beyond the labels does not count
+        y = int(rng.integers(k))
+        if k % 3 == 0:
+            s[rng.integers(k)] = np.nan
+        if k % 5 == 0:
+            s[rng.integers(k)] = np.inf
+        if k % 7 == 0:
+            s[:k] = -np.inf
+        others = [r for r in range(k) if r != y and s[r] == s[r]]
+        best = max((s[r] for r in others), default=-np.inf)
+        value, where = CODE[kind].rival(s, columns, k, y)
+        assert value == best
+        assert where == next((r for r in others if s[r] == best), 64)
+
+
+@TWINS
+def test_without_a_rival_there_is_none(kind):
+    s = np.full(64, np.nan)
+    assert CODE[kind].rival(s, 8, 5, 2) == (-np.inf, 64)
+
+
+@TWINS
+@given(number=st.integers(0, 2**64 - 1))
+def test_bits_are_found_and_counted(kind, number):
+    lowest, count = CODE[kind].places(np.uint64(number))
+    assert count == number.bit_count()
+    assert lowest == (64 if number == 0 else (number & -number).bit_length() - 1)
+
+
+def test_memory_is_read_and_written_where_it_lies():
+    array = np.arange(12.0).reshape(3, 4)
+    part = segment(array.ctypes.data + 2 * 8, 3, array)
+    part[1] = -1.0
+    assert (part.tolist(), array[0].tolist()) == ([2.0, -1.0, 4.0], [0.0, 1.0, 2.0, -1.0])
+    same = borrowed(array)
+    same[2, 3] = 7.0
+    assert (same.shape, array[2, 3]) == ((3, 4), 7.0)
+
+
+PROGRAM = """
+import zlib
+import numpy as np, scipy.sparse, hinged, hinged.native
+rng = np.random.default_rng(3)
+X = scipy.sparse.random_array((300, 500), density=0.05, rng=rng, dtype=np.float32, format="csr")
+y = rng.integers(20, size=300)
+texts = [" ".join(f"Word{w} wörd" for w in row.nonzero()[0]) for row in X.toarray()]
+print(hinged.native.PLAIN)
+for settings in ({"rule": "pa1"}, {"rule": "simproj", "scaling": "idf", "normalize": True}):
+    model = hinged.Classifier(**settings).partial_fit(X, y)
+    print(zlib.crc32(model.coef_.tobytes()))
+model = hinged.TextClassifier(rule="pa1", sharing="multi", features=None, bits=None).partial_fit(texts, y)
+print(zlib.crc32(model.coef_.tobytes()))
+"""
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="compiled code is compared")
+def test_weights_are_the_same_with_plain_code():
+    def weights(switch):
+        cache = f"{os.environ['NUMBA_CACHE_DIR']}-plain" if switch else os.environ["NUMBA_CACHE_DIR"]
+        environment = os.environ | {"HINGED_PLAIN": switch, "NUMBA_CACHE_DIR": cache}
+        environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+        ran = [sys.executable, "-c", PROGRAM]
+        done = subprocess.run(ran, env=environment, capture_output=True, text=True, timeout=1800, check=False, cwd=ROOT)
+        assert done.returncode == 0, done.stderr
+        switched, *sums = done.stdout.split()
+        assert switched == str(bool(switch))
+        return sums
+
+    assert weights("1") == weights("")
