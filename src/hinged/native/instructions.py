@@ -12,7 +12,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils as untyped
 from numba.extending import intrinsic
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "word_bytes",
 ]
 
+cgutils: Any = untyped
 WIDTHS = (8, 16, 32, 64)  # numbers of columns that a row may have
 LINE = 64  # bytes in a cache line
 NUMBER, WHOLE = ir.IntType(32), ir.IntType(64)
