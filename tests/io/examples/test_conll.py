@@ -66,7 +66,7 @@ def test_a_sentence_with_a_malformed_line_can_be_left_out():
 @pytest.mark.parametrize(("options", "says"), [
     ({"format": "csv"}, "'conll' or 'conllu'"),
     ({"tag": "word"}, "a column of CoNLL-U"),
-    ({"tag": "xpos"}, "is no such file"),
+    ({"tag": "xpos"}, "is not such a file"),
     ({"on_error": "warn"}, '"stop" or "skip"'),
 ])  # fmt: skip
 def test_options_that_make_no_sense_are_named(options, says):
