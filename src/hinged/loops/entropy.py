@@ -30,7 +30,7 @@ from hinged.loops.rows import count_features, read_row
 from hinged.loops.simplex import TOTAL, add_masses, claim, draw, expand, mass_inside, measure, missing, move, outside
 from hinged.loops.simplex_mean import COUNTED, add_mean_scores, settle_row, watch_sum
 from hinged.rules.combine import Labels
-from hinged.rules.on_curves import needs_curve, over_curves
+from hinged.rules.on_curves import mark_curves, over_curves
 from hinged.rules.response import LOGISTIC, TILTED, Responses
 from hinged.tasks.labels import find_new, judge, runner_up
 
@@ -130,20 +130,62 @@ def learn_entropic(
     `told` gets each round's flag, rank and loss. With a delay d they are fixed when a row comes, and it is learnt d
     rows later.
     """
-    n_rows = rows.indptr.shape[0] - 1
+    # taken out of their tuples once: every tuple that is read or passed on counts references to all its arrays
+    setting, scaling, simplex, ledger, notes = learner
+    counts, n_rows = ledger.counts, rows.indptr.shape[0] - 1
     work = _scratch(longest, n_labels_after)
+    room_f, room_v, all_scores, all_sums, is_relevant = work.f, work.v, work.scores, work.sums, work.is_relevant
     while cursor[0] < min(n_rows + delay, cursor[UNTIL]):
         t = cursor[0]
+        i = t - delay
         if delay > 0 and t < n_rows:
             _predict(rows, targets, t, learner, work, told)
-        state = DONE
-        if t >= delay:
-            state, new = _learn_row(rows, targets, t - delay, delay > 0, learner, work, told)
-            if state == FULL:
+        if i < 0:
+            cursor[0] = t + 1
+            continue
+        k, weight = counts[LABELS], targets.weights[i] if targets.weights.shape[0] > 0 else 1.0
+        relevant = targets.labels[targets.indptr[i] : targets.indptr[i + 1]]
+        # ---- read
+        n_features, _q = read_row(rows, i, scaling, counts[LEARNT], room_f, room_v)
+        seen = room_f[: n_features if scaling.counts else 0].copy()  # features, before they become coordinates
+        n = expand(simplex.signed, room_f, room_v, n_features)
+        f, v = room_f[:n], room_v[:n]
+        is_new, k_after = find_new(relevant, k)
+        if weight > 0.0 and not is_new:  # memory first: a round is done whole or not begun
+            new = missing(simplex, f)
+            if simplex.used[0] + new >= simplex.theta.shape[0]:
                 cursor[1], cursor[2] = FULL, new
                 return
+        flag, rank, loss, due = 0, 1, 0.0, False
+        if is_new:
+            flag, rank = -1, 0
+            if weight > 0.0:
+                counts[LABELS] = k_after
+                if simplex.means.kept:  # weights of a label count from this round on
+                    simplex.means.labels[COUNTED, k:k_after] = counts[LEARNT]
+        elif 0 < relevant.shape[0] < k:
+            # ---- score and count
+            s = all_scores[:k]
+            _score(simplex, f, v, k, all_sums, s)
+            for r in relevant:
+                is_relevant[r] = True
+            low, rival, gap, rank = judge(s, relevant, is_relevant)
+            flag, loss = 1 if gap <= 0.0 else 0, max(0.0, setting.margin - gap)
+            if weight > 0.0:
+                labels = Labels(s, relevant, is_relevant[:k], low, rival)
+                _note_score(ledger.sums, ledger.leads, labels)
+                C = setting.C * weight if setting.uses_weight else setting.C
+                due = _step(setting, simplex, ledger, notes, C, labels, measure(simplex, f, v), work)
+            for r in relevant:
+                is_relevant[r] = False
+        # ---- note
+        if delay == 0:
+            told.flags[i], told.ranks[i], told.losses[i] = flag, rank, loss
+        _note_round(counts, told.flags[i], weight > 0.0)
+        if weight > 0.0 and scaling.counts:
+            count_features(scaling, seen, n_features)
         cursor[0] = t + 1
-        if state == DUE:
+        if due:
             cursor[1] = DUE
             return
     cursor[1] = DONE
@@ -172,79 +214,31 @@ def _predict(rows: Any, targets: Any, t: int, learner: Any, work: Any, told: Any
             work.is_relevant[r] = False
 
 
-@njit(cache=True)
-def _learn_row(rows: Any, targets: Any, i: int, delayed: bool, learner: Any, work: Any, told: Any) -> tuple[int, int]:
-    """Learn one row; return how it ended, and how many coordinates need room where that is FULL.
-
-    A round is done whole or, where there is no room, not begun.
-    """
-    scaling, simplex, counts = learner.scaling, learner.simplex, learner.ledger.counts
-    k = counts[LABELS]
-    weight = targets.weights[i] if targets.weights.shape[0] > 0 else 1.0
-    relevant = targets.labels[targets.indptr[i] : targets.indptr[i + 1]]
-    # ---- read
-    n_features, _q = read_row(rows, i, scaling, counts[LEARNT], work.f, work.v)
-    seen = work.f[: n_features if scaling.counts else 0].copy()  # features, before they become coordinates
-    n = expand(simplex.signed, work.f, work.v, n_features)
-    f, v = work.f[:n], work.v[:n]
-    is_new, k_after = find_new(relevant, k)
-    if weight > 0.0 and not is_new:
-        new = missing(simplex, f)
-        if simplex.used[0] + new >= simplex.theta.shape[0]:
-            return FULL, new
-
-    flag, rank, loss, due = 0, 1, 0.0, False
-    if is_new:
-        flag, rank = -1, 0
-        if weight > 0.0:
-            counts[LABELS] = k_after
-            if simplex.means.kept:  # weights of a label count from this round on
-                simplex.means.labels[COUNTED, k:k_after] = counts[LEARNT]
-    elif 0 < relevant.shape[0] < k:
-        # ---- score and count
-        s = work.scores[:k]
-        _score(simplex, f, v, k, work.sums, s)
-        for r in relevant:
-            work.is_relevant[r] = True
-        low, rival, gap, rank = judge(s, relevant, work.is_relevant)
-        flag, loss = 1 if gap <= 0.0 else 0, max(0.0, learner.setting.margin - gap)
-        if weight > 0.0:
-            labels = Labels(s, relevant, work.is_relevant[:k], low, rival)
-            _note_score(learner.ledger, labels)
-            due = _step_and_move(learner, labels, measure(simplex, f, v), weight, work)
-        for r in relevant:
-            work.is_relevant[r] = False
-    # ---- note
-    if not delayed:
-        told.flags[i], told.ranks[i], told.losses[i] = flag, rank, loss
-    counts[MISTAKES] += told.flags[i] == 1
-    counts[NOVEL] += told.flags[i] == -1
-    counts[ROUNDS] += 1
-    if weight > 0.0:
-        counts[LEARNT] += 1
-        if scaling.counts:
-            count_features(scaling, seen, n_features)
-    return DUE if due else DONE, 0
-
-
-@njit(cache=True)
-def _note_score(ledger: Any, labels: Any) -> None:
+@njit(cache=True, inline="always")
+def _note_score(sums: Any, leads: Any, labels: Any) -> None:
     """Follow the middle between right and wrong, and the winner's lead."""
-    s, sums = labels.scores, ledger.sums
+    s = labels.scores
     sums[RANKED] += 1.0
     middle = 0.5 * (s[labels.relevant[labels.low]] + s[labels.rival])
     sums[THRESHOLD] += (middle - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
     first, lead = runner_up(s)
-    note_lead(ledger.leads, lead, labels.is_relevant[first])
+    note_lead(leads, lead, labels.is_relevant[first])
 
 
-@njit(cache=True)
-def _step_and_move(learner: Any, labels: Any, row: Any, weight: float, work: Any) -> bool:
+@njit(cache=True, inline="always")
+def _note_round(counts: Any, flag: int, is_learnt: bool) -> None:
+    """Count a round."""
+    counts[MISTAKES] += flag == 1
+    counts[NOVEL] += flag == -1
+    counts[ROUNDS] += 1
+    counts[LEARNT] += is_learnt
+
+
+@njit(cache=True, inline="always")
+def _step(setting: Any, simplex: Any, ledger: Any, notes: Any, C: float, labels: Any, row: Any, work: Any) -> bool:
     """Ask the rule for its net coefficients and move by them; return True if columns must be rescaled."""
-    setting, simplex, counts, sums = learner.setting, learner.simplex, learner.ledger.counts, learner.ledger.sums
     s, k, margin, rule = labels.scores, labels.scores.shape[0], setting.margin, setting.words
-    C = setting.C * weight if setting.uses_weight else setting.C
-    g, drawn, still = work.g[:k], work.drawn[:k], row.lowest == row.highest
+    g, drawn, still, rest, error = work.g[:k], work.drawn[:k], row.lowest == row.highest, work.rest, work.error
     rate = abs(row.v[0]) if row.flat else 0.0
     curves = Responses(
         LOGISTIC if row.flat else TILTED,
@@ -259,37 +253,35 @@ def _step_and_move(learner: Any, labels: Any, row: Any, weight: float, work: Any
     )
     if s[labels.relevant[labels.low]] - s[labels.rival] < margin and not still:
         if margin >= simplex.radius * (row.highest - row.lowest):
-            learner.notes[UNREACHED] += 1.0
-        for r in range(k):
-            drawn[r] = needs_curve(rule, r, labels, margin)
-        draw(simplex, row, drawn, work.sums, curves, work.rest, work.error)
+            notes[UNREACHED] += 1.0
+        mark_curves(rule, labels, margin, drawn)
+        draw(simplex, row, drawn, work.sums, curves, rest, error)
     total, iterations, left = over_curves(rule, labels, curves, still, margin, C, setting.tolerance, g)
-    learner.notes[ITERATIONS] = max(learner.notes[ITERATIONS], iterations)
-    learner.notes[GAP] = max(learner.notes[GAP], left)
+    notes[ITERATIONS], notes[GAP] = max(notes[ITERATIONS], iterations), max(notes[GAP], left)
     due = False
     if total > 0.0:
-        counts[UPDATES] += 1
-        sums[GAIN] += total * margin
+        ledger.counts[UPDATES] += 1
+        ledger.sums[GAIN] += total * margin
         if not still:
-            due = _move(simplex, row, counts[LEARNT], g, work)
+            due = _move(simplex, row, ledger.counts[LEARNT], g, drawn, work.touched, rest, error)
     drawn[:] = False
     return due
 
 
-@njit(cache=True)
-def _move(simplex: Any, row: Any, learnt: int, g: Any, work: Any) -> bool:
+@njit(cache=True, inline="always")
+def _move(simplex: Any, row: Any, learnt: int, g: Any, drawn: Any, touched: Any, rest: Any, error: Any) -> bool:
     """Move the weights by `g`, and what the mean needs; return True if columns must be rescaled."""
-    f, rest, error, totals, n = row.f, work.rest, work.error, simplex.labels[TOTAL], 0
+    n = 0
     for r in range(g.shape[0]):
         if g[r] != 0.0:
-            work.touched[n] = r
+            touched[n] = r
             n += 1
-            if not work.drawn[r]:
-                rest[r], error[r] = outside(simplex, f, r, mass_inside(simplex, f, r))
-    claim(simplex, f)
-    moved = work.touched[:n]
+            if not drawn[r]:
+                rest[r], error[r] = outside(simplex, row.f, r, mass_inside(simplex, row.f, r))
+    claim(simplex, row.f)
+    moved, totals = touched[:n], simplex.labels[TOTAL]
     if simplex.means.kept:
-        settle_row(simplex, totals, f, moved, learnt)
+        settle_row(simplex, totals, row.f, moved, learnt)
     due = move(simplex, row, g, moved, rest, error)
     if simplex.means.kept:
         watch_sum(simplex, totals, moved)

@@ -163,13 +163,15 @@ def learn_one_constraint(
 def learn_dense(X: Any, targets: Any, weights: Any, learner: Any, epsilon: float, flags: Any, losses: Any) -> None:
     """`learn_one_constraint` on a dense matrix as it is, rows neither scaled nor copied; the same to the last bit."""
     setting, bias, vector, (counts, sums) = learner.setting, learner.scaling.bias, learner.vector, learner.ledger[:2]
-    w, numbers = vector.w[1:], epsilon >= 0.0
+    w, late, numbers = vector.w[1:], vector.late[1:], epsilon >= 0.0
     mistakes, updates, learnt = 0, 0, counts[LEARNT]
     gain, sq_norm, penalty = sums[GAIN], sums[SQ_NORM], sums[PENALTY]
     for i in range(X.shape[0]):
         x = X[i]
         p, q = _measure_dense(w, vector.w[0], x, bias)
-        s, margin = towards(targets[i], p, epsilon) if numbers else (sign(int(targets[i])), setting.margin)
+        s, margin = sign(int(targets[i])), setting.margin
+        if numbers:
+            s, margin = towards(targets[i], p, epsilon)
         gap = s * p
         loss = max(0.0, margin - gap)
         losses[i] = loss
@@ -187,30 +189,24 @@ def learn_dense(X: Any, targets: Any, weights: Any, learner: Any, epsilon: float
             gain += step * margin
             sq_norm = moved_sq_norm(sq_norm, step * gap, step * step * q)
             penalty += softening(setting.words.length, step, C)
-            _move_dense(vector, x, bias, s * step, float(learnt))
+            move, age = s * step, float(learnt)
+            for j in range(X.shape[1]):
+                w[j] += w.dtype.type(move * x[j])
+            if late.shape[0] > 0:
+                for j in range(X.shape[1]):
+                    late[j] += age * move * x[j]
+            if bias != 0.0:
+                vector.w[0] += w.dtype.type(move * w.dtype.type(bias))
+                if late.shape[0] > 0:
+                    vector.late[0] += age * move * w.dtype.type(bias)
         learnt += 1
-        if vector.late.shape[0] > 0:
+        if late.shape[0] > 0:
             counts[LEARNT] = learnt  # as it goes: readers divide by it
     counts[ROUNDS] += X.shape[0]
     counts[MISTAKES] += mistakes
     counts[UPDATES] += updates
     counts[LEARNT] = learnt
     sums[GAIN], sums[SQ_NORM], sums[PENALTY] = gain, sq_norm, penalty
-
-
-@njit(cache=True, inline="always")
-def _move_dense(vector: Any, x: Any, bias: float, step: float, age: float) -> None:
-    """w += step · x for a dense row, the bias last."""
-    w, late = vector.w[1:], vector.late[1:]
-    for j in range(x.shape[0]):
-        w[j] += w.dtype.type(step * x[j])
-    if late.shape[0] > 0:
-        for j in range(x.shape[0]):
-            late[j] += age * step * x[j]
-    if bias != 0.0:
-        vector.w[0] += w.dtype.type(step * w.dtype.type(bias))
-        if late.shape[0] > 0:
-            vector.late[0] += age * step * w.dtype.type(bias)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

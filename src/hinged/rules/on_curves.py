@@ -16,21 +16,21 @@ from hinged.rules.response import pair_step, reach
 from hinged.rules.search import by_search
 from hinged.rules.words import CONSTANT, INTERIOR, ONE, is_joint
 
-__all__ = ["needs_curve", "over_curves"]
+__all__ = ["mark_curves", "over_curves"]
 
 
 @njit(cache=True)
-def needs_curve(rule: Any, r: int, labels: Any, margin: float) -> bool:
-    """Return True if the rule will ask how label `r`'s score moves."""
+def mark_curves(rule: Any, labels: Any, margin: float, wanted: Any) -> None:
+    """Mark in `wanted`, all False on entry, the labels whose scores' curves the rule will read."""
+    s, is_relevant, right, rival = labels.scores, labels.is_relevant, labels.relevant[labels.low], labels.rival
     if rule.length == CONSTANT:
-        return False
-    s, right, rival = labels.scores, labels.relevant[labels.low], labels.rival
+        return
     if rule.combine == ONE:
-        return r in (right, rival)
-    if rule.combine == INTERIOR:
-        return True
-    # the others move labels that are chosen against the other side's extreme
-    return is_chosen(rule.choose, s[r] - s[rival] if labels.is_relevant[r] else s[right] - s[r], margin)
+        wanted[right] = wanted[rival] = True
+        return
+    for r in range(s.shape[0]):  # joint and shared steps move labels that are chosen against the other side's extreme
+        gap = s[r] - s[rival] if is_relevant[r] else s[right] - s[r]
+        wanted[r] = rule.combine == INTERIOR or is_chosen(rule.choose, gap, margin)
 
 
 @njit(cache=True)
@@ -47,7 +47,7 @@ def over_curves(
     rule : Words
     labels : Labels
     curves : Responses
-        Filled in for the labels that `needs_curve` names.
+        Filled in for the labels that `mark_curves` marks.
     still : bool
     margin, C : float
         The margin asked for, and the cap on Σλ.
