@@ -264,10 +264,7 @@ def _log_inside(simplex: Any, f: Any, r: int) -> float:
 
 @njit(cache=True)
 def move(simplex: Any, row: Any, g: Any, touched: Any, rest: Any, error: Any) -> bool:
-    """θ[f_j, r] += g_r v_j for the touched labels r, with masses and sums; return True if a sweep is due.
-
-    `rest` and `error` are what `outside` said of each touched label. Every coordinate must have its slot.
-    """
+    """θ[f_j, r] += g_r v_j for touched labels r, whose `rest` and `error` `outside` gave; True if a sweep is due."""
     f, v, flat, n = row.f, row.v, row.flat, row.f.shape[0]
     theta, mass, labels, slots, k = simplex.theta, simplex.mass, simplex.labels, simplex.slots, g.shape[0]
     factor, inside, steady = np.ones(k), np.zeros(k), np.ones(k, np.bool_)

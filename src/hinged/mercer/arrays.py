@@ -69,13 +69,10 @@ def learn(
         How many rows may be remembered; with "single" and "hybrid", how many rounds.
     before : Learnt, optional
         Where to go on from; it stays as it is.
-    block : int, optional
-        Rounds scored by one product; the result does not depend on it.
-    tile : int, optional
-        Values of the kernel held in memory at once.
+    block, tile : int, optional
+        Rounds scored by one product, and values of the kernel held at once; results do not depend on them.
     device : "cpu", "cuda", "auto" or a torch.device, default "cpu"
-        Where rows and coefficients live; anything but "cpu" needs PyTorch, and calls a kernel of one's own with
-        tensors.
+        Where rows and coefficients live; others than "cpu" need PyTorch, and call a kernel of one's own with tensors.
 
     Examples
     --------
