@@ -14,7 +14,7 @@ export HINGED_CHECKS ?= $(SHARED)/checks
 endif
 
 # Numba's cache sees edits of a loop's own file only, so the folder is named after all sources that compiled code may use.
-PLAIN := cli client experiments files journal mail server
+PLAIN := cli client experiments files http journal mail service
 SOURCES := $(shell find src -name '*.py' $(PLAIN:%=-not -path '*/hinged/%/*') | LC_ALL=C sort)
 CACHE := $(CURDIR)/.numba-$(shell cat $(SOURCES) | cksum | cut -d' ' -f1)
 export NUMBA_CACHE_DIR := $(CACHE)
@@ -93,7 +93,7 @@ test-oldest: ## commands, examples and estimators with the oldest packages that 
 	$(OLDEST)/bin/pip install --quiet uv
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable ".[all]"
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python "pytest>=8.2" "hypothesis>=6.100" "polars>=1.0"
-	NUMBA_DISABLE_JIT=1 $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/cli/test_options.py tests/cli/test_learn.py src/hinged/cli src/hinged/io src/hinged/server src/hinged/mail src/hinged/evaluate src/hinged/files
+	NUMBA_DISABLE_JIT=1 $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/cli/test_options.py tests/cli/test_learn.py src/hinged/cli src/hinged/io src/hinged/service src/hinged/mail src/hinged/evaluate src/hinged/files
 	NUMBA_CACHE_DIR=$(CACHE)-oldest $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/native src/hinged/estimators
 
 test-long: install system-packages ## more random streams, kills and damaged files; about an hour

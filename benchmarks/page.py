@@ -11,7 +11,7 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.report import Report, Sheet, at_most
 from hinged.mail import Assistant, open_source, write_demo
-from hinged.server.page.serving import PageServer
+from hinged.mail.web.serving import PageServer
 
 #: Press a key, and wait until the server has learnt it and the row that is selected now shows suggestions again.
 FILE = """async () => {

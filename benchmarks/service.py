@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.report import Bar, Report, Sheet
 from hinged.client import Client
-from hinged.server.tokens import create_token
+from hinged.service.access import create_token
 
 SEED = 7
 CONNECTIONS, LABELS, WORDS = 32, 30, 3000

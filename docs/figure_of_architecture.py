@@ -20,7 +20,7 @@ HEAD = (
 )
 SOURCES = (
     ("mail", "mail/"),
-    ("HTTP", "server/"),
+    ("HTTP", "service/"),
     ("file", "cli/, io/"),
     ("text", "text/"),
     ("rows, dicts", "estimators/"),

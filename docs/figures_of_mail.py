@@ -15,8 +15,7 @@ from hinged.evaluate.report import recent_rate
 from hinged.mail import Filed, Message, read_message
 from hinged.mail.demo import letters
 from hinged.mail.features import FIELDS, fields_of
-from hinged.mail.past import PastInMemory
-from hinged.mail.replaying import replay_messages
+from hinged.mail.replaying import PastInMemory, replay_messages
 
 BLUE, ORANGE = plots.COLOURS[:2]
 WORDS = ("from", "to", "cc", "subject", "body")

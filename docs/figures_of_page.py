@@ -9,7 +9,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from hinged.mail import Assistant, open_source, write_demo
-from hinged.server.page.serving import PageServer
+from hinged.mail.web.serving import PageServer
 
 IMAGES = Path(__file__).parent / "images"
 SHOTS = (

@@ -11,7 +11,7 @@ import hypothesis
 ROOT = Path(__file__).resolve().parents[1]
 
 #: Folders without compiled code and without anything that compiled code uses (tests/test_architecture.py).
-PLAIN = ("cli", "client", "experiments", "files", "journal", "mail", "server")
+PLAIN = ("cli", "client", "experiments", "files", "http", "journal", "mail", "service")
 
 # Numba's cache sees edits of a loop's own file only, so its folder is named after the other sources and the flags.
 if "NUMBA_CACHE_DIR" not in os.environ:

@@ -28,10 +28,10 @@ LEVELS = (
     ("evaluate",),
     ("files",),
     ("bounds",),
-    ("experiments", "journal"),
+    ("experiments", "http", "journal"),
     ("mail",),
     ("",),  # the public surface, hinged/__init__.py
-    ("client", "server"),
+    ("client", "service"),
     ("cli",),
 )
 LEVEL = {folder: level for level, folders in enumerate(LEVELS) for folder in folders}

@@ -17,7 +17,7 @@ from tests.mail.letters import letter, make_maildir, some_filed
 import hinged
 from hinged.cli.mail.group import COMMANDS
 from hinged.mail import Assistant, Filed, read_message
-from hinged.server.page.kept import keep, kept_in
+from hinged.mail.web.page_state import load_page_state, save_page_state
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +167,7 @@ def test_a_damaged_journal_is_named_exported_and_reset(mail, small, tmp_path):
     (state / "journal.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 20)
     code, _, err = mail("status", small, "--state", state)
     assert is_one_sentence(err)
-    keep(state, kept_in(state))  # as a page does
+    save_page_state(state, load_page_state(state))  # as a page does
     assert mail("reset", small, "--yes", "--state", state)[0] == 0
     assert not list(state.glob("*page.json*"))
     assert mail("learn", small, "--state", state)[0] == 0

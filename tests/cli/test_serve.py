@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tests.cli.conftest import is_one_sentence
 
-from hinged.server.tokens import Tokens, create_token, read_tokens, revoke_token
+from hinged.service.access import Tokens, create_token, read_tokens, revoke_token
 
 
 def test_tokens_are_listed_by_their_ids_and_revoked(call, tmp_path):

@@ -9,7 +9,7 @@ from tests.mail.letters import letter, make_maildir, message, some_filed
 from hinged.journal import InUseError
 from hinged.mail import Assistant, Filed, Thresholds, file_mail, look, open_source, read_message, undo
 from hinged.mail.features import fields_of
-from hinged.mail.past import PastInMemory
+from hinged.mail.replaying import PastInMemory
 
 SOON = Thresholds(messages=4)
 WORK, HOME = {"subject": "tax form", "sender": "ann@example.com"}, {"subject": "cake", "sender": "bob@example.org"}

@@ -8,7 +8,7 @@ from tests.mail.letters import letter, make_maildir, message
 
 from hinged.mail import Assistant, Filed, Place, Thresholds, Watcher, file_mail, look, open_source, read_message, replay
 from hinged.mail.features import fields_of
-from hinged.server.page.desk import Desk
+from hinged.mail.web.desk import Desk
 
 CAFE = "In-Reply-To: <café@x>\nReferences: <thé@y> <café@x>\nContent-Type: appliçation/pdf\n".encode("latin-1")
 WORK, HOME = ("tax form", "ann@example.com"), ("cake", "bob@example.org")
@@ -73,7 +73,7 @@ def test_what_is_no_message_is_skipped_named_and_counted(root, tmp_path):
         desk = Desk(source, one)
         assert desk.refresh()["skipped"] == len(names)
         rows = {row["key"]: row for row in desk.rows(0, 50)["rows"]}
-        assert rows["1.fifo"]["snippet"] == "it is no ordinary file"
+        assert rows["1.fifo"]["snippet"] == "it is not a regular file"
         assert sum(bool(row["folders"]) for row in rows.values()) == 3
         assert "cannot be read" in desk.message("1.fifo")["gone"]
 
@@ -143,6 +143,6 @@ def test_a_damaged_mbox_is_named(tmp_path):
         assert seen.learnt == 2
         (skipped,) = [one for one in seen.skipped if one.place.folder == "Home"]
         assert "the folder Home" in str(skipped)
-        assert "is no mbox file" in skipped.why
+        assert "is not an mbox file" in skipped.why
         assert sorted(one.kept.labels()) == ["Bücher", "Work"]
     assert [s.place.folder for s in replay(source).skipped if "state" not in s.place.folder] == ["Home"]

@@ -9,8 +9,8 @@ from tests.mail.hostile import HOSTILE
 from tests.mail.letters import letter, message, some_filed
 
 from hinged.mail import Assistant
-from hinged.mail.html import text_of_html
 from hinged.mail.message import DEEPEST, ENOUGH, MOST_PARTS, read_message
+from hinged.mail.mime import text_of_html
 
 
 def test_a_message_with_everything():

@@ -17,8 +17,7 @@ import hinged
 from hinged.mail import Assistant, Filed, Message, Place, SourceError, Thresholds, open_source, replay
 from hinged.mail.features import fields_of
 from hinged.mail.headers import decoded
-from hinged.mail.past import PastInMemory
-from hinged.mail.replaying import replay_journal, replay_messages
+from hinged.mail.replaying import PastInMemory, replay_journal, replay_messages
 
 ENRON = Path(os.environ.get("HINGED_DATA", "")) / "enron_folders"
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"

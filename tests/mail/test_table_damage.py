@@ -12,7 +12,7 @@ from tests.mail.letters import letter, make_maildir, message
 
 from hinged.journal import JournalError
 from hinged.mail import Assistant, Thresholds, file_mail, look, open_source
-from hinged.server.page.desk import Desk
+from hinged.mail.web.desk import Desk
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 WORK, HOME = ("tax form", "ann@example.com"), ("cake", "bob@example.org")

@@ -11,7 +11,7 @@ from hinged.mail import Assistant, Filed, file_mail, open_source, read_message, 
 from hinged.mail.hits import Hit
 from hinged.mail.memory import GONE
 from hinged.mail.suggestion import Thresholds
-from hinged.server.page.desk import Desk
+from hinged.mail.web.desk import Desk
 
 WORK = ("tax form", "ann@example.com")
 LOG = ("events", "mail_moves", "sqlite_sequence")  # what happened, and how many lines that took
@@ -143,7 +143,7 @@ def test_a_message_that_cannot_be_put_back_does_not_hold_up_earlier_runs(tmp_pat
         last.mkdir()  # it cannot be read now
         back, lost, ((subject, why),) = undo(one, source)
         assert (back, lost, subject) == ([], [], "c")
-        assert "it is no ordinary file" in why
+        assert "it is not a regular file" in why
         assert undo(one, source) == (["b"], [], [("c", why)])
         last.rmdir()
         last.write_bytes(content)

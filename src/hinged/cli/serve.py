@@ -74,8 +74,8 @@ def serve(
 
     import_lean()
     try:
-        from hinged.server import Settings, tokens
-        from hinged.server import serve as run
+        from hinged.service import Settings, access
+        from hinged.service import serve as run
     except ImportError as problem:
         raise ImportError(f"hinged serve needs {problem.name}: pip install 'hinged[server]'.") from problem
 
@@ -84,15 +84,15 @@ def serve(
     if create_token is not None:
         _create_token(settings.tokens, create_token, as_json)
     elif list_tokens:
-        known = _named(tokens.read_tokens(settings.tokens))
+        known = _named(access.read_tokens(settings.tokens))
         emit(json.dumps(known) if as_json else "\n".join("{id}  {model}:{scope}".format(**one) for one in known))
     elif revoke_token is not None:
-        tokens.revoke_token(settings.tokens, revoke_token)
+        access.revoke_token(settings.tokens, revoke_token)
     else:
         if open_to_all and host not in LOOPBACK:
             raise ValueError(f"--open is for this machine alone; got --host {host}. Leave one of them out.")
-        if not open_to_all and not tokens.read_tokens(settings.tokens):
-            emit(f"first token (*:admin), shown once: {tokens.create_token(settings.tokens, '*', 'admin')}", err=True)
+        if not open_to_all and not access.read_tokens(settings.tokens):
+            emit(f"first token (*:admin), shown once: {access.create_token(settings.tokens, '*', 'admin')}", err=True)
 
         def announce(url: str) -> None:
             if as_json:
@@ -105,7 +105,7 @@ def serve(
 
 def _create_token(file: Path, asked: str, as_json: bool) -> None:
     """Print a new token; its id goes to stderr."""
-    from hinged.server.tokens import create_token, read_tokens
+    from hinged.service.access import create_token, read_tokens
 
     model, _, scope = asked.rpartition(":")
     secret = create_token(file, model or "*", scope)

@@ -35,7 +35,7 @@ class Client:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from hinged.server import Settings, serving
+    >>> from hinged.service import Settings, serving
     >>> with serving(Settings(Path(tempfile.mkdtemp()))) as (url, token), Client(url, token) as client:
     ...     mail = client.create("mail", "TextClassifier", rule="pa1")
     ...     mail.learn("tax form due", "work"), mail.learn("cake recipe", "home", key="message 2")

@@ -6,6 +6,7 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 from hinged.journal.errors import InUseError
 
@@ -62,6 +63,12 @@ class FolderLock:
             _unlock(self._file)  # closing alone would not, while a child that was forked meanwhile has the file too
             os.close(self._file)
             self._file = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.release()
 
     def _holder(self) -> int | None:
         with suppress(OSError, ValueError):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hinged.mail.demo_content import FOLDERS, GREETINGS, SMALL_TALK, Theme
-from hinged.mail.sources.modified_utf7 import to_utf7
+from hinged.mail.sources.folder_names import to_utf7
 
 __all__ = ["Letter", "letters", "write_demo"]
 

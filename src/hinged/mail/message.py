@@ -6,8 +6,7 @@ import hashlib
 from dataclasses import dataclass
 
 from hinged.mail.headers import addresses_in, decoded, ids_in, moment, plain_id, text_of_bytes
-from hinged.mail.html import text_of_html
-from hinged.mail.mime import Budget, Part, read_part
+from hinged.mail.mime import Budget, Part, read_part, text_of_html
 
 __all__ = ["ENOUGH", "Message", "read_message"]
 

@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from html import unescape
 from urllib.parse import unquote_to_bytes
 
 from hinged.mail.headers import readable, text_of_bytes
 
-__all__ = ["Part", "read_part"]
+__all__ = ["Part", "read_part", "text_of_html"]
 
 Fields = dict[str, list[str]]
 
@@ -28,6 +29,16 @@ MOST_BOUNDARIES = 1000  # lines of a message that look like a boundary
 FIELD = re.compile(rb"([\x21-\x39\x3b-\x7e]+):")
 BLANK = re.compile(rb"\r?\n\r?\n|\r\r")
 PIECE = re.compile(r'(?:[^;"]+|"(?:[^"\\]|\\.)*"?)+', re.DOTALL)
+# each alternative takes in all it has looked at, to the end of the text where nothing closes it: time is linear
+MARKUP = re.compile(
+    r"<!--(?:.*?-->|.*)"
+    r"|<(?P<hidden>script|style|title|template)(?![a-z0-9])[^>]*>?(?:.*?</(?P=hidden)[^>]*>?|.*)"
+    r"|</?(?P<name>[a-z][a-z0-9]*)[^>]*>?"
+    r"|<[!?][^>]*>?",
+    re.IGNORECASE | re.DOTALL,
+)
+HUGE_NUMBER = re.compile(r"&#(?:[0-9]{8}|x[0-9a-f]{8})[0-9a-f]*;?", re.IGNORECASE)  # no character has it
+WITHIN_WORDS = frozenset(("a", "abbr", "b", "big", "em", "font", "i", "s", "small", "span", "strong", "u", "wbr"))
 UUENCODED = ("x-uuencode", "uuencode", "uue", "x-uue")
 
 
@@ -218,3 +229,21 @@ def _from_uu(content: bytes) -> bytes:
         return b"".join(binascii.a2b_uu(line) for line in lines[begin + 1 :] if line not in (b"end", b"")) or content
     except binascii.Error:
         return content
+
+
+def text_of_html(html: str) -> str:
+    """The words a reader would see; tags part them, except those that only change how a word looks.
+
+    Examples
+    --------
+    >>> text_of_html("<p>Tax <b>for</b>m &amp; <style>p {color: red}</style>cake<br>2 < 3")
+    ' Tax form & cake 2 < 3'
+    """
+    return unescape(HUGE_NUMBER.sub("\ufffd", MARKUP.sub(_in_place_of, html)))
+
+
+def _in_place_of(tag: re.Match[str]) -> str:
+    """What takes the place of a tag: nothing for a comment and within words, else a space."""
+    if tag[0].startswith("<!--") or (tag["name"] or "").lower() in WITHIN_WORDS:
+        return ""
+    return " "

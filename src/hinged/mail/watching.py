@@ -13,7 +13,7 @@ from hinged.mail.assistant import Assistant, Filed
 from hinged.mail.looking import look
 from hinged.mail.message import Message
 from hinged.mail.reading import Skipped, messages, one_message
-from hinged.mail.sources.modified_utf7 import to_utf7
+from hinged.mail.sources.folder_names import to_utf7
 from hinged.mail.sources.source import Folder, Place, RejectedError, Source, SourceError, UnreachableError, Unreadable
 from hinged.mail.suggestion import Suggestion
 

@@ -12,7 +12,7 @@ from tests.mail.letters import make_maildir
 from hinged.estimators.text import TextClassifier
 from hinged.journal.replaying import learn_again
 from hinged.mail import Assistant, open_source, read_message
-from hinged.server.page.desk import Desk
+from hinged.mail.web.desk import Desk
 
 WORK = {"subject": "tax form", "words": "the tax form is due", "From": "ann@example.com"}
 HOME = {"subject": "cake", "words": "a cake in the oven", "From": "bob@example.org"}

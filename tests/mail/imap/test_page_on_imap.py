@@ -9,8 +9,8 @@ import pytest
 
 from hinged.mail import Assistant, SourceError, open_source
 from hinged.mail.demo import letters
-from hinged.server.page.desk import Desk
-from hinged.server.page.serving import PageServer
+from hinged.mail.web.desk import Desk
+from hinged.mail.web.serving import PageServer
 
 
 def there(folder):

@@ -11,7 +11,7 @@ from hinged.mail import Assistant, Place, Watcher, look
 from hinged.mail.reading import Skipped
 from hinged.mail.sources.imap import open_imap
 from hinged.mail.watching import Suggested
-from hinged.server.page.desk import Desk
+from hinged.mail.web.desk import Desk
 
 
 def fill(other):

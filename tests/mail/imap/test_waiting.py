@@ -91,7 +91,7 @@ def test_what_happens_between_a_look_and_the_wait_is_noticed(opened, other):
     other.create_folder("Work")
     source = opened()
     look_at_all(source)
-    client, seen = source._client, source._look.states["INBOX"]
+    client, seen = source._client, source._listed.states["INBOX"]
     assert client.ask_for_news()
     assert not idle(client, "INBOX", 0.1, seen)
     client.choose("Work")

@@ -99,7 +99,7 @@ def reset(
     """
     from hinged.journal.erasing import erase
     from hinged.journal.errors import InUseError, JournalError
-    from hinged.server.page.kept import forget
+    from hinged.mail.web.page_state import forget_page_state
 
     known = None
     try:
@@ -110,7 +110,7 @@ def reset(
             raise
     if yes:  # also where it is too damaged to be opened
         erase(state_of(source, state))
-        forget(state_of(source, state))
+        forget_page_state(state_of(source, state))
     sentence = (
         f"Everything is forgotten; {state_of(source, state)} is empty."
         if yes

@@ -79,9 +79,8 @@ def _serve(spec: str, state: Path | None, asked: dict[str, Any], browser: bool, 
     from hinged.mail.sources.opening import open_source
 
     try:
-        from hinged.server.page.addresses import is_local
-        from hinged.server.page.qr import qr_text
-        from hinged.server.page.serving import PageServer
+        from hinged.mail.web.qr import qr_text
+        from hinged.mail.web.serving import PageServer, is_local
     except ImportError as missing:
         raise ValueError(
             f"the page needs the package {missing.name}; install it with: pip install 'hinged[server]'."

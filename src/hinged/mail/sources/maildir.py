@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -13,29 +12,34 @@ from pathlib import Path
 
 from hinged.mail.headers import readable
 from hinged.mail.message import ENOUGH
-from hinged.mail.sources.modified_utf7 import from_utf7, to_utf7
-from hinged.mail.sources.naming import escaped, told_apart
-from hinged.mail.sources.new_names import levels_of
-from hinged.mail.sources.source import UNREADABLE, Folder, FolderError, GoneError, Place, SourceError, Unreadable
-from hinged.mail.sources.uses import guess_uses
+from hinged.mail.sources.folder_names import distinct_names, escaped, from_utf7, guess_uses, levels_of, to_utf7
+from hinged.mail.sources.source import (
+    UNREADABLE,
+    Folder,
+    FolderError,
+    GoneError,
+    LocalSource,
+    Place,
+    SourceError,
+    Unreadable,
+)
 
 __all__ = ["MaildirSource", "is_maildir"]
 
-STEP = 0.5  # seconds between two looks while waiting
-LISTINGS = 2  # folders whose files are remembered
+LISTINGS = 2  # folders whose files are cached
 ARRIVED = re.compile(r"[0-9]+")
 
 
 def is_maildir(folder: Path) -> bool:
-    """Whether messages lie right here."""
+    """Return True if a folder is a Maildir."""
     return (folder / "cur").is_dir() and (folder / "new").is_dir()
 
 
-class MaildirSource:
-    """Maildirs in and below a folder. Where the top itself is a Maildir, that is the inbox.
+class MaildirSource(LocalSource):
+    """Maildirs in a folder and below it. If the folder itself is a Maildir, it is the inbox.
 
     Keys are the names of files without their flags, which change when a message is read. Names that are not UTF-8 are
-    taken as Latin-1 for folders, and with their bytes escaped for keys.
+    decoded as Latin-1 for folders, and have their bytes escaped for keys.
 
     Examples
     --------
@@ -52,37 +56,39 @@ class MaildirSource:
     [b'Subject: tax\\n\\n']
     """
 
+    read_only = "messages of a Maildir have no keywords; they cannot be marked."
+
     def __init__(self, root: Path) -> None:
         self.root = root
         self._paths: dict[str, Path] = {}
         self._broken: dict[Path, str] = {}  # folders that cannot be listed, and why
-        self._listed: OrderedDict[str, dict[str, str]] = OrderedDict()  # files by key, as they were last listed
-        self._state = self._looks()
+        self._listed: OrderedDict[str, dict[str, str]] = OrderedDict()  # files by key, as last listed
+        self._last_seen = self._fingerprint()
 
     def folders(self) -> list[Folder]:
-        """Every Maildir, in the order of their names; special uses are guessed by name."""
+        """Return every Maildir, sorted by name; special uses are guessed from names."""
         self._broken = {}
-        self._paths = told_apart(self._found(self.root, ""), self.root)
+        self._paths = distinct_names(self._found(self.root, ""), self.root)
         uses = {name: "inbox" if name == "INBOX" else "" for name in self._paths}
         guess_uses(uses)
         return [Folder(name, UNREADABLE if self._paths[name] in self._broken else use) for name, use in uses.items()]
 
     def places(self, folder: str) -> list[Place]:
-        """Where the messages of a folder lie, by the time that their files are named after."""
+        """Return the places of the messages of a folder, sorted by the time in their file names."""
         return [Place(folder, key) for key in sorted(self._files(folder), key=_arrival)]
 
     def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes | Unreadable]]:
-        """The raw messages, long ones cut behind what counts; one that is gone meanwhile is left out."""
+        """Yield the raw messages, long ones truncated; leave out those that no longer exist."""
         for place in places:
-            raw = _read(self._remembered(place))
-            if raw is None:  # it came, or got other flags, since the folder was listed
-                raw = _read(self._files_if_there(place.folder).get(place.key))
+            raw = _read(self._cached(place))
+            if raw is None:  # it arrived, or its flags changed, since the folder was listed
+                raw = _read(self._files_or_none(place.folder).get(place.key))
             if raw is not None:
                 yield place, raw
 
     def move(self, place: Place, folder: str) -> Place:
-        """Rename the file into another Maildir; its flags stay."""
-        path = self._remembered(place)
+        """Rename the file into another Maildir; its flags are kept."""
+        path = self._cached(place)
         if path is None or not os.path.lexists(path):
             path = self._files(place.folder).get(place.key)
         if path is None:
@@ -103,7 +109,7 @@ class MaildirSource:
         return Place(folder, place.key)
 
     def create(self, folder: str) -> str:
-        """Make a Maildir, named as those beside it are: `.Work.Tax` where the top is the inbox, else `Work/Tax`."""
+        """Create a Maildir, named like those beside it: `.Work.Tax` if the top folder is the inbox, else `Work/Tax`."""
         names = [one.name for one in self.folders()]
         dotted = any(path.parent == self.root and path.name.startswith(".") for path in self._paths.values())
         flat = dotted or is_maildir(self.root)
@@ -113,49 +119,29 @@ class MaildirSource:
             for part in ("tmp", "new", "cur"):
                 (path / part).mkdir(parents=True, mode=0o700)
         except OSError as problem:
-            raise SourceError(f"the folder {folder!r} could not be made ({problem.strerror}).") from problem
+            raise SourceError(f"the folder {folder!r} could not be created ({problem.strerror}).") from problem
         _flush(path.parent)
         self.folders()
         return folder
 
-    def mark(self, place: Place, keywords: Sequence[str]) -> None:
-        """Refused: Maildir has no keywords."""
-        raise SourceError(f"messages of a Maildir have no keywords, so {place.key} cannot be marked.")
-
-    def wait(self, seconds: float) -> bool:
-        """Look twice a second whether a folder changed."""
-        end = time.monotonic() + seconds
-        while True:
-            now = self._looks()
-            if now != self._state:
-                self._state = now
-                return True
-            left = end - time.monotonic()
-            if left <= 0:
-                return False
-            time.sleep(min(STEP, left))
-
-    def close(self) -> None:
-        """Nothing is held."""
-
     def _found(self, folder: Path, name: str, above: tuple[tuple[int, int], ...] = ()) -> Iterator[tuple[str, Path]]:
-        """Maildirs with the names that they would like to have, and folders that cannot be listed."""
+        """Yield Maildirs with their preferred names, and folders that cannot be listed."""
         try:
-            look = folder.stat()
-            if (look.st_dev, look.st_ino) in above:  # a link to a folder that it lies in
+            found = folder.stat()
+            if (found.st_dev, found.st_ino) in above:  # a link to a parent folder
                 return
             below = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())
         except OSError as problem:
             if not name:
                 raise SourceError(f"{folder} cannot be listed ({problem.strerror}).") from problem
-            if isinstance(problem, FileNotFoundError):  # removed or renamed right now
+            if isinstance(problem, FileNotFoundError):  # removed or renamed at this moment
                 return
             self._broken[folder] = f"{folder} cannot be listed ({problem.strerror})."
             yield name, folder
             return
         if is_maildir(folder):
             yield name or "INBOX", folder
-        above = (*above, (look.st_dev, look.st_ino))
+        above = (*above, (found.st_dev, found.st_ino))
         for own in below:
             if own in ("cur", "new", "tmp"):
                 continue
@@ -173,10 +159,7 @@ class MaildirSource:
         return self._paths[folder]
 
     def _files(self, folder: str) -> dict[str, str]:
-        """List the files of a folder by key, and remember them.
-
-        Listing takes time in proportion to the folder, so that a single message is looked for where it was.
-        """
+        """List the files of a folder by key, and cache them: the time to list grows with the folder."""
         path, files = self._path(folder), {}
         if path in self._broken:
             raise FolderError(self._broken[path])
@@ -186,7 +169,7 @@ class MaildirSource:
                     if not entry.name.startswith("."):
                         files[escaped(entry.name.partition(":")[0])] = entry.path
             except FileNotFoundError:
-                raise GoneError(f"{path} is gone.") from None
+                raise GoneError(f"{path} no longer exists.") from None
             except OSError as problem:
                 raise FolderError(f"{path / name} cannot be listed ({problem.strerror}).") from problem
         self._listed[folder] = files
@@ -195,26 +178,26 @@ class MaildirSource:
             self._listed.popitem(last=False)
         return files
 
-    def _files_if_there(self, folder: str) -> dict[str, str]:
-        """The same; none where the folder is gone."""
+    def _files_or_none(self, folder: str) -> dict[str, str]:
+        """List the files of a folder; none if it no longer exists."""
         try:
             return self._files(folder)
         except GoneError:
             return {}
 
-    def _remembered(self, place: Place) -> str | None:
-        """Where a message was when its folder was last listed; the file may be gone."""
+    def _cached(self, place: Place) -> str | None:
+        """Return the path of a message when its folder was last listed; the file may have moved since."""
         files = self._listed.get(place.folder)
-        return (self._files_if_there(place.folder) if files is None else files).get(place.key)
+        return (self._files_or_none(place.folder) if files is None else files).get(place.key)
 
-    def _looks(self) -> tuple[tuple[str, int], ...]:
-        """When each folder changed last."""
-        looks = []
+    def _fingerprint(self) -> tuple[tuple[str, int], ...]:
+        """Return the modification time of each folder."""
+        times = []
         for _, path in self._found(self.root, ""):
             for name in ("new", "cur"):
-                with suppress(OSError):  # it is gone, or may not be looked at
-                    looks.append((str(path / name), (path / name).stat().st_mtime_ns))
-        return tuple(looks)
+                with suppress(OSError):  # removed, or not accessible
+                    times.append((str(path / name), (path / name).stat().st_mtime_ns))
+        return tuple(times)
 
 
 def _arrival(key: str) -> tuple[int, str]:
@@ -223,28 +206,28 @@ def _arrival(key: str) -> tuple[int, str]:
 
 
 def _read(path: str | None) -> bytes | Unreadable | None:
-    """The beginning of a file; None where it is gone."""
+    """Return the beginning of a file; None if it no longer exists."""
     try:
         if path is not None:
             if not stat.S_ISREG(os.stat(path).st_mode):
-                return Unreadable("it is no ordinary file")
+                return Unreadable("it is not a regular file")
             with open(path, "rb", opener=_without_waiting) as file:
                 return file.read(ENOUGH)
     except FileNotFoundError:
         if path is not None and os.path.islink(path):
-            return Unreadable("it is a link to a file that is gone")
+            return Unreadable("it is a link to a file that does not exist")
     except OSError as problem:
         return Unreadable(f"it cannot be read ({problem.strerror})")
     return None
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Open a file; what became a pipe since it was looked at must not make anybody wait."""
+    """Open a file without blocking, in case it has become a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _flush(folder: Path) -> None:
-    """See to it that a rename reaches the disk. Where that cannot be done, the rename has been made all the same."""
+    """Flush a rename to the disk, if that is possible."""
     if hasattr(os, "O_DIRECTORY"):
         with suppress(OSError):
             held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,21 +1,25 @@
-"""From what a user calls their mail to a source of it."""
+"""From what a user calls their mail to its source; a message on standard input is one."""
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from hinged.mail.message import ENOUGH
 from hinged.mail.sources.maildir import MaildirSource, is_maildir
 from hinged.mail.sources.mbox import MboxSource, is_mbox
-from hinged.mail.sources.source import Source, SourceError
-from hinged.mail.sources.stdin import StdinSource
+from hinged.mail.sources.source import Folder, LocalSource, Place, Source, SourceError
 
-__all__ = ["open_source"]
+__all__ = ["StdinSource", "open_source"]
+
+STDIN = "stdin"
 
 
 def open_source(spec: str | os.PathLike[str]) -> Source:
-    """Open mail by what lies there.
+    """Open mail of any kind.
 
     Parameters
     ----------
@@ -27,7 +31,7 @@ def open_source(spec: str | os.PathLike[str]) -> Source:
     --------
     >>> open_source("no/such/folder")
     Traceback (most recent call last):
-    hinged.mail.sources.source.SourceError: there is no mail at no/such/folder: nothing has that name.
+    hinged.mail.sources.source.SourceError: there is no mail at no/such/folder: the path does not exist.
     """
     spec = os.fspath(spec)
     if spec == "-":
@@ -37,11 +41,11 @@ def open_source(spec: str | os.PathLike[str]) -> Source:
         return source
     path = Path(spec).expanduser()
     if not path.exists():
-        raise SourceError(f"there is no mail at {path}: nothing has that name.")
+        raise SourceError(f"there is no mail at {path}: the path does not exist.")
     if path.is_file():
         if is_mbox(path):
             return MboxSource(path)
-        raise SourceError(f'{path} is no mbox file: it does not begin with "From ".')
+        raise SourceError(f'{path} is not an mbox file: it does not begin with "From ".')
     if _holds_a_maildir(path):
         return MaildirSource(path)
     if any(found.is_file() and found.stat().st_size and is_mbox(found) for found in path.rglob("*")):
@@ -51,3 +55,39 @@ def open_source(spec: str | os.PathLike[str]) -> Source:
 
 def _holds_a_maildir(path: Path) -> bool:
     return is_maildir(path) or any(is_maildir(Path(folder)) for folder, _, _ in os.walk(path))
+
+
+class StdinSource(LocalSource):
+    """One message on standard input, for pipes of sieve and procmail; it is read when it is needed."""
+
+    read_only = "a message on standard input cannot be changed; the program that piped it in must do that."
+
+    def __init__(self) -> None:
+        self._raw: bytes | None = None
+
+    def folders(self) -> list[Folder]:
+        """The only folder."""
+        return [Folder(STDIN, "inbox")]
+
+    def places(self, folder: str) -> list[Place]:
+        """Read the message; raise an error if there is none."""
+        if folder != STDIN:
+            raise SourceError(f"there is no folder {folder!r} on standard input; omit it.")
+        if self._raw is None:
+            stream = sys.stdin.buffer
+            self._raw = stream.read(ENOUGH)
+            while stream.read(ENOUGH):  # let the writer of the pipe finish
+                pass
+        if not self._raw.strip():
+            raise SourceError("there is no message on standard input; pipe one in.")
+        return [Place(STDIN, "1")]
+
+    def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
+        """The message."""
+        for place in places:
+            if self._raw is not None:
+                yield place, self._raw
+
+    def wait(self, seconds: float) -> bool:
+        """Nothing changes here."""
+        return False

@@ -1,7 +1,8 @@
-"""What the assistant asks of a place where mail lies."""
+"""The interface of a mail source, its errors, and what local sources have in common."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -11,6 +12,7 @@ __all__ = [
     "Folder",
     "FolderError",
     "GoneError",
+    "LocalSource",
     "Place",
     "RejectedError",
     "Source",
@@ -20,11 +22,12 @@ __all__ = [
     "Unreadable",
 ]
 
-UNREADABLE = "unreadable"  # the use of a folder that is damaged or may not be listed
+UNREADABLE = "unreadable"  # the use of a folder that is damaged or cannot be listed
+POLL = 0.5  # seconds between two checks of a local source
 
 
 class SourceError(Exception):
-    """Mail could not be reached or read; the text is one sentence for the user."""
+    """Mail could not be reached or read; the message is one sentence for the user."""
 
 
 class FolderError(SourceError):
@@ -36,20 +39,20 @@ class GoneError(FolderError):
 
 
 class RejectedError(SourceError):
-    """Password or token were not accepted; trying again without a new one may lock the account."""
+    """The password or token was not accepted; trying it again may lock the account."""
 
 
 class UnclearError(SourceError):
-    """The answer could not be read, so nobody knows whether what was asked for has been done."""
+    """The server's answer could not be parsed, so it is unknown whether the request was carried out."""
 
 
 class UnreachableError(SourceError):
-    """Mail cannot be reached just now; trying again later may help, and `wait` does so."""
+    """Mail cannot be reached at the moment; trying again later may help, and `wait` does so."""
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder: its name with `/` between levels, and its special use.
+    """A folder: its name, with levels separated by `/`, and its special use.
 
     `use` is "" for a folder of the user's own, else "inbox", "sent", "drafts", "templates", "outbox", "trash", "junk",
     "archive", "all" or "flagged"; "unreadable" (`UNREADABLE`) for one whose `places` raise `FolderError`.
@@ -61,44 +64,85 @@ class Folder:
 
 @dataclass(frozen=True)
 class Place:
-    """Where one message lies now. The key never names another message of the same folder later on."""
+    """The place of a message: its folder and its key there. A key is never used again for another message."""
 
     folder: str
     key: str
 
 
 class Unreadable(NamedTuple):
-    """Stands for a message that is there but cannot be read."""
+    """Stands for a message that exists but cannot be read."""
 
     why: str
 
 
 class Source(Protocol):
-    """Folders of messages. Reading changes nothing, not even what is marked as seen."""
+    """Folders of messages. Reading changes nothing, not even the Seen flag."""
 
     def folders(self) -> list[Folder]:
-        """Every folder that can hold messages, in the order of their names."""
+        """Return every folder that can hold messages, sorted by name."""
 
     def places(self, folder: str) -> list[Place]:
-        """Where the messages of a folder lie, oldest arrival first."""
+        """Return the places of the messages of a folder, oldest first."""
 
     def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes | Unreadable]]:
-        """The raw messages; one that is gone meanwhile is left out. One that cannot be read does not stop the others.
+        """Yield the raw messages; leave out those that no longer exist. An unreadable one does not stop the others.
 
-        `hinged.mail.reading.messages` parses them and tells which were skipped.
+        `hinged.mail.reading.messages` parses them and reports which were skipped.
         """
 
     def move(self, place: Place, folder: str) -> Place:
-        """Put a message into another folder and say where it lies now."""
+        """Move a message to another folder; return its new place."""
 
     def create(self, folder: str) -> str:
-        """Make a folder, `/` between levels, and say under which name it is listed; refuse a name that cannot be."""
+        """Create a folder, with levels separated by `/`; return the name it is listed under. Refuse an invalid name."""
 
     def mark(self, place: Place, keywords: Sequence[str]) -> None:
-        """Set keywords on a message, in place of earlier ones of ours (those that begin with `hinged-`)."""
+        """Set keywords on a message; earlier ones that begin with `hinged-` are removed."""
 
     def wait(self, seconds: float) -> bool:
-        """Return True as soon as something may have changed, False when the time has passed."""
+        """Return True as soon as something may have changed, False after the timeout."""
 
     def close(self) -> None:
-        """Let go of connections and files."""
+        """Close connections and files."""
+
+
+class LocalSource:
+    """Base class of sources on this machine: they are polled for changes, and read-only unless a subclass overrides.
+
+    Attributes
+    ----------
+    read_only : the sentence that refuses to change anything
+    """
+
+    read_only = ""
+    _last_seen: object = None
+
+    def move(self, place: Place, folder: str) -> Place:
+        """Not supported."""
+        raise SourceError(self.read_only)
+
+    def create(self, folder: str) -> str:
+        """Not supported."""
+        raise SourceError(self.read_only)
+
+    def mark(self, place: Place, keywords: Sequence[str]) -> None:
+        """Not supported."""
+        raise SourceError(self.read_only)
+
+    def _fingerprint(self) -> object:
+        """Return a value that differs if something may have changed."""
+
+    def wait(self, seconds: float) -> bool:
+        """Check twice a second whether something changed."""
+        end = time.monotonic() + seconds
+        while (now := self._fingerprint()) == self._last_seen:
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            time.sleep(min(POLL, left))
+        self._last_seen = now
+        return True
+
+    def close(self) -> None:
+        """Nothing to close."""

@@ -1,4 +1,4 @@
-"""Mail on an IMAP server: read without a trace, moved message by message, watched while it changes."""
+"""Mail on an IMAP server."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def open_imap(spec: str) -> ImapSource:
     Returns
     -------
     ImapSource
-        Connected and logged in, so that a wrong name or password is found out here.
+        Connected and logged in, so that a wrong name or password raises here.
     """
-    from hinged.mail.sources.imap.address import read_address
+    from hinged.mail.sources.imap.account import read_address
 
     address = read_address(spec)
     try:

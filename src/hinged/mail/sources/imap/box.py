@@ -9,14 +9,11 @@ from typing import TypeVar
 
 from imapclient.exceptions import IMAPClientAbortError, IMAPClientError, IMAPClientReadOnlyError, ProtocolError
 
-from hinged.mail.sources.imap.address import Address
-from hinged.mail.sources.imap.client import INBOX, MISREAD, Client, State, connect
-from hinged.mail.sources.imap.complaints import words_of
-from hinged.mail.sources.imap.credentials import Secret, find_secret
-from hinged.mail.sources.imap.folders import Look, create, look
-from hinged.mail.sources.imap.listing import Listing, list_folder, uid_of
-from hinged.mail.sources.imap.moving import Move
-from hinged.mail.sources.imap.peeking import peek
+from hinged.mail.sources.imap.account import Address, Secret, find_secret
+from hinged.mail.sources.imap.client import INBOX, MISREAD, Client, State, connect, words_of
+from hinged.mail.sources.imap.folders import Listed, create, list_folders
+from hinged.mail.sources.imap.listing import Listing, list_folder, peek, uid_of
+from hinged.mail.sources.imap.moving import MoveInProgress
 from hinged.mail.sources.imap.waiting import Pauses, Rounds, idle
 from hinged.mail.sources.source import (
     Folder,
@@ -34,42 +31,42 @@ __all__ = ["ImapSource"]
 
 Answer = TypeVar("Answer")
 LOST = (IMAPClientAbortError, ProtocolError, OSError)
-AT_ONCE = 64  # messages in one question, so at most 16 MiB in memory
-MOST_CUTS = 8  # messages in a row at which the server hangs up; more are not the messages' fault
-LONGEST = 1500.0  # seconds of silence; servers may hang up after 30 minutes
-GOODBYE = 5.0  # seconds that the server has to say goodbye
-TOLD_OF_ALL = 5  # times less often is looked at all folders where the server tells of changes in them
+AT_ONCE = 64  # messages in one request, so at most 16 MiB in memory
+MOST_CUTS = 8  # messages in a row at which the server disconnects; beyond that the messages are not the cause
+LONGEST = 1500.0  # seconds without traffic; servers may disconnect after 30 minutes
+GOODBYE = 5.0  # seconds that the server has to answer a logout
+TOLD_OF_ALL = 5  # factor by which folders are polled less often if the server reports changes in all of them
 
 
 class ImapSource:
     """Folders and messages of one account.
 
-    Reading leaves no trace: folders are opened read-only and messages are peeked at. A lost connection is made
-    again by itself, once; where that fails `UnreachableError` is raised, and `wait` tries again after growing pauses.
+    Reading changes nothing: folders are opened read-only and messages are fetched with PEEK. A lost connection is
+    reopened once; if that fails, `UnreachableError` is raised, and `wait` tries again after growing pauses.
 
-    A look at all folders (`folders`) takes one question where the server can (LIST-STATUS), and `places` then asks
-    only about folders that changed. Unchanged ones give the very list they gave before.
+    `folders` takes one request if the server can (LIST-STATUS), and `places` then asks only about folders that
+    changed. For unchanged ones it returns the same list as before.
     """
 
     def __init__(self, address: Address) -> None:
         self.address = address
         self._secret: Secret | None = None
         self._client: Client | None = None
-        self._look: Look | None = None
+        self._listed: Listed | None = None
         self._listings: dict[str, Listing] = {}
         self._pauses = Pauses()
-        self._cuts = 0  # messages in a row that could not be read because the server hung up
+        self._cuts = 0  # messages in a row that could not be read because the server disconnected
         self._connect_again()
 
     def folders(self) -> list[Folder]:
-        """Every folder of the user's own that can hold messages, in the order of their names."""
-        self._look = self._ask(look)
-        for name in self._listings.keys() - self._look.names.keys():
+        """Return every folder of the user's own that can hold messages, sorted by name."""
+        self._listed = self._ask(list_folders)
+        for name in self._listings.keys() - self._listed.names.keys():
             del self._listings[name]
-        return list(self._look.folders)
+        return list(self._listed.folders)
 
     def places(self, folder: str) -> list[Place]:
-        """Where the messages of a folder lie, oldest arrival first, as of the last look at the folders."""
+        """Return the places of the messages of a folder, oldest first, as of the last call of `folders`."""
         theirs, before = self._theirs(folder), self._listings.get(folder)
         seen = self._seen().states.get(folder)
         if before is None or seen is None or before.seen != seen:
@@ -85,14 +82,14 @@ class ImapSource:
             return self._ask(lambda client: list_folder(client, folder, theirs, seen, before))
         except (UnreachableError, RejectedError):
             raise
-        except SourceError as problem:  # of this folder; the others may be in order
+        except SourceError as problem:  # of this folder; the others may be fine
             gone = "NONEXISTENT" in str(problem)  # RFC 5530
             raise (GoneError if gone else FolderError)(str(problem)) from problem
 
     def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes | Unreadable]]:
-        """The raw messages, long ones cut behind what counts; one that is gone meanwhile is left out.
+        """Yield the raw messages, long ones truncated; leave out those that no longer exist.
 
-        A message that the server refuses, leaves out, garbles, or hangs up at is `Unreadable`; the others are given.
+        A message that the server refuses, omits or garbles, or at which it disconnects, is `Unreadable`.
         """
         for folder, together in groupby(places, key=lambda place: place.folder):
             few = list(together)
@@ -100,8 +97,8 @@ class ImapSource:
                 yield from self._peek(folder, few[start : start + AT_ONCE])
 
     def move(self, place: Place, folder: str) -> Place:
-        """Put a message into another folder and say where it lies now."""
-        move = Move(place, folder, self._theirs(place.folder), self._theirs(folder))
+        """Move a message to another folder; return its new place."""
+        move = MoveInProgress(place, folder, self._theirs(place.folder), self._theirs(folder))
         try:
             return self._ask(move.go)
         finally:
@@ -110,17 +107,17 @@ class ImapSource:
                 self._listings.pop(name, None)
 
     def create(self, folder: str) -> str:
-        """Make a folder, `/` between levels, and say under which name it is listed."""
+        """Create a folder, with levels separated by `/`; return the name it is listed under."""
         names = [one.name for one in self.folders()]
         theirs = self._ask(lambda client: create(client, folder, names))
         self.folders()
         ours = next((ours for ours, listed in self._seen().names.items() if listed == theirs), None)
         if ours is None:
-            raise SourceError(f"{self.address.host} made {folder!r} but does not list it; choose another name.")
+            raise SourceError(f"{self.address.host} created {folder!r} but does not list it; choose another name.")
         return ours
 
     def mark(self, place: Place, keywords: Sequence[str]) -> None:
-        """Set keywords on a message, in place of earlier ones that begin with `hinged-`; nothing else is touched."""
+        """Set keywords on a message; earlier ones that begin with `hinged-` are removed, other flags are kept."""
         wanted = {keyword.encode("ascii") for keyword in keywords}
 
         def store(client: Client) -> None:
@@ -129,7 +126,7 @@ class ImapSource:
             if uid is None or uid not in found:
                 return
             if not all(map(client.takes, wanted)):
-                raise SourceError(f"{self.address.host} keeps no keywords on messages in {place.folder}.")
+                raise SourceError(f"{self.address.host} does not allow keywords on messages in {place.folder}.")
             ours = {flag for flag in found[uid] if flag.lower().startswith(b"hinged-")}
             if ours - wanted:
                 client.remove_flags([uid], sorted(ours - wanted), silent=True)
@@ -139,14 +136,14 @@ class ImapSource:
         self._ask(store)
 
     def wait(self, seconds: float) -> bool:
-        """Return True as soon as something may differ from what was last looked at, False when the time has passed.
+        """Return True as soon as something may have changed, False after the timeout.
 
-        A connection that had to be made again is reason enough: nobody knows what happened meanwhile.
+        After a reconnection it returns True, because changes may have been missed.
 
         Raises
         ------
         UnreachableError
-            Where the server cannot be reached. The next call pauses first, each time longer, up to a minute.
+            If the server cannot be reached. The next call pauses first, each time longer, up to a minute.
         """
         end = time.monotonic() + seconds
         if self._client is None:
@@ -167,7 +164,7 @@ class ImapSource:
                 return True
 
     def close(self) -> None:
-        """Say goodbye, if the server is there to hear it."""
+        """Log out, if the server still answers."""
         client, self._client = self._client, None
         if client is not None:
             try:
@@ -179,21 +176,21 @@ class ImapSource:
     # ------------------------------------------------------------------ inside
     def _connection(self) -> Client:
         if self._client is None:
-            if self._secret is None or self._secret.origin != "the terminal":  # nobody is asked twice
+            if self._secret is None or self._secret.origin != "the terminal":  # the user is asked only once
                 self._secret = find_secret(self.address)
             self._client = connect(self.address, self._secret)
-            self._pauses.over()
+            self._pauses.reset()
         return self._client
 
     def _ask(self, question: Callable[[Client], Answer]) -> Answer:
-        """Ask the server, on a new connection where the old one is lost, and complain in one sentence."""
+        """Ask the server, on a new connection if the old one is lost; raise errors as one sentence."""
         for attempt in (1, 2):
             try:
                 return question(self._connection())
             except SourceError:
                 raise
             except IMAPClientReadOnlyError as error:
-                raise SourceError(f"{self.address.host} lets nobody change that folder: {words_of(error)}.") from None
+                raise SourceError(f"{self.address.host} forbids changes to that folder: {words_of(error)}.") from None
             except LOST as error:
                 self._drop()
                 if attempt == 2:
@@ -203,9 +200,9 @@ class ImapSource:
             except MISREAD as error:
                 self._drop()
                 if attempt == 2:
-                    said = f"{self.address.host} gave an answer nobody can read: {words_of(error)}."
+                    said = f"{self.address.host} sent a response that cannot be parsed: {words_of(error)}."
                     raise UnclearError(said) from error
-            except BaseException:  # a signal in the middle of an answer: what comes next would be misread
+            except BaseException:  # a signal in the middle of a response: the next one would be misread
                 self._drop()
                 raise
         raise AssertionError
@@ -214,7 +211,7 @@ class ImapSource:
         self._ask(lambda client: None)
 
     def _idle(self, seconds: float) -> bool:
-        """Wait on this connection; one that is lost is made again at once, and is a change."""
+        """Wait on this connection; reconnect at once if it is lost, which counts as a change."""
         seen, client = self._seen().states.get(INBOX), self._connection()
         try:
             return idle(client, INBOX, max(0.0, seconds), seen)
@@ -231,14 +228,14 @@ class ImapSource:
         if client is not None:
             client.hang_up()
 
-    def _seen(self) -> Look:
-        if self._look is None:
+    def _seen(self) -> Listed:
+        if self._listed is None:
             self.folders()
-        assert self._look is not None
-        return self._look
+        assert self._listed is not None
+        return self._listed
 
     def _differs(self, client: Client) -> bool:
-        now, before = look(client), self._look
+        now, before = list_folders(client), self._listed
         return before is None or (now.names, now.states) != (before.names, before.states)
 
     def _theirs(self, folder: str) -> str:
@@ -253,7 +250,7 @@ class ImapSource:
         try:
             found = self._ask(lambda client: peek(client, theirs, few))
         except UnreachableError as problem:
-            self._connect_again()  # raises where the server is away; else one of these messages makes it hang up
+            self._connect_again()  # raises if the server is down; else one of these messages makes it disconnect
             if len(few) > 1:
                 return [one for place in few for one in self._peek(folder, [place])]
             self._cuts += 1

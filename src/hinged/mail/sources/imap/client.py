@@ -1,4 +1,4 @@
-"""A connection to the server: IMAPClient, and the few commands it has no method for."""
+"""A connection to the server: IMAPClient with a few more commands, how to connect, and error messages."""
 
 from __future__ import annotations
 
@@ -16,25 +16,24 @@ from imapclient.imap_utf7 import decode as decode_name
 from imapclient.response_parser import parse_response
 
 from hinged.mail.message import ENOUGH
-from hinged.mail.sources.imap.address import Address
-from hinged.mail.sources.imap.complaints import about_connecting, about_login
-from hinged.mail.sources.imap.credentials import Secret
-from hinged.mail.sources.source import SourceError
+from hinged.mail.sources.imap.account import Address, Secret
+from hinged.mail.sources.source import RejectedError, SourceError, UnreachableError
 
-__all__ = ["INBOX", "MISREAD", "Client", "State", "canonical", "connect", "is_only_a_name"]
+__all__ = ["INBOX", "MISREAD", "Client", "State", "canonical", "connect", "is_only_a_name", "words_of"]
 
 INBOX = "INBOX"
-#: What IMAPClient, and those who use what it found, raise at answers that are not as the protocol has them.
+#: What IMAPClient and its callers raise when a response violates the protocol.
 MISREAD = (ValueError, LookupError, TypeError, AttributeError)
 
-#: What tells whether a folder still holds the same messages. Flags do not matter here.
+#: Items that show whether a folder still holds the same messages; flags do not matter here.
 ITEMS = "(MESSAGES UIDNEXT UIDVALIDITY)"
-AT_ONCE = 64  # commands on their way before the first answer is read
+EXPIRED, SELF_SIGNED, HOSTNAME = 10, (18, 19, 20, 21), (62, 63, 64)
+AT_ONCE = 64  # pipelined commands
 
 
 @dataclass(frozen=True)
 class State:
-    """Two equal states of a folder have the same messages: new ones raise `next`, others can only go."""
+    """The state of a folder; equal states have the same messages, since new ones raise `next` and others only go."""
 
     validity: int
     next: int
@@ -44,21 +43,21 @@ class State:
 class Client(IMAPClient):
     """One connection, logged in."""
 
-    #: The folder that commands act upon, and whether they may change it.
+    #: The selected folder, and True if it may be changed.
     selected: tuple[str, bool] | None = None
     _kept_flags: tuple[bytes, ...] | None = None
     _tells_of_all: bool | None = None
 
     def can(self, *capabilities: str) -> bool:
-        """Whether the server says it can do all of these."""
+        """Return True if the server has all of these capabilities."""
         return all(self.has_capability(one) for one in capabilities)
 
     def choose(self, folder: str, write: bool = False) -> State:
-        """Act on a folder from now on, read-only unless said otherwise, and give its present state."""
+        """Select a folder, read-only unless `write`, and return its present state."""
         self.selected = None
         answer = self.select_folder(folder, readonly=not write)
         if b"UIDVALIDITY" not in answer:
-            raise SourceError(f"{self.host} does not number the messages of {folder}, so they cannot be told apart.")
+            raise SourceError(f"{self.host} gives no UIDVALIDITY for {folder}, so its messages cannot be identified.")
         after = answer.get(b"UIDNEXT")
         if after is None:  # allowed, if rare
             after = max(self.search("*"), default=0) + 1 if answer[b"EXISTS"] else 1
@@ -66,12 +65,12 @@ class Client(IMAPClient):
         return State(answer[b"UIDVALIDITY"], after, answer[b"EXISTS"])
 
     def takes(self, keyword: bytes) -> bool:
-        """Whether the chosen folder keeps such a keyword on its messages."""
+        """Return True if messages of the selected folder can have this keyword."""
         kept = self._kept_flags
         return kept is None or b"\\*" in kept or keyword in kept
 
     def list_with_states(self) -> tuple[list[tuple[Any, Any, str]], dict[str, State]]:
-        """All folders as `list_folders` has them, and their states, in one round trip where the server can."""
+        """Return all folders as `list_folders` does, and their states; in one round trip if the server can."""
         if not self.can("LIST-STATUS"):
             found = self.list_folders()
             return found, self.states([name for flags, _, name in found if not is_only_a_name(flags)])
@@ -83,7 +82,7 @@ class Client(IMAPClient):
         return self._proc_folder_list(data), dict(self._statuses())
 
     def states(self, folders: Sequence[str]) -> dict[str, State]:
-        """The states of folders, many questions before the first answer; those that cannot be opened are left out."""
+        """Return the states of folders, with pipelined commands; leave out folders that cannot be opened."""
         found: dict[str, State] = {}
         for start in range(0, len(folders), AT_ONCE):
             self._imap.response("STATUS")
@@ -97,7 +96,7 @@ class Client(IMAPClient):
         return found
 
     def _statuses(self) -> Iterator[tuple[str, State]]:
-        """What the STATUS answers so far say."""
+        """Yield the states in the STATUS responses received so far."""
         _, lines = self._imap.response("STATUS")
         words: Any = parse_response([line for line in lines or [] if line])
         for name, items in zip(words[::2], words[1::2], strict=True):
@@ -107,19 +106,19 @@ class Client(IMAPClient):
                 yield canonical(folder), State(values[b"UIDVALIDITY"], values[b"UIDNEXT"], values[b"MESSAGES"])
 
     def bodies(self, uids: Sequence[int]) -> dict[int, bytes | None]:
-        """The beginnings of messages of the chosen folder, without marking them as seen; None where there is none."""
-        self._imap.response("FETCH")  # what is left of an answer that could not be read
+        """Return the beginnings of messages of the selected folder without marking them as seen; None for no body."""
+        self._imap.response("FETCH")  # discard the rest of a response that could not be parsed
         found = self.fetch(uids, [f"BODY.PEEK[]<0.{ENOUGH}>"])
         return {uid: _body(items) for uid, items in found.items()}
 
     def move_and_tell(self, uid: int, folder: str) -> tuple[int, int] | None:
-        """Move a message in one step; gives its new UIDVALIDITY and UID where the server tells."""
+        """Move a message in one step; return its new UIDVALIDITY and UID if the server reports them."""
         self._imap.response("COPYUID")
         self.move([uid], folder)
         return self._copied()
 
     def copy_and_tell(self, uid: int, folder: str) -> tuple[int, int] | None:
-        """Copy a message; gives the UIDVALIDITY and UID of the copy where the server tells."""
+        """Copy a message; return the UIDVALIDITY and UID of the copy if the server reports them."""
         self._imap.response("COPYUID")
         self.copy([uid], folder)
         return self._copied()
@@ -130,7 +129,7 @@ class Client(IMAPClient):
         return (int(found[1]), int(found[2])) if found else None
 
     def ask_for_news(self) -> bool:
-        """Have changes of all folders told while idle, not only those of the chosen one (RFC 5465), if that can be."""
+        """Subscribe to changes of all folders while idle, not only of the selected one (RFC 5465), if possible."""
         if self._tells_of_all is None:
             here = b"(SELECTED (MessageNew MessageExpunge))"
             elsewhere = b"(PERSONAL (MessageNew MessageExpunge MailboxName))"
@@ -140,11 +139,11 @@ class Client(IMAPClient):
         return self._tells_of_all
 
     def was_told(self) -> bool:
-        """Whether news of other folders came along with the answer to the last command."""
+        """Return True if changes of other folders were reported with the response to the last command."""
         return any(self._imap.response(kind)[1] != [None] for kind in ("STATUS", "LIST"))
 
     def hang_up(self) -> None:
-        """Close the connection without a word."""
+        """Close the connection without logging out."""
         with suppress(OSError):
             self.shutdown()
 
@@ -154,22 +153,22 @@ def _body(items: dict[bytes, Any]) -> bytes | None:
 
 
 def canonical(folder: str) -> str:
-    """A folder's name as the server has it; of the inbox alone the case does not matter."""
+    """Return a folder's name as the server has it; only the inbox's is case-insensitive."""
     return INBOX if folder.upper() == INBOX else folder
 
 
 def is_only_a_name(flags: Sequence[bytes]) -> bool:
-    """Whether a folder holds folders but no messages."""
+    """Return True if a folder can hold folders but no messages."""
     return bool({b"\\noselect", b"\\nonexistent"} & {flag.lower() for flag in flags})
 
 
 def connect(address: Address, secret: Secret) -> Client:
-    """Connect, make the way private, check whose certificate it is, log in.
+    """Connect, start TLS, verify the certificate, and log in.
 
     Raises
     ------
     SourceError
-        One sentence about what went wrong; `UnreachableError` where trying again may help.
+        One sentence about what went wrong; `UnreachableError` if trying again may help.
     """
     timeout = SocketTimeout(connect=min(address.timeout, 30.0), read=address.timeout)
     tls = address.encryption == "tls"
@@ -180,7 +179,7 @@ def connect(address: Address, secret: Secret) -> Client:
     except (IMAPClientError, OSError) as error:
         raise about_connecting(address, error) from None
     try:
-        # IMAPClient sends some commands in two pieces, and the second would wait for the first to be acknowledged.
+        # IMAPClient sends some commands in two packets; the second would wait for the acknowledgement of the first.
         client.socket().setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if address.encryption == "starttls":
             _start_tls(client, address)
@@ -192,11 +191,11 @@ def connect(address: Address, secret: Secret) -> Client:
 
 
 def _trust(address: Address) -> ssl.SSLContext:
-    """Certificates are checked, against the system's list of signers or the address's own."""
+    """Return a context that verifies certificates, against the system's authorities or those of the address."""
     try:
         return ssl.create_default_context(cafile=None if address.ca is None else str(address.ca))
     except ssl.SSLError:
-        raise SourceError(f"{address.ca} holds no certificates; it should be a PEM file.") from None
+        raise SourceError(f"{address.ca} contains no certificates; it should be a PEM file.") from None
 
 
 def _start_tls(client: Client, address: Address) -> None:
@@ -212,7 +211,7 @@ def _start_tls(client: Client, address: Address) -> None:
 
 def _login(client: Client, address: Address, secret: Secret) -> None:
     if re.search(r"[\0\r\n]", address.user + secret.text):
-        raise SourceError(f"the {secret.kind} of {address.user} (from {secret.origin}) has line breaks in it.")
+        raise SourceError(f"the {secret.kind} of {address.user} (from {secret.origin}) contains line breaks.")
     try:
         if secret.kind == "token":
             _login_by_token(client, address.user, secret.text)
@@ -227,7 +226,7 @@ def _login(client: Client, address: Address, secret: Secret) -> None:
 
 
 def _login_by_token(client: Client, user: str, token: str) -> None:
-    """OAuth2. A server that refuses explains itself in a second question, which gets an empty answer."""
+    """Log in by OAuth2; a server that refuses sends its reason as a second challenge, which gets an empty response."""
     if client.can("AUTH=OAUTHBEARER"):
         user = user.replace("=", "=3D").replace(",", "=2C")
         answers = iter([f"n,a={user},\1auth=Bearer {token}\1\1", "\1"])
@@ -235,3 +234,55 @@ def _login_by_token(client: Client, user: str, token: str) -> None:
     else:
         answers = iter([f"user={user}\1auth=Bearer {token}\1\1", ""])
         client.sasl_login("XOAUTH2", lambda question: next(answers))
+
+
+def about_connecting(address: Address, error: Exception) -> SourceError:
+    """Return the error for a failed connection; `UnreachableError` if it may be temporary."""
+    where = f"{address.host}:{address.port}"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return SourceError(_about_certificate(address, error))
+    if isinstance(error, ssl.SSLError):
+        other = "imap:// for STARTTLS" if address.encryption == "tls" else "imaps:// for TLS from the start"
+        return SourceError(f"{where} does not speak TLS as expected ({error.reason or error}); try {other}.")
+    if isinstance(error, socket.gaierror):
+        return UnreachableError(f"the host {address.host} was not found, or there is no network; check the address.")
+    if isinstance(error, ConnectionRefusedError):
+        return UnreachableError(f"nothing listens at {where}; check the port, and whether the server is running.")
+    if isinstance(error, TimeoutError):
+        return UnreachableError(f"{where} did not answer within {address.timeout:.0f} s.")
+    if isinstance(error, OSError):
+        return UnreachableError(f"{where} cannot be reached: {error.strerror or error}.")
+    return UnreachableError(f"{where} does not answer like a mail server: {words_of(error)}.")
+
+
+def _about_certificate(address: Address, error: ssl.SSLCertVerificationError) -> str:
+    code = error.verify_code
+    if code == EXPIRED:
+        return (
+            f"the certificate of {address.host} has expired, so the server cannot be verified; its administrator must "
+            "renew it."
+        )
+    if code in SELF_SIGNED:
+        return (
+            f"the certificate of {address.host} is not signed by an authority that this machine trusts; if the server "
+            "is yours, add its certificate to the address as ?ca=FILE."
+        )
+    if code in HOSTNAME:
+        return f"the certificate of {address.host} is for another name ({error.verify_message}); check the address."
+    return f"the certificate of {address.host} was not accepted: {error.verify_message}."
+
+
+def about_login(address: Address, secret: Secret, error: Exception) -> SourceError:
+    """Return the error for a failed login."""
+    words = words_of(error)
+    if "[UNAVAILABLE]" in words.upper():  # RFC 5530: a problem of the server
+        return UnreachableError(f"{address.host} cannot check passwords at the moment: {words}.")
+    return RejectedError(
+        f"{address.host} did not accept the {secret.kind} of {address.user} (from {secret.origin}); it says: {words}."
+    )
+
+
+def words_of(error: Exception) -> str:
+    """Return the server's message on one line."""
+    text = " ".join(str(error).split()).removeprefix("b'").removesuffix("'")
+    return text.rstrip(".") or type(error).__name__

@@ -1,4 +1,4 @@
-"""Folders of a server under our names: `/` between levels, and what each is for."""
+"""Folders of a server under our names, with levels separated by `/`, and their special uses."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from hinged.mail.sources.folder_names import guess_uses, levels_of
 from hinged.mail.sources.imap.client import INBOX, Client, State, canonical, is_only_a_name
-from hinged.mail.sources.new_names import levels_of
 from hinged.mail.sources.source import Folder, SourceError
-from hinged.mail.sources.uses import guess_uses
 
-__all__ = ["Look", "create", "look"]
+__all__ = ["Listed", "create", "list_folders"]
 
-#: RFC 6154, and Gmail's own word for what it deems important.
+#: RFC 6154, and Gmail's flag for important mail.
 USES = {
     b"\\all": "all",
     b"\\archive": "archive",
@@ -27,18 +26,18 @@ USES = {
 
 
 @dataclass
-class Look:
-    """What a look at all folders has seen; `states` may be brought up to date folder by folder."""
+class Listed:
+    """The folders of a server at one moment: their names there and their states."""
 
     folders: list[Folder]
     names: dict[str, str]
     states: dict[str, State]
 
 
-def look(client: Client) -> Look:
-    """See which folders there are, and whether each still holds what it held.
+def list_folders(client: Client) -> Listed:
+    """List the folders and their states.
 
-    The inbox is opened for that, always: STATUS may lag behind for the folder that is open, and lags for no other then.
+    The inbox is always selected for that: STATUS may be outdated for the selected folder, and only for that one.
     """
     inbox = client.choose(INBOX)
     found, states = client.list_with_states()
@@ -56,13 +55,13 @@ def look(client: Client) -> Look:
             uses[ours] = "inbox" if ours == INBOX else _told(flags)
     guess_uses(uses)
     folders = [Folder(name, uses[name]) for name in sorted(names)]
-    return Look(folders, names, {ours: states[theirs] for ours, theirs in names.items()})
+    return Listed(folders, names, {ours: states[theirs] for ours, theirs in names.items()})
 
 
 def create(client: Client, folder: str, existing: Iterable[str]) -> str:
-    """Make a folder among the user's own and subscribe to it; return the server's name for it.
+    """Create a folder among the user's own and subscribe to it; return the server's name for it.
 
-    May be called again after a lost connection: a folder that the first call made is not made twice.
+    May be called again after a lost connection: a folder that exists by then is not created twice.
     """
     prefix, separator = "", (client.list_folders("", "") or [((), b"/", "")])[0][1]
     if client.can("NAMESPACE"):
@@ -72,7 +71,7 @@ def create(client: Client, folder: str, existing: Iterable[str]) -> str:
     above = our_name(prefix, level.encode())
     levels = levels_of(folder.removeprefix(above), (name.removeprefix(above) for name in existing), level)
     if len(levels) > 1 and not level:
-        raise SourceError(f"{client.host} keeps no folders within folders, so {folder!r} cannot be made.")
+        raise SourceError(f"{client.host} does not allow folders within folders, so {folder!r} cannot be created.")
     theirs = prefix + level.join(levels)
     if not client.folder_exists(theirs):
         client.create_folder(theirs)
@@ -81,7 +80,7 @@ def create(client: Client, folder: str, existing: Iterable[str]) -> str:
 
 
 def our_name(theirs: str, delimiter: bytes | None) -> str:
-    """A name with `/` between levels; a `/` that was part of a name becomes %2F.
+    """Return a name with levels separated by `/`; a `/` that was part of a name becomes %2F.
 
     Examples
     --------
@@ -100,7 +99,7 @@ def _told(flags: Iterable[bytes]) -> str:
 
 
 def _namespaces_of_others(client: Client) -> tuple[str, ...]:
-    """How the names of folders begin that are other people's or shared: nothing is filed or learnt there."""
+    """Return the prefixes of other users' and shared folders: nothing is filed or learnt there."""
     if not client.can("NAMESPACE"):
         return ()
     spaces: Any = client.namespace()

@@ -1,15 +1,19 @@
-"""Which messages lie in a folder, found anew only where it changed."""
+"""The messages of one folder: listed anew only if it changed, and read so that one bad message does not stop others."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hinged.mail.sources.imap.client import Client, State
-from hinged.mail.sources.source import Place
+from imapclient.exceptions import IMAPClientAbortError, IMAPClientError
 
-__all__ = ["Listing", "key_of", "list_folder", "uid_of"]
+from hinged.mail.sources.imap.client import MISREAD, Client, State, words_of
+from hinged.mail.sources.source import Place, Unreadable
 
-WINDOW = 40_000  # numbers in one answer; IMAP's lines may grow without end, a reader's patience should not
+__all__ = ["Listing", "key_of", "list_folder", "peek", "uid_of"]
+
+NOTHING = "the server sends no content"
+WINDOW = 40_000  # UIDs in one response, whose line could otherwise grow without limit
 
 
 @dataclass(frozen=True)
@@ -19,9 +23,9 @@ class Listing:
     Attributes
     ----------
     seen : State or None
-        The folder's state in the look at all folders that this listing belongs to.
+        The folder's state when all folders were last listed.
     state : State
-        Its state when it was listed, which may be a little newer, and which some servers count in another way.
+        Its state when its messages were listed: may be newer, and some servers count differently here.
     places : list of Place
     """
 
@@ -31,12 +35,12 @@ class Listing:
 
 
 def key_of(validity: int, uid: int) -> str:
-    """A message's key: when its folder's numbers became valid, and its number. The pair is never given twice."""
+    """Return a message's key: UIDVALIDITY and UID, a pair that is never used twice."""
     return f"{validity}.{uid}"
 
 
 def uid_of(place: Place, state: State) -> int | None:
-    """The number of a message in its folder as it is now; None where its numbers are not valid any more."""
+    """Return the UID of a message; None if the folder's UIDVALIDITY has changed since."""
     validity, _, uid = place.key.partition(".")
     return int(uid) if validity == str(state.validity) else None
 
@@ -50,13 +54,13 @@ def list_folder(
     ----------
     client : Client
     name : str
-        Ours, for the places.
+        Our name of the folder, for the places.
     folder : str
-        The server's.
+        The server's name of it.
     seen : State, optional
-        The folder's state in the last look at all folders.
+        The folder's state when all folders were last listed.
     before : Listing, optional
-        What was found last time; if messages have only come since then, only these are asked for.
+        The previous listing; if messages were only added since, only these are asked for.
     """
     state = client.choose(folder)
     if before is not None and before.state.validity == state.validity:
@@ -67,7 +71,7 @@ def list_folder(
             kept = set(_search(client, f"UID {before.state.next}:* UNDELETED", state) if came else ())
             return Listing(seen, state, before.places + _places(name, state, [uid for uid in came if uid in kept]))
     found: set[int] = set()
-    # From the newest down: a message removed meanwhile moves those not yet seen down, never past the window.
+    # Newest first: a message removed meanwhile shifts those not yet seen down, never past the window.
     for last in range(state.count, 0, -WINDOW):
         found.update(_search(client, f"{max(1, last - WINDOW + 1)}:{last} UNDELETED", state))
     return Listing(seen, state, _places(name, state, sorted(found)))
@@ -79,3 +83,42 @@ def _search(client: Client, criteria: str, state: State) -> list[int]:
 
 def _places(name: str, state: State, uids: list[int]) -> list[Place]:
     return [Place(name, key_of(state.validity, uid)) for uid in uids]
+
+
+def peek(client: Client, folder: str, places: Sequence[Place]) -> list[tuple[Place, bytes | Unreadable]]:
+    """Read messages of a folder, by the server's name of it; leave out those that no longer exist.
+
+    Raises what IMAPClient raises if the folder cannot be opened or the connection is lost.
+    """
+    state = client.choose(folder)  # again, so that removed messages are known to be removed
+    uids = {uid: place for place in places if (uid := uid_of(place, state)) is not None}
+    found: dict[int, bytes | Unreadable] = {}
+    refused: dict[int, str] = {}
+    _fetch(client, list(uids), found, refused)
+    missing = [uid for uid in uids if not found.get(uid)]
+    if missing:
+        client.choose(folder)
+        there = set(client.search(f"UID {','.join(map(str, missing))}"))
+        for uid in missing:
+            if uid not in there:
+                found.pop(uid, None)
+            elif uid not in found:
+                found[uid] = Unreadable(refused.get(uid, NOTHING))
+    return [(place, found[uid]) for uid, place in uids.items() if uid in found]
+
+
+def _fetch(client: Client, uids: list[int], found: dict[int, bytes | Unreadable], refused: dict[int, str]) -> None:
+    """Fetch messages; if the response for several is refused or cannot be parsed, fetch each half separately."""
+    if not uids:
+        return
+    try:
+        found.update({uid: body for uid, body in client.bodies(uids).items() if body is not None})
+    except IMAPClientAbortError:
+        raise
+    except (IMAPClientError, *MISREAD) as error:
+        half = len(uids) // 2
+        if half == 0:
+            refused[uids[0]] = words_of(error)
+            return
+        _fetch(client, uids[:half], found, refused)
+        _fetch(client, uids[half:], found, refused)

@@ -1,4 +1,4 @@
-"""Moving one message, so that it is never lost and never there twice, whatever happens in between."""
+"""Moving one message so that it is never lost and never duplicated, whatever happens in between."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from hinged.mail.sources.imap.client import Client, State
 from hinged.mail.sources.imap.listing import key_of, uid_of
 from hinged.mail.sources.source import Place, SourceError
 
-__all__ = ["Move"]
+__all__ = ["MoveInProgress"]
 
 HEADER = "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)]"
 
 
 @dataclass
-class Move:
-    """A move on its way. `go` may be called again after a lost connection: it looks first how far it had come.
+class MoveInProgress:
+    """A move in progress. `go` may be called again after a lost connection: it first finds out what was already done.
 
-    MOVE is one step for the server. Without it the message is copied, the original marked as deleted, and that one
-    message expunged. Where the server cannot expunge one message alone, the original stays, marked: a plain EXPUNGE
-    would remove what others have marked.
+    MOVE is one step for the server. Without it the message is copied, the original flagged as deleted, and only that
+    message expunged. If the server cannot expunge a single message, the original stays, flagged: a plain EXPUNGE
+    would also remove what others have flagged.
 
     Attributes
     ----------
     place : Place
-        Where the message lies.
+        Where the message is.
     folder : str
-        Our name of the folder to put it into.
+        Our name of the target folder.
     source, target : str
         The server's names of the two folders.
     """
@@ -40,12 +40,12 @@ class Move:
     _message: tuple[bytes, int] = (b"", 0)
 
     def go(self, client: Client) -> Place:
-        """Do what is still to be done, and say where the message lies.
+        """Do the remaining steps, and return where the message is now.
 
         Raises
         ------
         SourceError
-            Where somebody else has moved or removed it; then nothing is done.
+            If another program has moved or removed it; then nothing is done.
         """
         again = self._before is not None
         if not again:
@@ -54,7 +54,7 @@ class Move:
         if not again:
             if uid is None or b"\\Deleted" in items[b"FLAGS"]:
                 raise self._gone()
-            self._message = _told_by(items)
+            self._message = _identity(items)
         if client.can("MOVE"):
             found = client.move_and_tell(uid, self.target) if uid is not None else None
             found = found or self._copy(client)
@@ -70,20 +70,20 @@ class Move:
         return Place(self.folder, key_of(*found))
 
     def _original(self, client: Client) -> tuple[int | None, dict[bytes, Any]]:
-        """The message's number in its folder, None where it is not there any more, and what tells it from others."""
+        """Return the message's UID, None if it is no longer there, and what identifies it."""
         uid = uid_of(self.place, client.choose(self.source, write=True))
         found = {} if uid is None else client.fetch([uid], [HEADER, "RFC822.SIZE", "FLAGS"])
         return (uid, found[uid]) if uid in found else (None, {})
 
     def _copy(self, client: Client) -> tuple[int, int] | None:
-        """Look for the message among those that came to the target since the move began."""
+        """Search the messages that arrived in the target since the move began for this one."""
         assert self._before is not None
         now = client.choose(self.target)
         if now.validity != self._before.validity or not now.count:
             return None
         came = [uid for uid in client.search(f"UID {self._before.next}:*") if uid >= self._before.next]
         for uid, items in client.fetch(came, [HEADER, "RFC822.SIZE"]).items():
-            if _told_by(items) == self._message:
+            if _identity(items) == self._message:
                 return now.validity, uid
         return None
 
@@ -97,8 +97,8 @@ class Move:
         return SourceError(f"a message is no longer in {self.place.folder}, so it was not moved to {self.folder}.")
 
 
-def _told_by(items: dict[bytes, Any]) -> tuple[bytes, int]:
-    """A message's Message-ID; its size too where it has none."""
+def _identity(items: dict[bytes, Any]) -> tuple[bytes, int]:
+    """Return the Message-ID of a message, or its size if it has none."""
     header = next((value for key, value in items.items() if key.startswith(b"BODY[HEADER") and value), b"")
     name = b"".join(header.split())
     return name, 0 if name else items[b"RFC822.SIZE"]

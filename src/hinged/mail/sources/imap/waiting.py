@@ -1,4 +1,4 @@
-"""Waiting until something happens: told by the server where it can, by looking now and then where it cannot."""
+"""Waiting for changes: by IDLE if the server has it, else by polling."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from hinged.mail.sources.imap.client import Client, State
 
 __all__ = ["Pauses", "Rounds", "idle"]
 
-#: What a server tells while idle that concerns which messages lie where. Flags do not.
+#: Responses during IDLE that concern which messages are in which folder; flags do not.
 NEWS = {b"EXISTS", b"EXPUNGE", b"VANISHED", b"STATUS", b"LIST"}
 
 
 def idle(client: Client, folder: str, seconds: float, seen: State | None) -> bool:
-    """Wait in a folder for at most so many seconds; True where the server told of new or gone messages.
+    """Wait in a folder for at most so many seconds; return True if the server reported new or removed messages.
 
-    Each wait begins by opening the folder anew and comparing it with what the caller has seen: a change after that is
-    told while idle, one before it never would be. The connection cannot be used any more after an exception.
+    Each wait begins by selecting the folder again and comparing it with what the caller has seen: a change after that
+    is reported during IDLE, one before it would be missed. After an exception the connection is unusable.
     """
     if client.choose(folder) != seen or client.was_told():
         return True
@@ -30,7 +30,7 @@ def idle(client: Client, folder: str, seconds: float, seen: State | None) -> boo
     while not news and (left := end - time.monotonic()) > 0:
         answers = client.idle_check(timeout=left)
         if not answers:
-            break  # the time has passed, or the connection is gone: ending the wait finds out which
+            break  # timeout, or a lost connection: ending IDLE finds out which
         news = any(map(_is_news, answers))
     _, answers = client.idle_done()
     return news or any(map(_is_news, answers))
@@ -41,35 +41,35 @@ def _is_news(answer: tuple[object, ...]) -> bool:
 
 
 class Rounds:
-    """How long to wait at a time: short rounds after something happened, longer ones when all is quiet.
+    """Lengths of successive waits: short ones after an event, longer ones later.
 
-    An answer that arrives together with the server's "go ahead" waits in a buffer, where polling the socket does not
-    see it; the end of a round does. Right after an event others are likely, so the first rounds are short.
+    A response that arrives together with the server's "go ahead" stays in a buffer, where polling the socket does not
+    see it until the wait ends. More events are likely right after one, so the first waits are short.
     """
 
     def __init__(self, longest: float) -> None:
         self.longest, self.next = longest, 1.0
 
     def take(self) -> float:
-        """The length of this round."""
+        """Return the length of the next wait."""
         length, self.next = min(self.next, self.longest), self.next * 4
         return length
 
 
 class Pauses:
-    """How long to stay away from a server that cannot be reached: a second, then twice as long up to a minute.
+    """Pauses before reconnecting: a second, then twice as long each time, up to a minute.
 
-    A little is left to chance, so that the clients of a server that comes back do not all knock at once.
+    They are randomized, so that the clients of a server that comes back do not all reconnect at once.
     """
 
     def __init__(self) -> None:
         self.next = 1.0
 
     def take(self) -> float:
-        """The length of this pause."""
+        """Return the length of the next pause."""
         length, self.next = self.next, min(60.0, self.next * 2)
         return length * random.uniform(0.75, 1.0)
 
-    def over(self) -> None:
-        """The server answered."""
+    def reset(self) -> None:
+        """Start with short pauses again."""
         self.next = 1.0

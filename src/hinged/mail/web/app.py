@@ -1,0 +1,293 @@
+"""The page over HTTP: a handful of addresses, each a call of the desk, one after another on one thread."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, closing, suppress
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from hinged.journal import InUseError, Journal, JournalError
+from hinged.mail.hits import filed_on_page
+from hinged.mail.looking import Show
+from hinged.mail.replaying import replay_journal
+from hinged.mail.sources.source import Source, SourceError
+from hinged.mail.web.desk import Desk
+
+__all__ = ["Page"]
+
+STATIC = Path(__file__).parent / "static"
+LONGEST = 64 * 1024  # bytes of a request
+MOST_ROWS = 100
+HEARTBEAT, STEP = 15.0, 0.5  # seconds
+WAIT = 2.0
+REST, LONGEST_REST = 1.0, 10.0  # seconds without filing before another look at the source; the most it is put off
+
+
+#: What the inbox holds while the mail is being read for the first time.
+NOTHING_YET: dict[str, Any] = {
+    "total": None, "start": 0, "at": None, "rows": [], "learnt": 0, "off": False, "undo": None, "needed": 0
+}  # fmt: skip
+
+
+class Page:
+    """The application, and the two threads beside it: one that works at the desk, one that watches the source.
+
+    Parameters
+    ----------
+    desk : Desk
+    another : function that opens the same source once more
+        For the thread that waits, because a source serves one caller at a time.
+    """
+
+    def __init__(self, desk: Desk, another: Callable[[], Source]) -> None:
+        self.desk, self.another = desk, another
+        self._show: Show | None = None
+        self._loaded: Callable[[], None] | None = None
+        self.loading: dict[str, Any] | None = {"what": "starting", "done": 0, "total": 0}
+        self.failure: Exception | None = None
+        self._worked = 0.0  # when the user last filed something or took it back
+        self._worker = ThreadPoolExecutor(1, "desk")
+        self._version, self._ending = 0, threading.Event()
+        self._listening: set[asyncio.Event] = set()  # one for each stream of news; used by the server's thread alone
+        self.app = Starlette(routes=self._routes(), lifespan=self._living)
+
+    def _routes(self) -> list[Route | Mount]:
+        gets: dict[str, Callable[[Request], Any]] = {
+            "/api/message": lambda r: self.desk.message(r.query_params.get("key", "")),
+            "/api/folders": lambda r: self.desk.folders(),
+            "/api/curve": lambda r: self.desk.hits.curve(),
+            "/api/settings": lambda r: self.desk.settings(),
+        }
+        posts: dict[str, Callable[[Any], Any]] = {
+            "/api/file": lambda body: self._work(self.desk.file, _text(body, "key"), _text(body, "folder")),
+            "/api/make": lambda body: self.desk.make(_text(body, "folder")),
+            "/api/undo": lambda body: self._work(self.desk.undo),
+            "/api/settings": lambda body: self.desk.change(_text(body, "what"), body.get("value")),
+        }
+        return [
+            Route("/", lambda request: FileResponse(STATIC / "index.html")),
+            Route("/api/inbox", self._inbox),
+            *(Route(path, self._get(call)) for path, call in gets.items()),
+            *(Route(path, self._post(call), methods=["POST"]) for path, call in posts.items()),
+            Route("/api/events", self._events),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ]
+
+    def _work(self, do: Callable[..., Any], *given: str) -> Any:
+        try:
+            return do(*given)
+        finally:
+            self._worked = time.monotonic()
+
+    # ------------------------------------------------------------------ requests
+    async def _inbox(self, request: Request) -> Response:
+        """The inbox; until the first look is over, how far it has come, without waiting for the desk."""
+        try:
+            start, count = _number(request, "start", 0), min(MOST_ROWS, _number(request, "count", 50))
+        except ValueError as problem:
+            return _problem(400, str(problem))
+        if self.loading is not None:
+            return _Json({**NOTHING_YET, "loading": self.loading})
+        return await self._answer(lambda: self.desk.rows(start, count, request.query_params.get("key", "")))
+
+    def _get(self, call: Callable[[Request], Any]) -> Callable[[Request], Any]:
+        async def answer(request: Request) -> Response:
+            return await self._answer(lambda: call(request))
+
+        return answer
+
+    def _post(self, call: Callable[[Any], Any]) -> Callable[[Request], Any]:
+        async def answer(request: Request) -> Response:
+            raw = b""
+            async for part in request.stream():
+                raw += part
+                if len(raw) > LONGEST:
+                    return _problem(413, f"a request may hold {LONGEST} bytes.")
+            try:
+                body = json.loads(raw or b"{}")
+            except (ValueError, RecursionError):
+                return _problem(400, "the request is no JSON.")
+            if not isinstance(body, dict):
+                return _problem(400, "the request must be a JSON object.")
+            done = await self._answer(lambda: call(body))
+            self._tell()
+            done.headers["x-version"] = str(self._version)  # who asked need not be told
+            return done
+
+        return answer
+
+    async def _answer(self, work: Callable[[], Any]) -> Response:
+        try:
+            found = await asyncio.get_running_loop().run_in_executor(self._worker, work)
+        except SourceError as problem:
+            return _problem(409, str(problem))
+        except ValueError as problem:
+            return _problem(400, str(problem))
+        except JournalError as problem:
+            return _problem(503 if isinstance(problem, InUseError) else 507, str(problem))
+        return _Json(found)
+
+    async def _events(self, request: Request) -> Response:
+        return StreamingResponse(self._stream(), media_type="text/event-stream")
+
+    async def _stream(self) -> AsyncIterator[str]:
+        seen, silence = self._version, 0.0
+        yield "retry: 1000\n\n"
+        news = asyncio.Event()
+        self._listening.add(news)
+        try:
+            while not self._ending.is_set():
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(news.wait(), STEP)
+                news.clear()
+                silence += STEP
+                if self._version != seen:
+                    seen, silence = self._version, 0.0
+                    yield f"data: {seen}\n\n"
+                elif silence >= HEARTBEAT:
+                    silence = 0.0
+                    yield ": still here\n\n"
+        finally:
+            self._listening.discard(news)
+
+    def end(self) -> None:
+        """Let the streams of news end, so that the server can."""
+        self._ending.set()
+
+    def close(self) -> None:
+        """Wait for the work under way at the desk."""
+        self.end()
+        self._worker.shutdown()
+
+    def _tell(self) -> None:
+        self._version += 1
+        for news in self._listening:
+            news.set()
+
+    # ------------------------------------------------------------------ threads
+    def at_first_look(self, show: Show | None, loaded: Callable[[], None]) -> None:
+        """Say who is told how far the first look at the source has come, and when it is over."""
+        self._show, self._loaded = show, loaded
+
+    @asynccontextmanager
+    async def _living(self, app: Starlette) -> AsyncIterator[None]:
+        loop = asyncio.get_running_loop()
+
+        def tell() -> None:
+            with suppress(RuntimeError):  # the page is closing
+                loop.call_soon_threadsafe(self._tell)
+
+        self._worker.submit(self._load)
+        threads = [threading.Thread(target=run, args=(tell,), daemon=True) for run in (self._watch, self._replay)]
+        for thread in threads:
+            thread.start()
+        yield
+        self.close()
+
+    def _load(self) -> None:
+        """Look at the source for the first time, and say how far it has come."""
+
+        def show(what: str, done: int, total: int) -> None:
+            if self._ending.is_set():
+                raise _EndedError
+            self.loading = {"what": what, "done": done, "total": total}
+            if self._show is not None:
+                self._show(what, done, total)
+
+        try:
+            self.desk.refresh(show)
+        except _EndedError:
+            pass
+        except Exception as problem:
+            self.failure = problem
+        self.loading = None
+        if self._loaded is not None:
+            self._loaded()
+
+    def _watch(self, tell: Callable[[], None]) -> None:
+        """Look again whenever another program may have filed something, but not between two filings of the user.
+
+        A look lists folders, which takes time in proportion to them.
+        """
+        source: Source | None = None
+        due: float | None = None  # when something changed that was not looked at yet
+        try:
+            while not self._ending.is_set():
+                try:
+                    source = source or self.another()
+                    if source.wait(WAIT if due is None else REST) and due is None:
+                        due = time.monotonic()
+                    if due is not None and not self._ending.is_set() and self._may_look(due):
+                        if self._worker.submit(self.desk.refresh).result()["changed"]:
+                            tell()
+                        due = None
+                except Exception:  # whatever a look raises, those who ask are told; the next one may go well
+                    due = time.monotonic() if due is None else due
+                    self._ending.wait(WAIT)
+        finally:
+            if source is not None:
+                source.close()
+
+    def _may_look(self, due: float) -> bool:
+        now = time.monotonic()
+        return now - self._worked >= REST or now - due >= LONGEST_REST
+
+    def _replay(self, tell: Callable[[], None]) -> None:
+        """Begin the curve with what the assistant would have suggested for the mail it learnt before."""
+        desk = self.desk
+        try:
+            if self._worker.submit(desk.hits.replay).result() is not None:
+                return
+            with closing(Journal(desk.assistant.kept.journal.path, read_only=True)) as journal:
+                here = filed_on_page(journal)
+                hits = []
+                for hit in replay_journal(journal, desk.assistant.thresholds, here):
+                    if self._ending.is_set():
+                        return
+                    hits.append(hit)
+            if hits:
+                self._worker.submit(desk.hits.keep_replay, hits).result()
+                tell()
+        except (JournalError, RuntimeError):  # the journal is gone, or the page is closing
+            pass
+
+
+class _EndedError(Exception):
+    """The page closes while the mail is being read."""
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    given = request.query_params.get(name, str(default))
+    if not given.isascii() or not given.isdigit() or len(given) > 9:
+        raise ValueError(f"{name} must be a whole number; got {given[:40]!r}.")
+    return int(given)
+
+
+def _text(body: Any, name: str) -> str:
+    value = body.get(name)
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{name} must be a text; got {value!r}.")
+    return value
+
+
+def _problem(status: int, why: str) -> Response:
+    return _Json({"error": why}, status)
+
+
+class _Json(JSONResponse):
+    """JSON in ASCII: file names that are no UTF-8 hold lone surrogates, which UTF-8 cannot carry."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")

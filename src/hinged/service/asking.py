@@ -1,0 +1,147 @@
+"""Questions to a model; none of them changes it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import Any
+
+from hinged.journal import DurableModel, Example
+from hinged.service.values import LARGEST_WEIGHT, LONGEST_KEY, as_label, as_number, as_row, plain
+from hinged.text import window
+
+__all__ = ["Together", "example_for", "explain", "predict", "predict_many", "rank", "status"]
+
+TEXTS = (str, dict)
+ALONE = ("sequence", "outliers")  # tasks that take one row at a time
+EXPLAINS = {
+    "sequence": "a tag at a position; give the position, and a label unless you mean the predicted one",
+    "binary": "its score; omit the label",
+    "regress": "its score; omit the label",
+    "ordinal": "its score; omit the label",
+    "outliers": "its distance; omit the label",
+}
+BEST, MOST_TAGGINGS = 5, 100  # default and maximum; the search keeps that many taggings at every token
+
+
+def row_for(model: Any, x: Any) -> Any:
+    """Return an example as this model takes it; a sparse row without a width gets the model's.
+
+    A tagger's sentence may be a list of words, whose features `hinged.text.window` makes.
+    """
+    if model.task == "sequence" and type(x) is list and all(type(token) is str for token in x):
+        return window(x)
+    return as_row(x, getattr(model, "n_features_in_", 0))
+
+
+def example_for(model: Any, x: Any, y: Any, key: Any, weight: Any) -> Example:
+    """Return an example to learn; only an outlier detector needs no label."""
+    if y is None and model.task != "outliers":
+        raise ValueError("y is missing, or null; an example needs its correct answer.")
+    if key is not None and (type(key) is not str or len(key) > LONGEST_KEY):
+        raise ValueError(f"a key is a string of at most {LONGEST_KEY} characters.")
+    if weight is not None and (type(weight) not in (int, float) or not 0 <= weight <= LARGEST_WEIGHT):
+        raise ValueError(f"a weight is a number from 0 to {LARGEST_WEIGHT:,.0f}.")
+    return Example(row_for(model, x), as_number(y) if model.task == "regress" else as_label(y), key, weight)
+
+
+def predict(model: Any, x: Any) -> Any:
+    """Return the prediction for one example."""
+    return plain(model.predict_one(row_for(model, x)))
+
+
+def predict_many(model: Any, rows: list[Any]) -> list[Any]:
+    """Return a prediction, or the exception that refused it, for each row; texts and dicts are predicted in a batch."""
+    kinds = {type(x) for x in rows}
+    if len(rows) > 1 and len(kinds) == 1 and kinds <= set(TEXTS) and model.task not in ALONE:
+        try:
+            return [plain(y) for y in model.predict(rows)]
+        except (TypeError, ValueError):
+            pass  # predicting one by one finds the bad row
+    answers: list[Any] = []
+    for x in rows:
+        try:
+            answers.append(predict(model, x))
+        except Exception as problem:
+            answers.append(problem)
+    return answers
+
+
+def rank(model: Any, x: Any, top: int | None) -> list[dict[str, Any]]:
+    """Return labels with their scores, best first; for a tagger, the best taggings."""
+    if not hasattr(model, "rank_one"):
+        raise TypeError(f"a {type(model).__name__} ranks no labels; ask it to predict.")
+    row = row_for(model, x)
+    if model.task == "sequence":
+        if top is not None and top > MOST_TAGGINGS:
+            raise ValueError(f"top must be at most {MOST_TAGGINGS} for a tagger; got {top:,}.")
+        best = model.rank_one(row, top or BEST)
+        return [{"label": plain(tags), "score": float(score)} for tags, score in best]
+    if not model.known_labels():
+        return []
+    said = model.scored_one(row)
+    return [{"label": plain(said.labels[r]), "score": float(said.scores[0, r])} for r in said.order(0, top)]
+
+
+def explain(model: Any, x: Any, label: Any, position: int | None, top: int | None) -> list[dict[str, Any]]:
+    """Return the features that contribute to a score, largest first; for a tagger, to that of a tag at a position."""
+    if not hasattr(model, "explain"):
+        raise TypeError(f"a {type(model).__name__} cannot explain its answers.")
+    given = [one for one in (position, None if label is None else as_label(label)) if one is not None]
+    fits = (position is not None) == (model.task == "sequence")
+    try:
+        inspect.signature(model.explain).bind(x, *given, top=top)
+    except TypeError:
+        fits = False
+    if not fits:
+        raise TypeError(f"a {type(model).__name__} explains {EXPLAINS.get(model.task, 'a label')}.")
+    carrying = model.explain(row_for(model, x), *given, top=top)
+    return [{"feature": plain(feature), "weight": float(weight)} for feature, weight in carrying]
+
+
+def status(name: str, kept: DurableModel) -> dict[str, Any]:
+    """Return the kind, the settings and the progress of a model."""
+    model, stored = kept.model, kept.journal.get("model")
+    learnt = hasattr(model, "model_")
+    counts = {
+        called: int(getattr(model, f"n_{called}_", 0)) if learnt else 0
+        for called in ("rounds", "mistakes", "updates", "novel")
+    }
+    return {
+        "name": name,
+        "estimator": stored["estimator"],
+        "settings": stored["settings"],
+        **counts,
+        "labels": [plain(label) for label in kept.labels()],
+        "journal": kept.journal.last,
+    }
+
+
+class Together:
+    """Batches the predictions that requests ask of one model in the same turn of the event loop.
+
+    A batch costs little more than a single prediction.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[Any, asyncio.Future[Any]]] = []
+
+    async def predict(self, model: Any, x: Any) -> Any:
+        """Return the prediction for one example, or raise what refuses it."""
+        loop = asyncio.get_running_loop()
+        done = loop.create_future()
+        self._waiting.append((x, done))
+        if len(self._waiting) == 1:
+            loop.call_soon(self._answer, model)
+        return await done
+
+    def _answer(self, model: Any) -> None:
+        turn, self._waiting = self._waiting, []
+        answers = predict_many(model, [x for x, _ in turn])
+        for (_, done), answer in zip(turn, answers, strict=True):
+            if done.cancelled():
+                continue
+            if isinstance(answer, Exception):
+                done.set_exception(answer)
+            else:
+                done.set_result(answer)

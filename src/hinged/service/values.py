@@ -1,0 +1,154 @@
+"""Values of JSON as learners take them (examples, labels, numbers), and labels as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Set
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hinged.estimators.labels import in_order
+
+__all__ = ["as_label", "as_number", "as_row", "plain"]
+
+DEEPEST = 16  # levels of nesting; a journal may be read again with a smaller stack
+WIDEST = 1 << 24  # columns: a single row must not make the server allocate a huge table
+LARGEST_WEIGHT, LONGEST_KEY, LONGEST_LABEL = 1e6, 200, 1000
+LARGEST_LABEL = 1 << 63  # many JSON readers cannot represent larger integers
+SPARSE = {"indices", "values"}
+PLAIN = (str, int, float, bool)
+
+
+def as_row(x: Any, width: int = 0) -> Any:
+    """Return an example as learners take it.
+
+    Parameters
+    ----------
+    x : value of JSON
+    width : minimum number of columns of a sparse row
+
+    Examples
+    --------
+    >>> as_row("tax form"), as_row({"tax": 1.0}), as_row([1, 2]).dtype.name
+    ('tax form', {'tax': 1.0}, 'float64')
+    >>> as_row({"indices": [0, 3], "values": [1.0, 2.0]}, 5).toarray().tolist()
+    [[1.0, 0.0, 0.0, 2.0, 0.0]]
+    """
+    _check_depth(x, DEEPEST)
+    if type(x) is dict:
+        if x.keys() >= SPARSE and isinstance(x["indices"], list):
+            return _sparse(x, width)
+        return x
+    if type(x) is list and x and all(type(value) in (int, float) for value in x):
+        if len(x) > WIDEST:
+            raise ValueError(f"a row has at most {WIDEST:,} columns; got {len(x):,}.")
+        return _numbers(x)
+    return x
+
+
+def _check_depth(x: Any, left: int) -> None:
+    if type(x) not in (dict, list):
+        return
+    if left == 0:
+        raise ValueError(f"an example may nest lists and objects {DEEPEST} levels deep at most.")
+    for one in x.values() if type(x) is dict else x:
+        if type(one) in (dict, list):
+            _check_depth(one, left - 1)
+
+
+def _numbers(values: list[Any]) -> np.ndarray:
+    try:
+        return np.array(values, np.float64)
+    except OverflowError:
+        raise ValueError("values must not exceed 1e30; got a larger integer. Scale the features down.") from None
+
+
+def _sparse(x: dict[str, Any], width: int) -> csr_array:
+    if x.keys() - SPARSE - {"width"}:
+        raise ValueError("a sparse row is {'indices': […], 'values': […]}, and optionally 'width'.")
+    indices, values = x["indices"], x["values"]
+    if not isinstance(values, list) or len(indices) != len(values):
+        raise ValueError("the indices and the values of a sparse row must be lists of the same length.")
+    if not all(type(i) is int and 0 <= i < WIDEST for i in indices):
+        raise ValueError(f"the indices of a sparse row must be integers from 0 to {WIDEST - 1:,}.")
+    if not all(type(value) in (int, float) for value in values):
+        raise ValueError("the values of a sparse row must be numbers.")
+    asked = x.get("width", 0)
+    if type(asked) is not int or not 0 <= asked <= WIDEST or (asked and indices and max(indices) >= asked):
+        raise ValueError(f"the width of a sparse row must be an integer above its indices, at most {WIDEST:,}.")
+    shape = (1, asked or max(width, max(indices, default=0) + 1))
+    return csr_array((_numbers(values), np.array(indices, np.int64), [0, len(indices)]), shape=shape)
+
+
+def as_label(y: Any) -> Any:
+    """Return a label, or a list of labels, that JSON can represent; None for no label (outlier detectors need none).
+
+    Examples
+    --------
+    >>> as_label("work"), as_label([1, "a"])
+    ('work', [1, 'a'])
+    >>> as_label(10**30)
+    Traceback (most recent call last):
+    ...
+    ValueError: a label that is a number must be finite and have at most 64 bits; give a larger one as text.
+    """
+    if type(y) is list:
+        for one in y:
+            _check_label(one, "a list that holds something else")
+    elif y is not None:
+        _check_label(y, "an object")
+    return y
+
+
+def _check_label(y: Any, otherwise: str) -> None:
+    if type(y) not in PLAIN:
+        raise TypeError(f"a label is a text, a number, true or false, or a list of them; got {otherwise}.")
+    if type(y) is str:
+        if len(y) > LONGEST_LABEL:
+            raise ValueError(f"a label has at most {LONGEST_LABEL:,} characters; got one of {len(y):,}.")
+    elif not -LARGEST_LABEL < y < LARGEST_LABEL:  # true of NaN as well
+        raise ValueError("a label that is a number must be finite and have at most 64 bits; give a larger one as text.")
+
+
+def as_number(y: Any) -> float:
+    """Return the target of a regression: a finite number.
+
+    Examples
+    --------
+    >>> as_number(2)
+    2.0
+    """
+    if type(y) not in (int, float):
+        raise TypeError("y must be a number; this model learns a regression.")
+    try:
+        value = float(y)
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise ValueError("y must be a finite number.")
+    return value
+
+
+def plain(value: Any) -> Any:
+    """Return a label, a set of labels or a number as JSON has it; integers beyond 64 bits become strings.
+
+    Examples
+    --------
+    >>> plain({"b", "a"}), plain(np.float64(0.5)), plain((1, b"x"))
+    (['a', 'b'], 0.5, [1, 'x'])
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Set):
+        value = in_order(value)
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, int) and not -LARGEST_LABEL <= value < LARGEST_LABEL:
+        return str(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, str):  # may contain a lone surrogate, which UTF-8 cannot encode
+        return value.encode("utf-8", "replace").decode()
+    return value
