@@ -259,7 +259,7 @@ def test_text_and_columns_do_not_mix(call, tmp_path):
             assert is_one_sentence(err)
 
 
-def test_labels_in_one_cell_are_distinct_names_again(call, tmp_path):
+def test_labels_in_one_cell_are_told_apart_again(call, tmp_path):
     (tmp_path / "a.csv").write_text("label,text\n" + '"a,b",x y\nb,y z\na,x x\n' * 5)
     (tmp_path / "heavy.csv").write_text("label,text,w\na,x y,3\nb,y z,0\n")
     assert call("learn", tmp_path / "a.csv", "--model", tmp_path / "m.hinged", "--label-sep", ",")[0] == 0
@@ -308,7 +308,7 @@ def test_tagged_sentences_are_recognised(call, tmp_path):
     assert "--task sequence" in err
 
 
-def test_sets_that_nobody_can_get_wrong_are_distinct_names(call, tmp_path):
+def test_sets_that_nobody_can_get_wrong_are_told_apart(call, tmp_path):
     sets = [["a"], ["b"], [], ["a"], [], ["a", "b"]]
     rows = [json.dumps({"labels": labels, "text": f"word{i} x"}) for i, labels in enumerate(sets)]
     (tmp_path / "a.jsonl").write_text("\n".join(rows))

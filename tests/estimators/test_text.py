@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import clone
 
 import hinged
-from hinged.journal.settings import plain_settings
+from hinged.journal.estimator_settings import plain_settings
 from hinged.text import Hasher, Vocabulary
 
 WORDS = ["tax", "form", "cake", "recipe", "goal", "match", "vote", "Büro", "the", "a", "of"]

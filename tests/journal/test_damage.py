@@ -12,7 +12,7 @@ from tests.journal.models import learner, learnt_by, same, texts
 
 import hinged
 from hinged.journal import DurableModel, Journal, JournalError
-from hinged.journal.sums import line_sum
+from hinged.journal.schema import line_sum
 
 EXAMPLES = [(f"{x} {'and more ' * 40}", y) for x, y in texts(60)]  # long enough to be packed
 

@@ -62,5 +62,5 @@ def test_a_disk_that_cannot_be_written_can_be_read(tmp_path):
     ran = on_a_disk(tmp_path, READ_ONLY.format(folder=str(tmp_path)), then='mount -o remount,ro "$1"')
     assert ran.returncode == 0, ran.stderr
     message, rounds = ran.stdout.splitlines()
-    assert "may not be written" in message
+    assert "cannot be written" in message
     assert rounds == "1"

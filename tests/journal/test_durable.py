@@ -56,7 +56,7 @@ def test_what_is_refused_is_not_written_and_hinders_nobody(tmp_path):
         assert isinstance(bad.error, ValueError)
         with pytest.raises(TypeError, match="labels can be saved"):
             kept.learn({"a": 1.0}, [["x"]])
-        with pytest.raises(TypeError, match="can be kept"):
+        with pytest.raises(TypeError, match="a journal can store"):
             kept.learn({"a": object()}, "x")
         assert kept.learn({"c": 1.0}, "z").seq == 3
     with DurableModel(tmp_path) as kept:
@@ -212,7 +212,7 @@ def test_other_settings_are_refused(tmp_path):
         assert kept.model.rule == "optimal", "a function is asked only where the folder is new"
     with pytest.raises(ValueError, match="no model yet"):
         DurableModel(tmp_path / "new")
-    with pytest.raises(TypeError, match="learners of hinged"):
+    with pytest.raises(TypeError, match="an estimator of hinged"):
         DurableModel(tmp_path / "newer", object())
 
 
@@ -253,7 +253,7 @@ def test_who_waits_too_long_is_told_who_holds_the_folder(tmp_path):
         assert refused.value.pid == other.pid
         with DurableModel(tmp_path, read_only=True) as looking:
             assert looking.labels() == ["a"]
-            with pytest.raises(JournalError, match="opened to be read"):
+            with pytest.raises(JournalError, match="opened read-only"):
                 looking.learn("y", "b")
         other.kill()
     with DurableModel(tmp_path) as kept:
@@ -290,7 +290,7 @@ def test_tables_of_the_future_and_foreign_files_are_refused(tmp_path):
     with pytest.raises(JournalError, match="another program"):
         DurableModel(tmp_path)
     path.write_bytes(b"no database at all, but long enough to be looked at" * 20)
-    with pytest.raises(JournalError, match="not a sound journal"):
+    with pytest.raises(JournalError, match="not a valid journal"):
         DurableModel(tmp_path)
     assert not any(name.name == "lock" and name.stat().st_size == 0 for name in tmp_path.iterdir())
 

@@ -19,7 +19,7 @@ from hinged.mail.reading import Skipped
 from hinged.mail.sources.folder_names import from_utf7, to_utf7
 from hinged.mail.sources.maildir import MaildirSource
 from hinged.mail.sources.mbox import MboxSource
-from hinged.mail.watching import Learnt, Watcher
+from hinged.mail.watching import MessageLearnt, Watcher
 
 
 def subjects(source, folder):
@@ -288,7 +288,7 @@ def test_a_maildir_that_vanishes_at_any_moment_stops_nobody(tmp_path):
         ending.set()
         thread.join()
     assert not any(isinstance(event, Skipped) for event in told)
-    assert {event.message.id for event in told if isinstance(event, Learnt)} >= {"2"}
+    assert {event.message.id for event in told if isinstance(event, MessageLearnt)} >= {"2"}
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=20))

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from hinged.client import Client, ServiceError
-from hinged.journal.lock import FolderLock
+from hinged.journal.folder import FolderLock
 from hinged.service import Settings, create_app, serving
 from hinged.service.access import create_token, read_tokens, revoke_token
 

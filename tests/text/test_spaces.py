@@ -86,7 +86,7 @@ def test_rows_rise_strictly_over_many_columns_and_hold_what_the_twin_counts():
         assert named == Counter(features_of(document))
 
 
-def test_words_with_equal_hashes_are_distinct_names_by_their_text():
+def test_words_with_equal_hashes_are_told_apart_by_their_text():
     words = WordList()
     words.make_room(3, 20)
     texts = [np.frombuffer(text, np.uint8) for text in (b"cat", b"dog", b"cow")]

@@ -1,4 +1,4 @@
-"""Models of a server, used much like those of this process."""
+"""Models of a server, used much like local ones."""
 
 from __future__ import annotations
 
@@ -6,30 +6,65 @@ import json
 import secrets
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from urllib.parse import quote
 
 from hinged.client.connection import Connection, ServiceError
-from hinged.client.results import Bulk, Learnt, Status
 
-__all__ = ["Client", "RemoteModel"]
+__all__ = ["Bulk", "Client", "Learnt", "RemoteModel", "Status"]
 
 NDJSON = "application/x-ndjson"
 AT_ONCE = 4096  # examples in a request
 
 
+class Learnt(NamedTuple):
+    """The number of an example in the journal, and True if it was new."""
+
+    seq: int
+    new: bool
+
+
+class Bulk(NamedTuple):
+    """The result of learning many examples.
+
+    Attributes
+    ----------
+    learnt : number of new examples
+    repeated : number of those learnt before, by their keys
+    refused : position of each refused example, from 0, and why
+    """
+
+    learnt: int
+    repeated: int
+    refused: dict[int, str]
+
+
+class Status(NamedTuple):
+    """The settings of a model, encoded as in model files, and its progress."""
+
+    name: str
+    estimator: str
+    settings: dict[str, Any]
+    rounds: int
+    mistakes: int
+    updates: int
+    novel: int
+    labels: list[Any]
+    journal: int
+
+
 class Client:
-    """A server of `hinged serve`.
+    """A client of `hinged serve`.
 
     Parameters
     ----------
-    url : where it listens
-    token : what it was told by `hinged serve --create-token`; None for an open server
+    url : address of the server
+    token : a token from `hinged serve --create-token`; None for an open server
     timeout : float, default 30
-        Seconds to wait for an answer.
+        Seconds to wait for a response.
     tries : int, default 6
-        How often a request is sent at most where no answer comes, or the server asks to wait. Examples carry keys, so
-        that one which is sent twice is learnt once.
+        Maximum number of attempts if there is no response, or the server asks to wait. Examples have keys, so that one
+        sent twice is learnt once.
 
     Examples
     --------
@@ -50,29 +85,29 @@ class Client:
         self._connection = Connection(url, token, timeout, tries)
 
     def create(self, name: str, estimator: str = "TextClassifier", **settings: Any) -> RemoteModel:
-        """Make a model, or find the same one; another one of that name is an error."""
+        """Create a model, or return the same one; a model of other settings with that name is an error."""
         model = self.model(name)
         self._connection.ask("PUT", model.path, {"estimator": estimator, "settings": settings})
         return model
 
     def model(self, name: str) -> RemoteModel:
-        """A model by its name; nothing is asked yet."""
+        """Return a model by its name, without asking the server."""
         return RemoteModel(self._connection, name)
 
     def models(self) -> list[str]:
-        """The names of the models that the token may read."""
+        """Return the names of the models that the token may read."""
         return [entry["name"] for entry in self._connection.ask("GET", "/v1/models")["models"]]
 
     def healthy(self) -> bool:
-        """Whether the server answers."""
-        self._connection.close()  # one that rested may have been given up by the server
+        """Return True if the server answers."""
+        self._connection.close()  # the server may have closed an idle connection
         try:
             return bool(self._connection.ask("GET", "/healthz", again=False)["status"] == "ok")
         except ServiceError:
             return False
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._connection.close()
 
     def __enter__(self) -> Self:
@@ -83,25 +118,25 @@ class Client:
 
 
 class RemoteModel:
-    """A model of a server; examples are what its estimator takes, as far as JSON has it."""
+    """A model of a server; it takes the examples of its estimator, as far as JSON can represent them."""
 
     def __init__(self, connection: Connection, name: str) -> None:
         self._connection, self.name = connection, name
         self.path = f"/v1/models/{quote(name, safe='')}"
 
     def learn(self, x: Any, y: Any = None, *, key: str | None = None, weight: float | None = None) -> Learnt:
-        """Teach one example; it is on the server's disk when this returns."""
+        """Learn one example; it is on the server's disk when this returns."""
         example = {"x": x, "y": y, "key": key or secrets.token_hex(12), "weight": weight}
         return Learnt(**self._connection.ask("POST", f"{self.path}/learn", example))
 
     def learn_many(self, examples: Iterable[tuple[Any, Any]], *, again: bool = True) -> Bulk:
-        """Teach pairs of (example, answer), many in a request.
+        """Learn pairs of (example, answer), many in a request.
 
         Parameters
         ----------
-        examples : in order
+        examples : pairs, in order
         again : bool, default True
-            Give each a key and try again where no answer came; without, it is faster.
+            Give each a key and try again if there is no response; without, it is faster.
         """
         learnt = repeated = begin = 0
         refused: dict[int, str] = {}
@@ -122,11 +157,11 @@ class RemoteModel:
         return Bulk(learnt, repeated, refused)
 
     def predict(self, x: Any) -> Any:
-        """The answer for one example."""
+        """Predict one example."""
         return self._connection.ask("POST", f"{self.path}/predict", {"x": x})["y"]
 
     def predict_many(self, rows: Iterable[Any]) -> Iterator[Any]:
-        """The answer for each example, many in a request; one that is refused raises."""
+        """Yield predictions, many per request; a refused example raises."""
         given = iter(rows)
         while some := list(islice(given, AT_ONCE)):
             for said in self._lines("predict-many", ({"x": x} for x in some), True):
@@ -135,7 +170,7 @@ class RemoteModel:
                 yield said["y"]
 
     def rank(self, x: Any, top: int | None = None) -> list[tuple[Any, float]]:
-        """Labels with their scores, from best to worst."""
+        """Return labels with their scores, best first."""
         asked = {"x": x, "top": top}
         ranking = self._connection.ask("POST", f"{self.path}/rank", asked)["ranking"]
         return [(entry["label"], entry["score"]) for entry in ranking]
@@ -143,25 +178,25 @@ class RemoteModel:
     def explain(
         self, x: Any, label: Any = None, *, position: int | None = None, top: int | None = 10
     ) -> list[tuple[Any, float]]:
-        """The features that carry a label's score, largest first."""
+        """Return the features that contribute to a label's score, largest first."""
         asked = {"x": x, "label": label, "position": position, "top": top}
         features = self._connection.ask("POST", f"{self.path}/explain", asked)["features"]
         return [(entry["feature"], entry["weight"]) for entry in features]
 
     def status(self) -> Status:
-        """What the model is, and how far it has come."""
+        """Return the settings and the progress of the model."""
         return Status(**self._connection.ask("GET", self.path))
 
     def snapshot(self) -> int:
-        """Write the model to the server's disk; the line of the journal it goes up to."""
+        """Write a snapshot on the server; return the last line of the journal in it."""
         return int(self._connection.ask("POST", f"{self.path}/snapshot")["journal"])
 
     def download(self) -> bytes:
-        """The model file of the last snapshot, for `hinged.load`."""
+        """Return the model file of the last snapshot, for `hinged.load`."""
         return self._connection.send("GET", f"{self.path}/snapshot", None, "")
 
     def delete(self) -> None:
-        """Remove the model and all it was taught."""
+        """Delete the model and all it has learnt."""
         self._connection.ask("DELETE", self.path, again=False)
 
     def _lines(self, path: str, rows: Iterable[Any], again: bool) -> list[dict[str, Any]]:

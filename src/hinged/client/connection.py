@@ -1,4 +1,4 @@
-"""One connection that is kept, and requests that are tried again where that is safe."""
+"""A persistent connection to the service, and retries where these are safe."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ServiceError(Exception):
     Attributes
     ----------
     status : int
-        Of HTTP; 0 where no answer came.
+        Status code; 0 if there was no response.
     """
 
     def __init__(self, status: int, sentence: str) -> None:
@@ -31,14 +31,14 @@ class ServiceError(Exception):
 
 
 class Connection:
-    """Requests to one server; threads take turns.
+    """Requests to one server, one at a time; threads wait for each other.
 
     Parameters
     ----------
     url : such as http://127.0.0.1:8377
-    token : or None where the server is open
-    timeout : seconds to wait for an answer
-    tries : how often a request is sent at most, where no answer comes or the server asks to wait
+    token : token, or None for an open server
+    timeout : seconds to wait for a response
+    tries : maximum number of attempts if there is no response, or the server asks to wait
     """
 
     def __init__(self, url: str, token: str | None, timeout: float, tries: int) -> None:
@@ -52,13 +52,13 @@ class Connection:
         self._lock = threading.Lock()
 
     def ask(self, method: str, path: str, content: Any = None, again: bool = True) -> Any:
-        """Send JSON, give JSON; `again` says whether the request may be sent twice."""
+        """Send JSON and return JSON; `again` allows the request to be sent twice."""
         body = None if content is None else json.dumps(content).encode()
         answer = self.send(method, path, body, "application/json", again)
         return json.loads(answer) if answer else None
 
     def send(self, method: str, path: str, body: bytes | None, kind: str, again: bool = True) -> bytes:
-        """Send bytes, give the bytes of a good answer."""
+        """Send bytes and return the bytes of a successful response."""
         wait = FIRST_WAIT
         for left in reversed(range(self._tries if again else 1)):
             try:
@@ -90,7 +90,7 @@ class Connection:
                 raise
 
     def close(self) -> None:
-        """Let go of the connection; the next request makes a new one."""
+        """Close the connection; the next request opens a new one."""
         with self._lock:
             self._http.close()
 

@@ -1,4 +1,4 @@
-"""What was learnt, kept so that it survives: a journal of corrections, and snapshots of the model beside it."""
+"""Durable models: a journal of all examples, and snapshots of the model beside it."""
 
 from hinged.journal.durable import DurableModel
 from hinged.journal.errors import InUseError, JournalError

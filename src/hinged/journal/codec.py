@@ -16,7 +16,7 @@ from hinged.io.values import from_plain, to_plain
 __all__ = ["Encoded", "decode", "encode", "label_from_text", "label_to_text"]
 
 PLAIN, PACKED, PAIRS, ARRAY, SPARSE = b"j", b"z", b"p", b"a", b"s"
-WORTH_PACKING = 200  # bytes; fewer gain nothing
+WORTH_PACKING = 200  # bytes; compressing fewer gains nothing
 
 
 class Encoded(bytes):
@@ -24,7 +24,7 @@ class Encoded(bytes):
 
 
 def encode(x: Any) -> Encoded:
-    """An example as bytes; what they are already stays as it is.
+    """Return an example as bytes; `Encoded` ones are returned as they are.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def _bytes_of(x: Any) -> bytes:
 
 
 def decode(data: bytes) -> Any:
-    """The example that `encode` was given; a sparse row comes as a SciPy row."""
+    """Return the example that `encode` was given; a sparse row becomes a SciPy row."""
     kind, content = data[:1], data[1:]
     if kind == PLAIN:
         return json.loads(content)
@@ -77,7 +77,7 @@ def decode(data: bytes) -> Any:
 
 
 def label_to_text(y: Any) -> str:
-    """A label as text that equal labels share; several of them (a set, a list of tags) in a list.
+    """Return a label as text, the same for equal labels; several labels (a set, a list of tags) as a list.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def label_to_text(y: Any) -> str:
 
 
 def label_from_text(text: str) -> Any:
-    """The label of `label_to_text`; several come as a list."""
+    """Return the label of `label_to_text`; several labels as a list."""
     plain = json.loads(text)
     if isinstance(plain, dict) and "list" in plain:
         return [from_plain(one) for one in plain["list"]]
@@ -104,7 +104,7 @@ def label_from_text(text: str) -> Any:
 def _text(x: str) -> bytes:
     try:
         return orjson.dumps(x)
-    except TypeError:  # half a surrogate pair, which is no UTF-8
+    except TypeError:  # a lone surrogate, which UTF-8 cannot encode
         return _json(x)
 
 
@@ -113,8 +113,8 @@ def _json(x: Any) -> bytes:
         return json.dumps(x, default=_number, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError):
         raise TypeError(
-            "an example can be kept where it is a text, a dict of field → text, a dict of feature → number, a "
-            f"list of these, a 1-D array or a sparse row; got {type(x).__name__} that is, or holds, something else."
+            "a journal can store a text, a dict of field → text, a dict of feature → number, a list of these, a 1-D "
+            f"array or a sparse row; got {type(x).__name__} that is, or contains, something else."
         ) from None
 
 
@@ -123,7 +123,7 @@ def _number(value: Any) -> Any:
         return value.item()
     if isinstance(value, int | float):
         return value
-    raise TypeError(f"{type(value).__name__} is no number")
+    raise TypeError(f"{type(value).__name__} is not a number")
 
 
 def _header(about: dict[str, Any]) -> bytes:

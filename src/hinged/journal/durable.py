@@ -1,4 +1,4 @@
-"""A learner that survives: every example is in the journal before it is acknowledged."""
+"""A durable model: every example is in the journal before it is acknowledged."""
 
 from __future__ import annotations
 
@@ -10,48 +10,46 @@ from pathlib import Path
 from typing import Any, Self
 
 from hinged.estimators.files import load
-from hinged.journal.erasing import JOURNAL, SNAPSHOT, remove_files
-from hinged.journal.errors import JournalError, told
+from hinged.journal.errors import JournalError, journal_error
+from hinged.journal.estimator_settings import estimator_of, functions_of, keep_settings
+from hinged.journal.folder import JOURNAL, SNAPSHOT, FolderLock, remove_files
 from hinged.journal.journal import Journal
-from hinged.journal.learning import Example, Receipt, learn_in_order
-from hinged.journal.lock import FolderLock
-from hinged.journal.replaying import learn_again, rename_is_exact, shown
-from hinged.journal.settings import estimator_of, functions_of, keep_settings
+from hinged.journal.learning import Example, Receipt, learn_again, learn_in_order, rename_is_exact, shown
 
 __all__ = ["DurableModel"]
 
 
 class DurableModel:
-    """A model in a folder: a journal of all it was taught, and a snapshot of what it learnt from that.
+    """A model in a folder: a journal of all its examples, and a snapshot of what it learnt from them.
 
     `learn` returns when the example is on the disk. Whatever happens then (kill -9, power loss), opening the folder
-    again gives the same model, to the last bit: the snapshot, and the journal after it learnt once more.
+    again gives the same model, to the last bit: the snapshot, updated with the rest of the journal.
 
-    Several processes may have a folder open and write to it. Each change holds the folder's lock, first learns what
-    others wrote since, then appends and learns: every model is that of the journal's one order. See docs/journal.md.
+    Several processes may open a folder and write to it. Each change takes the folder's lock, learns what others have
+    written since, then appends and learns, so that all processes follow one order of examples. See docs/journal.md.
 
     Parameters
     ----------
-    folder : where journal, snapshot and lock lie; made where there is none
-    model : estimator or function that makes one, optional
-        What to begin with, unfitted; its settings are kept in the journal. May be left out for a folder that exists,
-        unless settings are functions, which have to be given again. An estimator of other settings than the folder's
-        is refused; a function (a class is one) is asked only where the folder is new.
+    folder : folder of the journal, the snapshot and the lock; created if needed
+    model : estimator or function that returns one, optional
+        An unfitted estimator for a new folder, whose settings the journal stores. May be omitted for an existing
+        folder, unless settings are functions, which must be given again. An estimator with other settings than the
+        folder's is refused; a function (such as a class) is called only for a new folder.
     read_only : bool, default False
-        Only look; shows what was acknowledged when this was opened, or by the last `refresh`.
+        Only read; shows what was acknowledged when this was opened, or by the last `refresh`.
     snapshot_every : int, default 1000
-        After so many lines of the journal a snapshot is written.
+        Lines of the journal between two snapshots.
     fsync : bool, default True
-        False does not wait for the disk: power loss may take the last examples, a killed process none.
+        False does not wait for the disk: power loss may lose the last examples, a killed process loses none.
     wait : float, default 30
-        Seconds that a change waits for another process to finish its own, before `InUseError` is raised.
+        Seconds that a change waits for the lock of another process before `InUseError` is raised.
 
     Attributes
     ----------
-    model : the estimator; ask it whatever you like, but teach it through `learn`
+    model : the estimator; predict with it directly, but teach it through `learn`
     journal : Journal
     show : function of (what, done, total), or None
-        Told how far it has come while the whole journal is learnt anew, as after `forget`.
+        Called with the progress while the whole journal is learnt again, as after `forget`.
     lock : threading.RLock
         Held by the thread that writes or refreshes.
 
@@ -86,17 +84,17 @@ class DurableModel:
         wait: float = 30.0,
     ) -> None:
         self.folder, self.read_only, self.snapshot_every, self.wait = Path(folder), read_only, snapshot_every, wait
-        self.lock, self._held = threading.RLock(), False  # `_held`: whether this process holds the folder's lock
-        self._ahead = False  # whether the model differs from the journal: during a write, or after one that failed
-        self._at = self._seen = self._version = 0  # last line learnt; that of the snapshot; what `version` said then
+        self.lock, self._held = threading.RLock(), False  # `_held`: True if this process holds the folder's lock
+        self._ahead = False  # True if the model differs from the journal: during a write, or after a failed one
+        self._at = self._seen = self._version = 0  # last line learnt, that of the snapshot, the journal's version then
         if read_only:
             self._open(model, fsync)
             return
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as problem:
-            raise told(problem, self.folder) from problem
-        with self._holding():  # so that of several processes one makes the journal
+            raise journal_error(problem, self.folder) from problem
+        with self._holding():  # so that only one of several processes creates the journal
             self._open(model, fsync)
 
     def _open(self, model: Any, fsync: bool) -> None:
@@ -118,14 +116,14 @@ class DurableModel:
         return receipt
 
     def learn_many(self, examples: Iterable[Example]) -> list[Receipt]:
-        """Learn several examples with one wait for the disk; one that is refused does not hinder the others.
+        """Learn several examples in one commit; a refused example does not stop the others.
 
         Parameters
         ----------
-        examples : what to learn, in this order
-            Those of a list are learnt together where that gives the same weights. Others are taken one by one inside
-            the transaction: an iterator may look at the journal as it is by then, and write
-            to it (`Journal.append`, `Journal.run`), and its lines are kept together with the examples or not at all.
+        examples : examples, in the order of learning
+            A list is learnt in batches where these give the same weights. An iterator is consumed one by one inside
+            the transaction: it may read the journal and write to it (`Journal.append`, `Journal.run`), and its lines
+            are committed together with the examples or not at all.
         """
         with self.changing():
             with self._learning():
@@ -135,7 +133,7 @@ class DurableModel:
         return receipts
 
     def declare(self, labels: Iterable[Hashable]) -> None:
-        """Make labels known before any of their examples came."""
+        """Declare labels before any of their examples."""
         labels = list(labels)
         with self.changing(), self._learning():
             self.model.declare(labels)
@@ -143,22 +141,22 @@ class DurableModel:
 
     # ------------------------------------------------------------------ edits
     def forget(self, label: Hashable) -> None:
-        """Forget a label: the model becomes what it would be without any of its examples, whose content is erased."""
+        """Forget a label: the model becomes what it would be without its examples, whose content is erased."""
         with self.changing():
             self._check_known(label)
             with self.journal.transaction():
                 self._ahead = True  # until the model has followed the journal
                 self.journal.forget(label)
-            (self.folder / SNAPSHOT).unlink(missing_ok=True)  # which remembers
+            (self.folder / SNAPSHOT).unlink(missing_ok=True)  # it still contains the label
             self._rebuild()
             self._shrink_if_possible()
 
     def rename(self, old: Hashable, new: Hashable) -> None:
-        """Call a label by another name, as if it had never had the old one."""
+        """Rename a label, as if it had always had the new name."""
         with self.changing():
             self._check_known(old)
             if new in self.labels():
-                raise ValueError(f"label {new!r} exists already; use merge({old!r}, {new!r}) to join the two.")
+                raise ValueError(f"label {new!r} exists already; use merge({old!r}, {new!r}) to merge the two.")
             with self.journal.transaction():
                 self._ahead = True
                 self.journal.rename(old, new)
@@ -170,7 +168,7 @@ class DurableModel:
                 self._rebuild()
 
     def merge(self, source: Hashable, into: Hashable) -> None:
-        """Make one label of two: the model becomes what it would be if `source` had always been `into`."""
+        """Merge two labels: the model becomes what it would be if `source` had always been `into`."""
         with self.changing():
             self._check_known(source)
             self._check_known(into)
@@ -182,25 +180,25 @@ class DurableModel:
             self._rebuild()
 
     def retract(self, key: str, label: Hashable) -> None:
-        """Take back one example: the model becomes what it would be without it, and its content is erased."""
+        """Unlearn one example: the model becomes what it would be without it, and its content is erased."""
         with self.changing():
             seq = self.journal.find(key, label)
             if seq is None:
-                raise ValueError(f"nothing was learnt under the key {key!r} and the label {label!r}.")
+                raise ValueError(f"no example with the key {key!r} and the label {label!r} was learnt.")
             model, seen = self._base()
             if seen >= seq:
                 model, seen = self._fresh(), 0
             with self.journal.transaction():
                 self._ahead = True
                 self.journal.retract(seq)
-            (self.folder / SNAPSHOT).unlink(missing_ok=True)  # which remembers
+            (self.folder / SNAPSHOT).unlink(missing_ok=True)  # it still contains the label
             learn_again(model, self.journal.examples(seen))
             self.model, self._ahead = model, False
             self._snapshot_if_possible()
             self._shrink_if_possible()
 
     def labels(self) -> list[Hashable]:
-        """The labels known by now."""
+        """Return the labels known so far."""
         return list(self.model.known_labels())
 
     def _check_known(self, label: Hashable) -> None:
@@ -211,7 +209,7 @@ class DurableModel:
 
     # ------------------------------------------------------------------ the folder
     def snapshot(self) -> None:
-        """Write the model as it is now, so that opening the folder has less to learn again."""
+        """Write the model to disk, so that opening the folder has less to learn again."""
         with self.changing():
             if not hasattr(self.model, "model_"):
                 return
@@ -223,33 +221,33 @@ class DurableModel:
             try:
                 self.model.save(path)
             except OSError as problem:
-                raise told(problem, path) from problem
+                raise journal_error(problem, path) from problem
             self._seen = last
 
     @property
     def is_ahead_of_its_snapshot(self) -> bool:
-        """Whether something was learnt since the last snapshot was written or read."""
+        """True if something was learnt since the last snapshot was written or read."""
         return self.journal.last > self._seen
 
     def _snapshot_if_possible(self) -> None:
         try:
             self.snapshot()
-        except JournalError:  # the journal holds everything: the next one to open the folder learns it again
+        except JournalError:  # the journal is complete: the next opening learns from it
             self._seen = self.journal.last
 
     def _shrink_if_possible(self) -> None:
-        with suppress(JournalError):  # the edit is done; SQLite cuts its log later, at the latest when it is closed
+        with suppress(JournalError):  # the edit is done; SQLite truncates its log later, at the latest on close
             self.journal.shrink()
 
     def erase(self) -> None:
-        """Remove the journal and the snapshot, and close; other processes that have them open are told so."""
+        """Remove the journal and the snapshot, and close; other processes that have them open get an error."""
         with self.changing():
             self.journal.close()
             self.read_only = True
             remove_files(self.folder)
 
     def close(self) -> None:
-        """Write a snapshot where the last one is far behind, and let go of the folder."""
+        """Write a snapshot if the last one is far behind, and close the folder."""
         with self.lock:
             if not self.read_only and self._at - self._seen > self.snapshot_every // 10:
                 self._snapshot_if_possible()
@@ -265,19 +263,19 @@ class DurableModel:
     # ------------------------------------------------------------------ other processes
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Hold the folder for one change, with the model as the journal has it by now.
+        """Take the lock for one change, with the model brought up to date with the journal.
 
-        Whoever writes to the journal, or to tables of their own beside it, does so inside; other processes wait
-        meanwhile, up to `wait` seconds. May be nested.
+        All writes to the journal, and to tables beside it, happen inside; other processes wait up to `wait` seconds.
+        May be nested.
 
         Raises
         ------
         InUseError
-            Where another process did not finish in time; nothing was changed.
+            If another process did not finish in time; nothing was changed.
         """
         with self.lock:
             if self.read_only:
-                raise JournalError(f"{self.folder} was opened to be read, or is closed; open it to write.")
+                raise JournalError(f"{self.folder} was opened read-only, or is closed; open it for writing.")
             if self._held:
                 yield
                 return
@@ -290,12 +288,12 @@ class DurableModel:
                         self._at = self.journal.last
 
     def refresh(self) -> None:
-        """Learn what other processes wrote since; where they wrote nothing, this costs a few microseconds.
+        """Learn what other processes have written since; if they wrote nothing, this takes a few microseconds.
 
         Raises
         ------
         JournalError
-            Where another process erased the journal.
+            If another process has erased the journal.
         """
         with self.lock:
             if not self._held:
@@ -310,7 +308,7 @@ class DurableModel:
         except FileNotFoundError:
             raise self._erased() from None
         except OSError as problem:
-            raise told(problem, self.folder) from problem
+            raise journal_error(problem, self.folder) from problem
         self._held = True
         try:
             yield
@@ -319,7 +317,7 @@ class DurableModel:
             held.release()
 
     def _follow(self) -> None:
-        """Become what the journal says by now: learn the lines of others, or start again where they edited some."""
+        """Bring the model up to date: learn the lines of other processes, or start again if they edited some."""
         if self.journal.file() != self._file:
             raise self._erased()
         if self._ahead:
@@ -337,19 +335,19 @@ class DurableModel:
 
     def _erased(self) -> JournalError:
         return JournalError(
-            f"{self.folder} was erased or replaced by another process; open it again to go on with what is there now."
+            f"{self.folder} was erased or replaced by another process; open it again to continue with its new content."
         )
 
     @contextmanager
     def _learning(self) -> Iterator[None]:
-        """A transaction in which the model learns; if it fails, the model is put right before the caller is told."""
+        """A transaction in which the model learns; if it fails, the model is restored before the exception goes on."""
         try:
             with self.journal.transaction():
                 self._ahead = True
                 yield
             self._ahead = False
         except BaseException:
-            with suppress(JournalError):  # then the next write tries again
+            with suppress(JournalError):  # the next write tries again
                 if self._ahead:
                     self._catch_up()
             raise
@@ -358,19 +356,19 @@ class DurableModel:
         return estimator_of(self.journal.get("model"), self._begun_with)
 
     def _catch_up(self) -> None:
-        """Become the snapshot, if it is sound and no label was edited since, and learn what came after it."""
-        with self.journal.transaction(to_write=False):  # others may write while this one only looks
+        """Load the snapshot if it is valid, and learn the rest of the journal."""
+        with self.journal.transaction(to_write=False):  # other processes may write meanwhile
             model, seen = self._base()
             learn_again(model, self.journal.examples(seen))
             self._at, self._version = self.journal.last, self.journal.version()
         if not seen and self._held:
-            (self.folder / SNAPSHOT).unlink(missing_ok=True)  # it may remember what was forgotten
+            (self.folder / SNAPSHOT).unlink(missing_ok=True)  # it may contain what was forgotten
         self.model, self._seen, self._ahead = model, seen, False
 
     def _base(self) -> tuple[Any, int]:
-        """The snapshot and the line it was written after, if it is sound and no label was edited since.
+        """Return the snapshot and its last line, if it is valid and no label was edited since; else a new model and 0.
 
-        It is loaded before the journal is looked at: what others write in between can only make it useless.
+        It is loaded before the journal is read: what others write in between can only make it obsolete.
         """
         stored = self._stored()
         notes = getattr(stored, "_notes", None) or {}
@@ -378,7 +376,7 @@ class DurableModel:
         return (stored, seen) if self.journal.last_edit() <= seen <= self.journal.last else (self._fresh(), 0)
 
     def _stored(self) -> Any:
-        """The model of the snapshot; None where there is none, or it is damaged: the journal has it all."""
+        """Return the model of the snapshot; None if there is none, or it is damaged: the journal is complete."""
         path = self.folder / SNAPSHOT
         try:
             return load(path, **functions_of(self._begun_with)) if path.exists() else None
@@ -386,7 +384,7 @@ class DurableModel:
             return None
 
     def _rebuild(self) -> None:
-        """Learn the whole journal anew; until then the old model answers."""
+        """Learn the whole journal again; meanwhile the old model answers."""
         model = self._fresh()
         learn_again(model, shown(self.journal.examples(), self.show, self.journal.last))
         self.model, self._ahead = model, False

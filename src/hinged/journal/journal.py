@@ -1,4 +1,4 @@
-"""The journal itself: what was learnt, in order, in one SQLite file."""
+"""The journal: all examples and edits, in order, in one SQLite file."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hinged.journal.codec import decode, encode, label_from_text, label_to_text
-from hinged.journal.errors import JournalError, told
-from hinged.journal.schema import connect
-from hinged.journal.sums import COLUMNS, PASSED, SUM, is_sound, line_sum, note_sum
+from hinged.journal.errors import JournalError, journal_error
+from hinged.journal.schema import COLUMNS, PASSED, SUM, connect, is_sound, line_sum, note_sum
 
 __all__ = ["Event", "Journal"]
 
-GIVEN = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'"  # the last number given to a line
+GIVEN = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'"  # last line number in use
 
 Line = tuple[str | None, str, float | None, bytes | None]
 
 
 class Event(NamedTuple):
-    """One line of a journal, its label as it is called by now."""
+    """One line of a journal, with the present name of its label."""
 
     seq: int
     at: float
@@ -36,21 +35,21 @@ class Event(NamedTuple):
 
 
 class Journal:
-    """An append-only record of examples and of edits of their labels; who calls it sees to it that calls take turns.
+    """An append-only record of examples and of edits of their labels. Not thread-safe.
 
-    An edit appends a line of its own and changes how earlier lines call their labels: `examples` gives what is left
-    to learn after all edits. Labels as they first came are kept beside.
+    An edit appends a line of its own and changes the labels of earlier lines: `examples` yields what is left to learn
+    after all edits. The original labels are kept beside.
 
     Parameters
     ----------
-    path : the file; made where there is none
-    read_only : whether nothing will be written; other processes may write meanwhile
-    fsync : whether a commit waits for the disk; without, power loss may take the last ones
+    path : the file; created if needed
+    read_only : True to write nothing; other processes may write meanwhile
+    fsync : True if a commit waits for the disk; otherwise power loss may lose the last commits
 
     Attributes
     ----------
     damaged : dict of int to str
-        Lines that were asked for and could not be given, and why; every line has a checksum.
+        Lines that could not be read, and why; every line has a checksum.
     damaged_rows : dict of str to str
         The same for rows of tables beside the journal (`hinged.journal.tables`).
 
@@ -80,15 +79,15 @@ class Journal:
             self._database = connect(path, read_only, fsync)
             names = [row[1] for row in self._database.execute("PRAGMA table_info(notes)")]
         except (sqlite3.Error, PermissionError) as problem:
-            raise told(problem, path) from problem
-        self._sum = "sum" if "sum" in names else "NULL"  # tables of version 1, opened to be read, have none
+            raise journal_error(problem, path) from problem
+        self._sum = "sum" if "sum" in names else "NULL"  # tables of version 1, opened read-only, have none
 
     # ------------------------------------------------------------------ writing
     @contextmanager
     def transaction(self, to_write: bool = True) -> Iterator[None]:
-        """All of what is written inside, or nothing of it; on the disk when this returns.
+        """Commit all writes inside, or none; they are on the disk when this returns.
 
-        What is read inside is of one moment; with ``to_write=False`` others may write meanwhile.
+        Reads inside see a consistent state; with ``to_write=False`` other processes may write meanwhile.
         """
         try:
             self._database.execute("BEGIN IMMEDIATE" if to_write else "BEGIN")
@@ -96,23 +95,23 @@ class Journal:
                 yield
                 self._database.execute("COMMIT")
             except BaseException:
-                if self._database.in_transaction:  # some failures of a commit end the transaction themselves
+                if self._database.in_transaction:  # some failures of a commit end the transaction
                     self._database.execute("ROLLBACK")
                 raise
         except sqlite3.Error as problem:
-            raise told(problem, self.path) from problem
+            raise journal_error(problem, self.path) from problem
 
     def append(
         self, kind: str, x: Any = None, label: Any = None, *, key: str | None = None, weight: float | None = None
     ) -> int:
-        """Write a line, inside a transaction; return its number."""
+        """Append a line, inside a transaction; return its number."""
         text = label_to_text(label)
         return self.append_many(kind, [(key, text, weight, None if x is None else encode(x))])
 
     def append_many(self, kind: str, lines: Iterable[Line]) -> int:
-        """Write lines of (key, label as text, weight, encoded example), inside a transaction; return the last number.
+        """Append lines of (key, label as text, weight, encoded example), inside a transaction; return the last number.
 
-        Their numbers follow each other, since nobody else writes during a transaction.
+        Their numbers are consecutive, since no other process writes during a transaction.
         """
         run = self._database.execute
         now, (seq,) = time.time(), run(f"SELECT max(({GIVEN}), (SELECT coalesce(max(seq), 0) FROM events))").fetchone()
@@ -125,7 +124,7 @@ class Journal:
         return int(seq)
 
     def _update(self, changes: Mapping[str, Any], which: str, values: tuple[Any, ...]) -> None:
-        """Change lines that are sound, and their checksums."""
+        """Change undamaged lines, and their checksums."""
         changed = ", ".join("?" if name in changes else passed for name, passed in PASSED.items())
         self._database.execute(
             f"UPDATE events SET {' = ?, '.join(changes)} = ?, sum = line_sum({changed}) "
@@ -134,15 +133,15 @@ class Journal:
         )
 
     def rename(self, old: Hashable, new: Hashable, kind: str = "rename") -> None:
-        """Let every line so far that says `old` say `new`, inside a transaction."""
+        """Replace a label in every line so far, inside a transaction."""
         self._update({"label": label_to_text(new)}, "label = ?", (label_to_text(old),))
         self._map_lists(old, [new])
         self.append(kind, [], [old, new])
 
     def forget(self, label: Hashable) -> None:
-        """Drop a label from every line so far, inside a transaction; examples left without one are erased.
+        """Remove a label from every line so far, inside a transaction; examples left without one are erased.
 
-        Their keys stay, so that an example which was forgotten is not learnt again when it is sent again.
+        Their keys stay, so that a forgotten example is not learnt when it is sent again.
         """
         which, values = "label = ? AND kind = 'learn'", (label_to_text(label),)
         self._update({"dropped": 1, "x": None}, which, values)
@@ -151,18 +150,18 @@ class Journal:
         self.append("forget", [], [label])
 
     def retract(self, seq: int) -> None:
-        """Erase one example, inside a transaction; if it is sent again, it is new."""
+        """Erase one example, inside a transaction; sent again, it is new."""
         self._update({"dropped": 1, "x": None, "key": None}, "seq = ?", (seq,))
         self._database.execute("UPDATE events SET dropped = 1, x = NULL, key = NULL WHERE seq = ?", [seq])  # if damaged
         self.append("retract", [], [seq])
 
     def release(self, key: str, label: Hashable, kind: str | None = None, last: bool = False) -> None:
-        """Let lines count for a key and a label no more, inside a transaction: all, those of a kind, or the last."""
+        """Remove a key from lines of a label, inside a transaction: from all, those of a kind, or the last one."""
         which, values = "key = ? AND label = ? AND kind = coalesce(?, kind)", (key, label_to_text(label), kind)
         self._update({"key": None}, f"seq = (SELECT max(seq) FROM events WHERE {which})" if last else which, values)
 
     def _map_lists(self, old: Hashable, by: list[Hashable]) -> None:
-        """The same for lines with several labels."""
+        """Replace a label in lines with several labels."""
         run = self._database.execute
         several = "SELECT seq, label FROM events WHERE kind IN ('learn', 'declare') AND label LIKE '{\"list\"%'"
         for seq, text in run(several).fetchall():
@@ -176,17 +175,17 @@ class Journal:
                 self._update({"label": label_to_text(left), **gone}, "seq = ?", (seq,))
 
     def run(self, statement: str, values: tuple[Any, ...] = ()) -> None:
-        """Write to tables of one's own, inside a transaction."""
+        """Run an SQL statement on the caller's own tables, inside a transaction."""
         self._database.execute(statement, values)
 
     def put(self, name: str, value: Any) -> None:
-        """Keep a fact by name, as JSON, inside a transaction."""
+        """Store a value by name, as JSON, inside a transaction."""
         text = json.dumps(value)
         self._database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", [name, text, note_sum(name, text)])
 
     # ------------------------------------------------------------------ reading
     def get(self, name: str, default: Any = None) -> Any:
-        """A fact that was put."""
+        """Return a value that was stored by `put`."""
         row = self._one(f"SELECT value, {self._sum} FROM notes WHERE name = ?", [name])
         if row is None:
             return default
@@ -196,33 +195,33 @@ class Journal:
         except (TypeError, ValueError):
             pass
         raise JournalError(
-            f"the note {name!r} in {self.path} is damaged; put back a copy of the journal, or start anew. Its examples "
+            f"the note {name!r} in {self.path} is damaged; restore a copy of the journal, or start again. Its examples "
             "can still be exported."
         )
 
     def find(self, key: str, label: Any) -> int | None:
-        """The number of the line with that key and, by now, that label; None where there is none."""
+        """Return the number of the line with this key and this label; None if there is none."""
         row = self._one("SELECT seq FROM events WHERE key = ? AND label = ? LIMIT 1", [key, label_to_text(label)])
         return None if row is None else int(row[0])
 
     @property
     def last(self) -> int:
-        """The number of the last line; 0 where there is none."""
+        """The number of the last line; 0 if there is none."""
         row = self._one("SELECT max(seq) FROM events", [])
         return 0 if row is None or row[0] is None else int(row[0])
 
     def last_edit(self, after: int = 0) -> int:
-        """The number of the last edit of earlier lines beyond a line; 0 where there is none."""
+        """Return the number of the last edit of labels after a line; 0 if there is none."""
         edits = "kind IN ('forget', 'rename', 'merge', 'retract')"
         row = self._one(f"SELECT max(seq) FROM events WHERE seq > ? AND {edits}", [after])
         return 0 if row is None or row[0] is None else int(row[0])
 
     def version(self) -> int:
-        """A number that changes when another connection has written something."""
+        """Return a number that changes when another connection has written something."""
         return int(self._one("PRAGMA data_version", [])[0])
 
     def file(self) -> tuple[int, int] | None:
-        """What tells the file at the journal's path from any other; None where there is none."""
+        """Return what identifies the file at the journal's path; None if there is none."""
         try:
             found = os.stat(self.path)
         except OSError:
@@ -230,13 +229,13 @@ class Journal:
         return found.st_dev, found.st_ino
 
     def examples(self, after: int = 0) -> Iterator[Event]:
-        """What is to be learnt beyond a line: examples, and labels to declare, in order."""
+        """Yield what is to be learnt after a line: examples, and labels to declare, in order."""
         return self.events(after, "dropped = 0 AND kind IN ('learn', 'declare')")
 
     def events(self, after: int = 0, which: str = "1", values: tuple[Any, ...] = ()) -> Iterator[Event]:
-        """The lines beyond a line; `which` is a condition in SQL on the columns of the table.
+        """Yield the lines after a line; `which` is an SQL condition on the columns of the table.
 
-        A line that is damaged is left out, and named in `damaged`.
+        A damaged line is left out, and reported in `damaged`.
         """
         lines = f"SELECT {COLUMNS}, {self._sum} FROM events WHERE ({which}) AND"
         try:
@@ -247,11 +246,11 @@ class Journal:
                     yield event
         except sqlite3.Error as problem:
             if "malformed" not in str(problem):
-                raise told(problem, self.path) from problem
+                raise journal_error(problem, self.path) from problem
             yield from self._saved(f"{lines} seq = ?", values, after)
 
     def _saved(self, query: str, values: tuple[Any, ...], after: int) -> Iterator[Event]:
-        """What can still be read of a damaged file beyond a line: each line by itself."""
+        """Yield what can still be read of a damaged file after a line, reading each line separately."""
         try:
             ((end,),) = self.ask(GIVEN)
         except JournalError:
@@ -268,7 +267,7 @@ class Journal:
                 yield event
 
     def _event(self, line: Any) -> Event | None:
-        """A line of the table as it was written; None where it is damaged."""
+        """Return a line of the table; None if it is damaged."""
         *content, total = line
         seq, at, kind, key, _, label, _, weight, x = content
         if is_sound(tuple(content), total):
@@ -281,23 +280,23 @@ class Journal:
         return None
 
     def ask(self, query: str, values: tuple[Any, ...] = ()) -> list[Any]:
-        """The rows of a query, for those who know the tables."""
+        """Return the rows of an SQL query."""
         try:
             return self._database.execute(query, values).fetchall()
         except sqlite3.Error as problem:
-            raise told(problem, self.path) from problem
+            raise journal_error(problem, self.path) from problem
 
     def _one(self, query: str, values: list[Any]) -> Any:
         try:
             return self._database.execute(query, values).fetchone()
         except sqlite3.Error as problem:
-            raise told(problem, self.path) from problem
+            raise journal_error(problem, self.path) from problem
 
     # ------------------------------------------------------------------ the file
     def shrink(self) -> None:
-        """Move what was committed into the file itself, so that nothing forgotten is left beside it.
+        """Move the write-ahead log into the file, so that erased content does not stay in the log.
 
-        Does not wait for others who read: then SQLite does it later.
+        Does not wait for readers: SQLite does it later then.
         """
         try:
             ((wait,),) = self.ask("PRAGMA busy_timeout")
@@ -307,8 +306,8 @@ class Journal:
             finally:
                 self._database.execute(f"PRAGMA busy_timeout={wait}")
         except sqlite3.Error as problem:
-            raise told(problem, self.path) from problem
+            raise journal_error(problem, self.path) from problem
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()

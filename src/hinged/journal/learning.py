@@ -1,21 +1,22 @@
-"""Examples learnt and written in one order, several at once where that gives the weights of one after the other."""
+"""Learning examples and journaling them, and learning a journal again; in batches where these give the same weights."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from hinged.journal.codec import encode, label_to_text
-from hinged.journal.journal import Journal
+from hinged.journal.journal import Event, Journal
 
-__all__ = ["Example", "Receipt", "learn_in_order", "shape_of"]
+__all__ = ["Example", "Receipt", "learn_again", "learn_in_order", "rename_is_exact", "shown"]
 
 MOST = 4096  # examples at a time
-REFUSALS = (TypeError, ValueError, OverflowError, RecursionError)  # of an example; the estimator leaves no trace then
+REPLAYED_AT_ONCE = 512
+REFUSALS = (TypeError, ValueError, OverflowError, RecursionError)  # raised for a bad example; the model is unchanged
 
 
 class Example(NamedTuple):
-    """Something to learn: a row, its right answer, who sent it, how much it counts."""
+    """An example to learn: a row, its correct answer, an idempotency key, a weight."""
 
     x: Any
     y: Any
@@ -24,12 +25,12 @@ class Example(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """What became of an example.
+    """The result of learning an example.
 
     Attributes
     ----------
-    seq : its number in the journal; 0 where it was refused
-    new : False where the same key had taught the same label before, so that nothing was learnt
+    seq : its number in the journal; 0 if it was refused
+    new : False if an example of the same key and label was learnt before, so that nothing was learnt
     error : why it was refused, or None
     """
 
@@ -39,10 +40,10 @@ class Receipt(NamedTuple):
 
 
 def shape_of(x: Any, y: Any, weight: float | None) -> Any:
-    """What examples must have in common to be learnt as one batch with the weights of a loop; None for those alone.
+    """Return what examples must have in common so that a batch gives the weights of a loop; None if they must be alone.
 
-    So it is with texts, and with documents of the same fields in one order (a batch takes fields in the order of
-    their first appearance in it), where labels are of one type.
+    Texts qualify, and documents of the same fields in the same order (a batch orders fields by first appearance), if
+    their labels are of one type.
     """
     if weight is not None or type(y) not in (str, int, list):
         return None
@@ -54,13 +55,13 @@ def shape_of(x: Any, y: Any, weight: float | None) -> Any:
 
 
 def learn_in_order(model: Any, journal: Journal, examples: Iterable[Example]) -> list[Receipt]:
-    """Learn examples and write them, inside a transaction; one that is refused does not hinder the others.
+    """Learn and journal examples inside a transaction; a refused example does not stop the others.
 
-    Only a list is learnt several at a time: an iterator may look at the journal before it gives the next example.
+    Only a list is learnt in batches: an iterator may read the journal before it yields the next example.
     """
     receipts: list[Receipt] = []
     run = _Run(model, journal, receipts)
-    # batches of a kernel agree to rounding only
+    # with a kernel, batches agree up to rounding only
     alone = not isinstance(examples, list) or getattr(model, "kernel", None) is not None
     texts: dict[str, str] = {}
     for example in examples:
@@ -68,7 +69,7 @@ def learn_in_order(model: Any, journal: Journal, examples: Iterable[Example]) ->
         try:
             text = texts.get(y) if type(y) is str else None
             if text is None:
-                text = label_to_text(y)  # what cannot be written must not be learnt
+                text = label_to_text(y)  # first: what cannot be written must not be learnt
                 if type(y) is str:
                     texts[y] = text
             if key is not None and not key.isascii():
@@ -95,15 +96,15 @@ def learn_in_order(model: Any, journal: Journal, examples: Iterable[Example]) ->
 
 
 def check_text(what: str, text: str) -> None:
-    """Refuse text with half a character in it, which no file can hold."""
+    """Refuse text with a lone surrogate, which UTF-8 cannot encode."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{what} must be whole characters, as UTF-8 has them; got {text!r}.") from None
+        raise ValueError(f"{what} must be valid Unicode that UTF-8 can encode; got {text!r}.") from None
 
 
 class _Run:
-    """Examples of one shape that wait to be learnt together."""
+    """Examples of one shape that wait to be learnt as a batch."""
 
     def __init__(self, model: Any, journal: Journal, receipts: list[Receipt]) -> None:
         self._model, self._journal, self._receipts = model, journal, receipts
@@ -123,7 +124,7 @@ class _Run:
             self.keys.add(example.key)
 
     def learn(self) -> None:
-        """Learn and write what waits; where a batch is refused, each example by itself."""
+        """Learn and journal the waiting examples; if the batch is refused, one by one."""
         n = len(self.examples)
         if n > 1:
             try:
@@ -151,3 +152,66 @@ class _Run:
             self._receipts.append(Receipt(0, False, problem))
         else:
             self._receipts.append(Receipt(self._journal.append_many("learn", [line]), True))
+
+
+def learn_again(model: Any, events: Iterable[Event]) -> None:
+    """Learn events in order, in batches where these give the same weights.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> model = hinged.TextClassifier()
+    >>> learn_again(model, [Event(i, 0.0, "learn", None, y, None, y) for i, y in enumerate(["a", "b", "a"], 1)])
+    >>> model.n_rounds_
+    3
+    """
+    for some in _alike(events, together=getattr(model, "kernel", None) is None):
+        first = some[0]
+        if first.kind == "declare":
+            model.declare(first.label)
+        elif len(some) > 1:
+            model.partial_fit([event.x for event in some], [event.label for event in some])
+        elif first.weight is not None:
+            model.learn_one(first.x, first.label, first.weight)
+        else:
+            model.learn_one(first.x, first.label)
+
+
+def _alike(events: Iterable[Event], together: bool) -> Iterator[list[Event]]:
+    """Yield runs of events that a batch learns as a loop would (see `shape_of`)."""
+    some: list[Event] = []
+    shape: Any = None
+    for event in events:
+        now = _shape(event) if together else None
+        if some and (now is None or now != shape or len(some) >= REPLAYED_AT_ONCE):
+            yield some
+            some = []
+        some.append(event)
+        shape = now
+    if some:
+        yield some
+
+
+def _shape(event: Event) -> Any:
+    return shape_of(event.x, event.label, event.weight) if event.kind == "learn" else None
+
+
+def shown(events: Iterator[Event], show: Callable[[str, int, int], None] | None, total: int) -> Iterator[Event]:
+    """Yield the same events, and call `show` with the progress now and then."""
+    for number, event in enumerate(events):
+        if show is not None and number % REPLAYED_AT_ONCE == 0:
+            show("learning again", event.seq, total)
+        yield event
+
+
+def rename_is_exact(model: Any, journal: Journal) -> bool:
+    """Return True if renaming a label of the model gives the same model as learning again under the new name.
+
+    That is so if labels are in order of appearance: not if they were declared, which sorts them, not for sets of
+    labels, and not if settings name labels.
+    """
+    if any(getattr(model, name, None) is not None for name in ("cost", "class_weight")):
+        return False
+    if not isinstance(getattr(model, "sharing", ""), str) or callable(getattr(model, "features", None)):
+        return False
+    return model.task == "classify" and not journal.ask("SELECT 1 FROM events WHERE kind = 'declare' LIMIT 1")

@@ -1,17 +1,20 @@
-"""The tables of a journal, and opening the file that holds them."""
+"""The file of a journal: its tables, the checksums of their lines, and how to open it."""
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import sqlite3
+import zlib
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from hinged.journal.codec import decode
 from hinged.journal.errors import JournalError
-from hinged.journal.sums import FIRST_SUM, add_functions
 
-__all__ = ["VERSION", "connect"]
+__all__ = ["COLUMNS", "PASSED", "SUM", "VERSION", "connect", "is_sound", "line_sum", "note_sum"]
 
 VERSION = 2  # 1 had no checksums
 OURS = 0x68696E67  # "hing", in the header of the file
@@ -32,22 +35,35 @@ CREATE INDEX events_by_key ON events (key, label) WHERE key IS NOT NULL;
 CREATE INDEX events_by_label ON events (label, seq) WHERE label IS NOT NULL;
 CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER) WITHOUT ROWID;
 """
+#: What the checksum of a line covers: all its columns, in the order of the parameters of `line_sum`.
+COLUMNS = "seq, at, kind, key, given, label, dropped, weight, x"
+TEXTS = ("kind", "key", "given", "label")
+#: How SQL passes each column to a function: text that is not UTF-8 would fail before the function is called.
+PASSED = {
+    name: f"CAST({name} AS BLOB)" if name in TEXTS else f"CASE WHEN typeof({name}) != 'text' THEN {name} END"
+    for name in COLUMNS.split(", ")
+}
+#: The checksum in SQL, to compare with or to write after a change.
+SUM = f"line_sum({', '.join(PASSED.values())})"
+#: The checksum in SQL for lines that never had one.
+FIRST_SUM = f"first_sum({', '.join(PASSED.values())})"
+DAMAGED = -1  # never a CRC-32
 
 
 def connect(path: Path, read_only: bool = False, fsync: bool = True) -> sqlite3.Connection:
-    """Open a journal, making it where there is none; its files may be read and written by their owner alone.
+    """Open a journal, or create it; only its owner can read and write its files.
 
     WAL with ``synchronous=FULL``: a commit returns when its pages have reached the disk.
     """
     if read_only:
         return _connect_to_read(path)
     _make_file(path)
-    database = _plainly(str(path))
+    database = _open(str(path))
     try:
         version = _version(database, path)
         database.execute("PRAGMA journal_mode=WAL")
         database.execute(f"PRAGMA synchronous={'FULL' if fsync else 'OFF'}")
-        database.execute("PRAGMA secure_delete=ON")  # what is forgotten does not linger in free pages
+        database.execute("PRAGMA secure_delete=ON")  # overwrite deleted content
         if version == 0:
             _make(database)
         elif version == 1:
@@ -59,9 +75,9 @@ def connect(path: Path, read_only: bool = False, fsync: bool = True) -> sqlite3.
 
 
 def _make_file(path: Path) -> None:
-    """Make the file, for its owner alone, where there is none: SQLite would make it by the umask.
+    """Create the file with mode 0600 if there is none: SQLite would apply the umask.
 
-    A file that exists is not opened: closing it would take the locks of every other connection of this process.
+    An existing file is not opened: closing it would drop the locks of every other connection of this process.
     """
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -73,33 +89,33 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     where = f"file:{str(path).replace('%', '%25').replace('?', '%3f').replace('#', '%23')}?mode=ro"
     wal = path.with_name(path.name + "-wal")
     try:
-        database = _plainly(where, uri=True)
+        database = _open(where, uri=True)
         database.execute("SELECT 1 FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:  # a disk that cannot be written, where SQLite cannot share the file
+    except sqlite3.OperationalError:  # a read-only disk, on which SQLite cannot share the file
         if wal.exists() and wal.stat().st_size:
             raise
-        database = _plainly(where + "&immutable=1", uri=True)
+        database = _open(where + "&immutable=1", uri=True)
     _version(database, path)
     return database
 
 
-def _plainly(where: str, uri: bool = False) -> sqlite3.Connection:
-    """A connection whose transactions begin and end where the program says so."""
+def _open(where: str, uri: bool = False) -> sqlite3.Connection:
+    """Open a connection with explicit transactions."""
     database = sqlite3.connect(where, isolation_level=None, check_same_thread=False, uri=uri)
-    database.text_factory = lambda data: data.decode("utf-8", "surrogateescape")  # damage is found by the checksums
-    add_functions(database)
+    database.text_factory = lambda data: data.decode("utf-8", "surrogateescape")  # checksums detect damage
+    _add_functions(database)
     return database
 
 
 def _version(database: sqlite3.Connection, path: Path) -> int:
-    """The version of the tables; 0 where there are none yet."""
+    """Return the version of the tables; 0 if there are none yet."""
     (ours,) = database.execute("PRAGMA application_id").fetchone()
     (version,) = database.execute("PRAGMA user_version").fetchone()
     (tables,) = database.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if ours == 0 and tables == 0:
         return 0
     if ours != OURS:
-        raise JournalError(f"{path} is no journal of hinged; it was written by another program.")
+        raise JournalError(f"{path} is not a journal of hinged; it was written by another program.")
     if version > VERSION:
         raise JournalError(
             f"{path} was written by a newer hinged (version {version} of its tables, this one reads up to {VERSION}); "
@@ -120,7 +136,7 @@ def _make(database: sqlite3.Connection) -> None:
 
 
 def _add_checksums(database: sqlite3.Connection) -> None:
-    """Bring tables of version 1 up to date. Lines that cannot be read any more get a checksum that never fits."""
+    """Migrate tables of version 1. Lines that cannot be read get a checksum that never matches."""
     steps = [
         "ALTER TABLE events ADD COLUMN sum INTEGER",
         "ALTER TABLE notes ADD COLUMN sum INTEGER",
@@ -128,7 +144,7 @@ def _add_checksums(database: sqlite3.Connection) -> None:
         f"UPDATE events SET sum = {FIRST_SUM}",
         "UPDATE notes SET sum = note_sum(CAST(name AS BLOB), CAST(value AS BLOB))",
     ]
-    for some in (steps, steps[:3]):  # lines of a file that is damaged itself go without
+    for some in (steps, steps[:3]):  # if the file itself is damaged, lines stay without checksums
         database.execute("BEGIN IMMEDIATE")
         try:
             for step in some:
@@ -140,3 +156,75 @@ def _add_checksums(database: sqlite3.Connection) -> None:
                 database.execute("ROLLBACK")
             if "malformed" not in str(problem) or some is not steps:
                 raise
+
+
+def line_sum(
+    seq: int,
+    at: float,
+    kind: str,
+    key: str | None,
+    given: str | None,
+    label: str | None,
+    dropped: int,
+    weight: float | None,
+    x: bytes | None,
+) -> int:
+    """Return the CRC-32 of a line of the journal.
+
+    Examples
+    --------
+    >>> line = (1, 0.0, "learn", None, '"work"', '"work"', 0, None, b'j"tax"')
+    >>> line_sum(*line) == line_sum(*line[:-1], b'j"tux"')
+    False
+    """
+    weight = None if weight is None else float(weight)
+    key = str.__str__(key) if isinstance(key, str) else key  # as the file has it, also for a subclass of str
+    text = ascii((seq, float(at), kind, key, given, label, dropped, weight, x is None))
+    return zlib.crc32(x or b"", zlib.crc32(text.encode()))
+
+
+def note_sum(name: str, value: str) -> int:
+    """Return the CRC-32 of a note."""
+    return zlib.crc32(ascii((name, value)).encode())
+
+
+def is_sound(line: tuple[Any, ...], total: int | None) -> bool:
+    """Return True if the checksum of a line matches; lines of older versions have none, and pass."""
+    try:
+        return total is None or line_sum(*line) == total
+    except (TypeError, ValueError):  # damage can change the type of a value
+        return False
+
+
+def _add_functions(database: sqlite3.Connection) -> None:
+    """Register SQL functions for checksums: `line_sum`, `note_sum`, and `first_sum` for lines that never had one."""
+    database.create_function("line_sum", 9, _or_damaged(line_sum, 2, 6), deterministic=True)
+    database.create_function("note_sum", 2, _or_damaged(note_sum, 0, 2), deterministic=True)
+    database.create_function("first_sum", 9, _or_damaged(_first_sum, 2, 6), deterministic=True)
+
+
+def _first_sum(*line: Any) -> int:
+    """Return the checksum of a line that had none, if its content can be decoded."""
+    if line[8] is not None:
+        decode(line[8])
+    if line[5] is not None:
+        json.loads(line[5])
+    for text in line[2:6]:
+        (text or "").encode()  # raises if it is not UTF-8
+    return line_sum(*line)
+
+
+def _or_damaged(function: Any, start: int, stop: int) -> Any:
+    """Return an SQL function that does not fail; the values from `start` up to `stop` are texts, or their bytes."""
+
+    def total(*values: Any) -> int:
+        try:
+            return int(function(*values[:start], *map(_text, values[start:stop]), *values[stop:]))
+        except Exception:  # damaged bytes can raise anything
+            return DAMAGED
+
+    return total
+
+
+def _text(value: Any) -> Any:
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value

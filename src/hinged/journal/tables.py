@@ -1,4 +1,4 @@
-"""Tables of a program's own beside the journal, each row with a checksum, so that damage is noticed."""
+"""Tables beside the journal for a program's own data; each row has a checksum, so that damage is noticed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hinged.journal.journal import Journal
 
 __all__ = ["Table", "row_sum"]
 
-DAMAGED = -1  # no CRC-32
+DAMAGED = -1  # never a CRC-32
 MOST_SHOWN = 60  # characters of the key of a damaged row
 
 
 def row_sum(row: Sequence[Any]) -> int:
-    """CRC-32 of the values of a row.
+    """Return the CRC-32 of the values of a row.
 
     Examples
     --------
@@ -27,25 +27,25 @@ def row_sum(row: Sequence[Any]) -> int:
 
 
 class Table:
-    """A table whose rows have checksums. Those who write do so inside a transaction of the journal.
+    """A table whose rows have checksums. All writes happen inside a transaction of the journal.
 
-    A row that is damaged is never given; it is named in `Journal.damaged_rows`.
+    A damaged row is never returned; it is reported in `Journal.damaged_rows`.
 
     Parameters
     ----------
     journal : Journal
     name : str
     columns : str
-        Their declarations, `key` first, with commas between them; no declaration holds a comma.
+        Their declarations, those of the key first, separated by commas.
     key : int
-        How many of the columns are the primary key. A single INTEGER is numbered by `add`.
+        Number of columns in the primary key. A single INTEGER is numbered by `add`.
     remedy : str
-        What becomes of a row that is damaged, for those who are told of it.
+        What happens to a damaged row, for the message.
 
     Attributes
     ----------
     is_damaged : bool
-        Whether a damaged row was come across.
+        True if a damaged row was found.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Table:
         self._names = ", ".join(self.columns)
 
     def make(self) -> None:
-        """Make the table where there is none, and give checksums to the rows of an older version."""
+        """Create the table if there is none, and add checksums to the rows of an older version."""
         have = self._has()
         if not have:
             self.create()
@@ -83,7 +83,7 @@ class Table:
             self._give_sums()
 
     def create(self, temporary: bool = False) -> None:
-        """Make the table; one that is temporary hides that of the same name, and is gone with the connection."""
+        """Create the table; a temporary one hides that of the same name until the connection is closed."""
         table = f"{'TEMP ' * temporary}TABLE {self.name}"
         key = ", ".join(self.columns[: self._key])
         if self._key == 1:
@@ -93,11 +93,11 @@ class Table:
             self.journal.run(f"CREATE {table} ({self._declared}, sum INTEGER, PRIMARY KEY ({key})) WITHOUT ROWID")
 
     def _has(self) -> set[str]:
-        """The columns that the table has in the file; none where there is no table."""
+        """Return the columns of the table in the file; none if there is no table."""
         return {row[1] for row in self.journal.ask(f"PRAGMA table_info({self.name})")}
 
     def _give_sums(self) -> None:
-        """Take rows that never had a checksum as they are; text that is no UTF-8 gets one that never fits."""
+        """Add checksums to rows that never had one; rows with text that is not UTF-8 get one that never matches."""
         for row in self.journal.ask(f"SELECT {self._names} FROM {self.name}"):
             which = " AND ".join(f"{name} IS ?" for name in self.columns[: self._key])
             if all(_is_whole(value) for value in row):
@@ -106,14 +106,14 @@ class Table:
 
     # ------------------------------------------------------------------ writing
     def put(self, *row: Any) -> None:
-        """Write a row, in place of one with the same key."""
+        """Write a row; replace one with the same key."""
         marks = ", ".join("?" * (len(row) + 1))
         self.journal.run(
             f"INSERT OR REPLACE INTO {self.name} ({self._names}, sum) VALUES ({marks})", (*row, row_sum(row))
         )
 
     def add(self, *row: Any) -> int:
-        """Write a row without its number, which is returned."""
+        """Write a row with the next number, and return that."""
         given = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?"
         ((last,),) = self.journal.ask(
             f"SELECT max(({given}), (SELECT coalesce(max({self.columns[0]}), 0) FROM {self.name}))", (self.name,)
@@ -122,7 +122,7 @@ class Table:
         return int(last) + 1
 
     def change(self, which: str, values: tuple[Any, ...], **changes: Any) -> None:
-        """Change the sound rows for which a condition in SQL holds; damaged ones stay as they are."""
+        """Change the undamaged rows for which an SQL condition holds."""
         for row in self.rows(which, values):
             now = [changes.get(name, value) for name, value in zip(self.columns, row, strict=True)]
             if tuple(now[: self._key]) != row[: self._key]:
@@ -130,11 +130,11 @@ class Table:
             self.put(*now)
 
     def remove(self, which: str, values: tuple[Any, ...] = ()) -> None:
-        """Remove the rows for which a condition in SQL holds, damaged or not."""
+        """Remove the rows for which an SQL condition holds, damaged or not."""
         self.journal.run(f"DELETE FROM {self.name} WHERE {which}", values)
 
     def remove_damaged(self) -> None:
-        """Remove the rows that are damaged."""
+        """Remove the damaged rows."""
         sound = list(self._checked("1", ()))
         if any(row is None for row in sound):
             self.remove("1")
@@ -148,27 +148,27 @@ class Table:
 
     # ------------------------------------------------------------------ reading
     def rows(self, which: str = "1", values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        """The sound rows for which a condition in SQL holds, in the order of their keys; damaged ones are named."""
+        """Return the undamaged rows for which an SQL condition holds, sorted by key; report damaged ones."""
         return [row for row in self._checked(which, values) if row is not None]
 
     def check(self) -> None:
-        """Look at every row, so that `is_damaged` says of all of them whether one is."""
+        """Read every row, so that `is_damaged` covers all of them."""
         try:
             self.rows()
-        except JournalError as problem:  # pages of the file are damaged: whoever needs the table is told so
+        except JournalError as problem:  # pages of the file are damaged: uses of the table raise
             self.journal.damaged_rows[f"any of {self.name}"] = str(problem).rstrip(".")
 
     def _checked(self, which: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...] | None]:
-        """The rows, None for each that is damaged."""
+        """Yield the rows, None for each damaged one."""
         have = set() if self._known else self._has()
         self._known = self._known or "sum" in have
         if not (self._known or have):
             return
-        total = "sum" if self._known else "NULL"  # an older version, opened to be read, has none
+        total = "sum" if self._known else "NULL"  # an older version, opened read-only, has none
         order = ", ".join(self.columns[: self._key])
         query = f"SELECT {self._names}, {total} FROM {self.name} WHERE {which} ORDER BY {order}"
-        for *row, told in self.journal.ask(query, values):
-            if told == row_sum(row) or not self._known:
+        for *row, stored in self.journal.ask(query, values):
+            if stored == row_sum(row) or not self._known:
                 yield tuple(row)
             else:
                 self.is_damaged = True
@@ -180,5 +180,5 @@ class Table:
 
 
 def _is_whole(value: Any) -> bool:
-    """Whether a value is no text with bytes that are not UTF-8."""
+    """Return False if a value is text with bytes that are not UTF-8."""
     return not isinstance(value, str) or not any("\udc80" <= one <= "\udcff" for one in value)

@@ -1,4 +1,4 @@
-"""The assistant: it learns where messages go, suggests where the next one should, and says why."""
+"""The assistant: it learns where messages go, suggests a folder for the next one, and gives reasons."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = ["LEARNT_FROM", "Assistant", "Filed", "place_of"]
 
 #: Uses of folders that are learnt and suggested; "" is the user's own. Sent, drafts, trash, junk and the inbox are not.
 LEARNT_FROM = ("", "archive")
-TOGETHER = 64  # messages with one wait for the disk
+TOGETHER = 64  # messages in one commit
 
 
 class Filed(NamedTuple):
-    """A message, the folder the user put it in, and where it lies."""
+    """A message, the folder the user put it in, and its place."""
 
     message: Message
     folder: str
@@ -36,16 +36,16 @@ class Filed(NamedTuple):
 
 
 class Assistant:
-    """Learns from where the user files messages; all it knows lies in one folder and survives (`hinged.journal`).
+    """Learns from where the user files messages; all it knows is stored in one folder (`hinged.journal`).
 
     Parameters
     ----------
     state : path
-        The folder of this account; made where there is none.
+        The folder of this account; created if needed.
     read_only : bool, default False
         Only suggest and explain; works beside a process that learns.
     thresholds : Thresholds, optional
-        When to say nothing.
+        When to suggest nothing.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Assistant:
         fsync: bool = True,
     ) -> None:
         self.state, self.thresholds = Path(state), thresholds or Thresholds()
-        self._here: dict[str, list[str]] = {}  # what was seen of folders by one that only reads
+        self._here: dict[str, list[str]] = {}  # folders seen by a read-only assistant
         self.kept = DurableModel(state, None if read_only else TextClassifier, read_only=read_only, fsync=fsync)
         self.memory, self.hits = Memory(self.kept.journal), Hits(self.kept)
         try:
@@ -92,12 +92,12 @@ class Assistant:
 
     # ------------------------------------------------------------------ learning
     def learn(self, filed: Iterable[Filed], skip: Skip | None = None) -> int:
-        """Learn where the user put messages, in this order; return how many of them taught something.
+        """Learn where the user put messages, in this order; return how many of them were new.
 
-        A message that was learnt for the same folder before teaches nothing, and neither does one that the assistant
-        moved there itself. Each is on the disk before the next batch is begun, and all are when this returns.
+        A message that was learnt for the same folder before is not new, and neither is one that the assistant moved
+        there itself. Each batch is on the disk before the next one begins, and all are when this returns.
 
-        `skip` is told of each message that cannot be learnt; where it is left out, the first such message raises.
+        `skip` is called for each message that cannot be learnt; without it, the first such message raises.
         """
         learnt = 0
         for some in _batches(filed, TOGETHER):
@@ -112,9 +112,9 @@ class Assistant:
         return learnt
 
     def _examples(self, filed: Iterable[Filed], given: list[Filed], skip: Skip | None) -> Iterator[Example]:
-        """What is new among messages; those that become examples are added to `given`.
+        """Yield examples of the new messages, and add these messages to `given`.
 
-        The user's wishes are asked for inside the transaction: once `off` or `exclude` has returned, nothing is learnt.
+        The user's settings are read inside the transaction: once `off` or `exclude` has returned, nothing is learnt.
         """
         if self.is_off:
             return
@@ -125,11 +125,13 @@ class Assistant:
             if example is not None:
                 given.append(one)
                 yield example
-                if self.has_learnt(one.message, one.folder):  # else it was refused, and the next look tries it again
+                if self.has_learnt(
+                    one.message, one.folder
+                ):  # otherwise it was refused, and the next look tries it again
                     self.memory.note(one.message, one.place)
 
     def _example(self, filed: Filed) -> Example | None:
-        """A message as an example; None where it teaches nothing new."""
+        """Return a message as an example; None if it is not new."""
         message, folder, place = filed
         if within(folder, self.excluded):
             return None
@@ -141,7 +143,7 @@ class Assistant:
         return Example(fields_of(message, self.memory), folder, message.id)
 
     def knows(self, message: Message, folder: str) -> bool:
-        """Whether this message in this folder is nothing new: learnt before, or put there by the assistant.
+        """Return True if this message in this folder is not new: learnt before, or moved there by the assistant.
 
         One that was elsewhere since, and came back, is new.
         """
@@ -150,14 +152,14 @@ class Assistant:
         )
 
     def has_learnt(self, message: Message, folder: str) -> bool:
-        """Whether the journal has this message in this folder, wherever it went since."""
+        """Return True if the journal has this message in this folder, wherever it went since."""
         return self.kept.journal.find(message.id, folder) is not None
 
     def retract(self, message: Message, folder: str, place: Place | None = None) -> None:
-        """Take back that a message belongs to a folder, as if it had never been learnt."""
+        """Unlearn that a message belongs to a folder, as if it had never been learnt."""
         with self.kept.changing():
             if not self.has_learnt(message, folder):
-                raise ValueError(f"nothing was learnt of the message {message.id!r} for the folder {folder!r}.")
+                raise ValueError(f"the message {message.id!r} was not learnt for the folder {folder!r}.")
             with self.kept.journal.transaction():
                 self.memory.forget_topic(message, folder)
                 if place is not None:
@@ -165,13 +167,13 @@ class Assistant:
             self.kept.retract(message.id, folder)
 
     def forget_place(self, place: Place) -> None:
-        """Look at what lies there as if for the first time."""
+        """Forget which message is at a place, so that it counts as unseen."""
         with self.kept.changing(), self.kept.journal.transaction():
             self.memory.forget_place(place)
 
     # ------------------------------------------------------------------ suggesting
     def suggest(self, message: Message, top: int = 3, why: bool = True) -> Suggestion:
-        """The best folders for a message, or why nothing is said; changes nothing."""
+        """Return the best folders for a message, or why there is no suggestion; changes nothing."""
         if self.is_off:
             return Suggestion(silent="the assistant is switched off")
         pin = self.pinned(message)
@@ -183,7 +185,7 @@ class Assistant:
                 (Candidate(pin[1], 0.0, (f"mail from {pin[0]} is pinned to {pin[1]}",)),), 1.0, pinned=True
             )
         x, may_suggest = fields_of(message, self.memory), self._may_suggest()
-        model = self.model  # one for folders and reasons, also where another process renames a folder now
+        model = self.model  # the same for folders and reasons, even if another process renames a folder now
         found = ranked(model, x, may_suggest, self.thresholds, top)
         if not why:
             return found
@@ -198,9 +200,9 @@ class Assistant:
     def explain(
         self, message: Message, folder: str, most: int | None = 10, telling: bool = False
     ) -> list[tuple[str, float]]:
-        """What speaks for a folder, in words, with its share of the score, the strongest first; at the end, against.
+        """Return the reasons for a folder, in words, with their shares of the score, from most for to most against.
 
-        The shares of all reasons add up to the score. Where `telling`, stop words are left out.
+        The shares of all reasons add up to the score. With `telling`, stop words are left out.
         """
         self._check_known(folder)
         x = fields_of(message, self.memory)
@@ -210,17 +212,17 @@ class Assistant:
 
     @property
     def model(self) -> Any:
-        """The learner behind it, a `TextClassifier`, with what other processes learnt until now."""
+        """The `TextClassifier`, including what other processes have learnt until now."""
         self.kept.refresh()
         return self.kept.model
 
     # ------------------------------------------------------------------ folders
     def folders(self) -> list[str]:
-        """The folders learnt so far that may be suggested: they are still there, and not excluded."""
+        """Return the folders learnt so far that may be suggested: they still exist, and are not excluded."""
         return sorted(filter(self._may_suggest(), self.known()))
 
     def known(self) -> list[str]:
-        """All folders learnt so far, also those that are gone or excluded."""
+        """Return all folders learnt so far, also removed and excluded ones."""
         self.kept.refresh()
         return sorted(map(str, self.kept.labels()))
 
@@ -230,9 +232,9 @@ class Assistant:
         return lambda folder: (there is None or folder in there) and not within(folder, excluded)
 
     def see_folders(self, folders: Sequence[Folder]) -> list[str]:
-        """Take note of the folders that exist now; return the names of those to learn from.
+        """Record the folders that exist now; return the names of those to learn from.
 
-        One that is gone is not suggested again, unless it comes back. What is opened only to be read keeps it in mind.
+        A removed folder is not suggested, unless it comes back. A read-only assistant keeps this in memory only.
         """
         names = sorted(folder.name for folder in folders if folder.use in LEARNT_FROM)
         now = {"present": names, "folders": sorted(folder.name for folder in folders)}
@@ -245,17 +247,17 @@ class Assistant:
         return list(filter(self._may_suggest(), names))
 
     def forget(self, folder: str) -> None:
-        """Forget what was learnt from a folder, as if its messages had never come; their text is erased."""
+        """Forget what was learnt from a folder, as if its messages had never existed; their text is erased."""
         with self.kept.changing():
             self._check_known(folder)
             with self.kept.journal.transaction():
                 self.memory.forget_topics(folder)
                 self.memory.forget_moves(folder)
                 self.hits.forget(folder)
-            self.kept.forget(folder)  # which also sees to it that nothing erased is left in the file
+            self.kept.forget(folder)  # also removes erased content from the file
 
     def rename(self, old: str, new: str) -> None:
-        """Follow a folder to its new name."""
+        """Rename a folder that was learnt."""
         with self.kept.changing():
             self._check_known(old)
             if new in self.kept.labels():
@@ -264,7 +266,7 @@ class Assistant:
             self._follow(old, new)
 
     def merge(self, source: str, into: str) -> None:
-        """Join a folder to another, as if all its messages had always been there."""
+        """Merge a folder into another, as if all its messages had always been there."""
         with self.kept.changing():
             self._check_known(source)
             self._check_known(into)
@@ -291,14 +293,14 @@ class Assistant:
             some = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
             raise ValueError(f"nothing was learnt of a folder {folder!r}; known are {some or 'none yet'}.")
 
-    # ------------------------------------------------------------------ the user's wishes
+    # ------------------------------------------------------------------ the user's settings
     def pin(self, who: str, folder: str) -> None:
-        """Mail from an address, from a domain (``@example.com``) or by a list always goes to a folder."""
+        """Always suggest a folder for mail from an address, a domain (``@example.com``) or a list."""
         with self.kept.changing():
             self._put("pins", {**self.pins(), _who(who): folder})
 
     def unpin(self, who: str) -> None:
-        """Take a pin away."""
+        """Remove a pin."""
         with self.kept.changing():
             pins = self.pins()
             if _who(who) not in pins:
@@ -307,11 +309,11 @@ class Assistant:
             self._put("pins", pins)
 
     def pins(self) -> dict[str, str]:
-        """Who is pinned to which folder."""
+        """Return all pins: sender or list → folder."""
         return dict(self._get("pins", {}))
 
     def pinned(self, message: Message) -> tuple[str, str] | None:
-        """The pin that decides about a message and its folder: of its sender, its list, then its sender's domain."""
+        """Return the pin that applies to a message, and its folder: of the sender, the list, or the sender's domain."""
         pins = self.pins()
         address = message.address
         for who in (address, message.list_id.lower(), f"@{address.rpartition('@')[2]}"):
@@ -321,17 +323,17 @@ class Assistant:
         return None
 
     def keep_confidence(self, least: float) -> None:
-        """Say nothing where the chance that the first folder is right is lower; kept until it is changed again."""
+        """Store the minimum confidence below which nothing is suggested."""
         self._put("confidence", least)
         self.thresholds = replace(self.thresholds, confidence=least)
 
     def exclude(self, folder: str) -> None:
-        """Neither learn from a folder, and those below it, nor suggest it."""
+        """Exclude a folder, and those below it, from learning and suggestions."""
         with self.kept.changing():
             self._put("excluded", list(dict.fromkeys([*self.excluded, folder])))
 
     def include(self, folder: str) -> None:
-        """Take an excluded folder in again."""
+        """Undo `exclude`."""
         with self.kept.changing():
             if folder not in self.excluded:
                 raise ValueError(f"{folder!r} is not excluded; excluded are {', '.join(self.excluded) or 'none'}.")
@@ -343,29 +345,29 @@ class Assistant:
         return tuple(self._get("excluded", []))
 
     def switch(self, on: bool) -> None:
-        """Off means off: nothing is learnt, suggested, moved or marked until it is switched on again."""
+        """Switch the assistant on or off; while it is off, nothing is learnt, suggested, moved or marked."""
         self._put("off", not on)
 
     @property
     def is_off(self) -> bool:
-        """Whether it is switched off."""
+        """True if the assistant is switched off."""
         return bool(self._get("off", False))
 
     def _get(self, name: str, default: Any = None) -> Any:
-        self.kept.refresh()  # which also tells where another process erased everything
+        self.kept.refresh()  # raises if another process has erased everything
         return self.kept.journal.get(name, default)
 
     def _put(self, name: str, value: Any) -> None:
         with self.kept.changing(), self.kept.journal.transaction():
             self.kept.journal.put(name, value)
 
-    # ------------------------------------------------------------------ the end
+    # ------------------------------------------------------------------ closing
     def reset(self) -> None:
         """Forget everything, and close."""
         self.kept.erase()
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Close the folder."""
         self.kept.close()
 
     def __enter__(self) -> Self:
@@ -376,7 +378,7 @@ class Assistant:
 
 
 def place_of(filed: Filed) -> Place:
-    """Where a message lies, or its name where nobody said."""
+    """Return the place of a message, or its Message-ID if the place is unknown."""
     return filed.place or Place(filed.folder, filed.message.id)
 
 

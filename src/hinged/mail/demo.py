@@ -1,4 +1,4 @@
-"""A made-up mailbox to try the assistant on: a Maildir of generated messages with real headers."""
+"""A generated mailbox to try the assistant on: a Maildir of messages with realistic headers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["Letter", "letters", "write_demo"]
 
 OWNER = formataddr(("Robin Doe", "robin@example.net"))
 BEGIN = 1704700800  # the 8th of January 2024
-A_THREAD = 6  # messages of a folder that may be answered
-MISFILED = 0.02  # the chance that a message is filed by mistake
-UNFILED = 30  # messages that are left in the inbox
+A_THREAD = 6  # last messages of a folder that may get a reply
+MISFILED = 0.02  # probability that a message is in the wrong folder
+UNFILED = 30  # messages left in the inbox
 
 
 class Letter(NamedTuple):
@@ -30,14 +30,14 @@ class Letter(NamedTuple):
 
     raw: bytes
     folder: str
-    seconds: int  # when it came, since 1970
+    seconds: int  # when it arrived, since 1970
 
 
 def letters(messages: int = 1500, folders: int = 15, seed: int = 0, end: float | None = None) -> Iterator[Letter]:
-    """Generated mail in the order of its arrival, the same for the same arguments.
+    """Yield generated mail in order of arrival, the same for the same arguments.
 
-    Folders appear over time and have their seasons. Threads refer to earlier messages, lists name themselves, some
-    messages come as HTML or with files, and one in fifty was filed by mistake.
+    Folders appear over time and vary in activity. Replies refer to earlier messages, lists have a List-Id, some
+    messages are HTML or have attachments, and one in fifty is in the wrong folder.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def letters(messages: int = 1500, folders: int = 15, seed: int = 0, end: float |
     folders : int, default 15
         At most 15.
     end : float, optional
-        When the last message came, in seconds since 1970; the first came in January 2024 where it is left out.
+        When the last message arrives, in seconds since 1970; by default the first one arrives in January 2024.
 
     Examples
     --------
@@ -90,17 +90,17 @@ def letters(messages: int = 1500, folders: int = 15, seed: int = 0, end: float |
 def write_demo(
     folder: Path, messages: int = 1500, folders: int = 15, seed: int = 0, end: float | None = None
 ) -> dict[str, int]:
-    """Write a Maildir: most messages filed, the last thirty in the inbox; return how many lie in each folder.
+    """Write a Maildir: most messages filed, the last thirty in the inbox; return the number in each folder.
 
     Parameters
     ----------
     folder : path
-        Must not exist, or be empty.
+        Must be missing or empty.
     messages, folders, seed, end
-        As `letters` takes them.
+        As in `letters`.
     """
     if folder.exists() and any(folder.iterdir()):
-        raise FileExistsError(f"{folder} is not empty; name a folder that is new.")
+        raise FileExistsError(f"{folder} is not empty; name a new folder.")
     counts: dict[str, int] = {}
     for i, letter in enumerate(letters(messages, folders, seed, end)):
         name = "INBOX" if i >= messages - UNFILED else letter.folder
@@ -114,7 +114,7 @@ def write_demo(
 
 
 def _said(patterns: tuple[str, ...], theme: Theme, rng: np.random.Generator) -> str:
-    """One of some patterns, filled with things of the theme and a number."""
+    """Return a random pattern, filled with things of the theme and a number."""
     x, y = (theme.things[int(j)] for j in rng.permutation(len(theme.things))[:2])
     said = patterns[int(rng.integers(len(patterns)))].format(x=x, y=y, n=int(rng.integers(2, 400)))
     return said[0].upper() + said[1:]
@@ -127,7 +127,7 @@ def _text(theme: Theme, rng: np.random.Generator) -> str:
 
 
 def _content(text: str, rng: np.random.Generator) -> MIMEBase:
-    """A message with a text: plain, as HTML alone, or in both versions; now and then with a file."""
+    """Return a message with a text: plain, as HTML, or both; sometimes with an attachment."""
     html = "<html><body><p>" + text.replace("\n\n", "</p>\n<p>").replace("\n", "<br>\n") + "</p></body></html>\n"
     kind, has_file = rng.random(2)
     content: MIMEBase = MIMEText(html, "html") if kind < 0.15 else MIMEText(text)

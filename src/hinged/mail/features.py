@@ -1,4 +1,4 @@
-"""What of a message the learner sees: a text for each field. Which ones help was measured: docs/mail.md, "Features"."""
+"""Features of a message: a text for each field. Which fields help was measured: docs/mail.md, "Features"."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hinged.mail.message import Message
 
 __all__ = ["FIELDS", "LOUD", "Past", "fields_of", "in_words"]
 
-#: The fields in their order, which is the same for every message, so that learning again gives the same weights.
+#: All fields, in the same order for every message, so that replaying a journal gives the same weights.
 FIELDS = (
     "from", "to", "cc", "subject", "body", "sender", "domain", "recipients", "list", "files", "thread", "last"
 )  # fmt: skip
-LOUD = 3  # a word for the sender, the thread or the last folder counts as so many, lest long texts drown it
+LOUD = 3  # words for the sender, the thread and the last folder are repeated, so that long texts do not outweigh them
 MOST_RECIPIENTS = 30
 SAID = {
     "subject": "the subject says",
@@ -27,17 +27,17 @@ SAID = {
 
 
 class Past(Protocol):
-    """Where earlier messages went. Folders go by numbers, which stay when a folder is renamed."""
+    """Where earlier messages went. Folders have numbers, which stay when a folder is renamed."""
 
     def of_thread(self, message: Message) -> list[int]:
-        """Folders of earlier messages of the thread, the nearest first."""
+        """Return the folders of earlier messages of the thread, the nearest first."""
 
     def last(self) -> int | None:
-        """The folder of the last message that was filed."""
+        """Return the folder of the last message that was filed."""
 
 
 def fields_of(message: Message, past: Past) -> dict[str, str]:
-    """The fields of a message, in the order of `FIELDS`.
+    """Return the fields of a message, in the order of `FIELDS`.
 
     Examples
     --------
@@ -67,13 +67,13 @@ def fields_of(message: Message, past: Past) -> dict[str, str]:
 
 
 def in_words(feature: str, message: Message, name_of: Callable[[int], str]) -> str:
-    """A feature as its reader would put it.
+    """Describe a feature in words.
 
     Parameters
     ----------
-    feature : as the learner calls it, ``subject:tax``
-    message : the one it is a feature of
-    name_of : what a folder's number stands for
+    feature : name of the feature, such as ``subject:tax``
+    message : the message it is a feature of
+    name_of : function that returns the name of a folder by its number
 
     Examples
     --------

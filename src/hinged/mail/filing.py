@@ -1,4 +1,4 @@
-"""Filing what is certain enough, and putting it back."""
+"""Moving messages of which the assistant is certain, and undoing that."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["CERTAIN", "Proposal", "Undone", "file_mail", "filing", "inbox_of", "
 
 #: How sure the assistant must be before it moves a message by itself.
 CERTAIN = Thresholds(confidence=0.9, gap=0.1)
-#: No answer came, and none will: the last move may have been made, and others need not be tried.
+#: The server cannot be asked any more: the last move may have happened, and others need not be tried.
 CUT_OFF = (UnreachableError, RejectedError)
 
 
 class Proposal(NamedTuple):
-    """A message, where it lies, what is suggested, whether it was moved there, and why not where that failed."""
+    """A message, its place, the suggestion for it, True if it was moved, and the error if that failed."""
 
     message: Message
     place: Place
@@ -35,10 +35,10 @@ class Undone(NamedTuple):
 
     Attributes
     ----------
-    back : subjects of the messages that were put back
-    lost : subjects of those that the user had moved on, which stay there
-    failed : subjects of those that could not be put back, and why; the next `undo` tries them again, and where it
-        fails with all of them, it goes on to the batch before
+    back : subjects of the messages that were moved back
+    lost : subjects of those that the user has moved since, which stay there
+    failed : subjects of those that could not be moved back, and why; the next `undo` tries them again, and if it
+        fails with all of them, continues with the batch before
     """
 
     back: list[str]
@@ -47,7 +47,7 @@ class Undone(NamedTuple):
 
 
 def inbox_of(source: Source, folder: str | None = None) -> str:
-    """The folder whose messages are to be filed: the one given, else the inbox."""
+    """Return the folder whose messages are to be filed: the given one, else the inbox."""
     folders = source.folders()
     if folder is not None:
         if folder not in [one.name for one in folders]:
@@ -70,22 +70,22 @@ def file_mail(
     show: Callable[[str, int, int], None] | None = None,
     skip: Skip = lambda skipped: None,
 ) -> list[Proposal]:
-    """Propose a move for every message of a folder of which the assistant is certain; make the moves where asked.
+    """Propose a move for every message of a folder of which the assistant is certain; move them if `apply`.
 
-    Each move is written down before it is made: it is never taken for the user's own, and `undo` knows it. One that
-    fails does not stop the others; `failed` says why. A message that the user put back is not moved again.
+    Each move is recorded before it is made, so that it is never taken for the user's own and `undo` can find it. A
+    failed move does not stop the others; `failed` says why. A message that the user moved back is not moved again.
 
     Parameters
     ----------
     assistant : Assistant
-        Its thresholds say what is certain; `CERTAIN` is a good choice.
+        Its thresholds define what is certain; `CERTAIN` is a good choice.
     source : Source
-    folder : where the messages lie
+    folder : folder of the messages
     apply : bool, default False
-        False only proposes.
-    only : folders that may be moved to; all where empty
+        Move the messages; otherwise only propose.
+    only : target folders that are allowed; all if empty
     skip : function of a `Skipped`, optional
-        Told of each message that could not be read.
+        Called for each message that could not be read.
     """
     return list(filing(assistant, source, folder, apply=apply, only=only, show=show, skip=skip))
 
@@ -100,10 +100,10 @@ def filing(
     show: Callable[[str, int, int], None] | None,
     skip: Skip,
 ) -> Iterator[Proposal]:
-    """Do what `file_mail` does, one proposal after the other, so that what was moved before a failure can be told."""
+    """Do what `file_mail` does, yielding each proposal, so that moves before a failure can be reported."""
     assistant.see_folders(source.folders())
     places, batch = source.places(folder), 0
-    moved_before = assistant.memory.moved_out_of(folder)  # what lies here again was put back by the user
+    moved_before = assistant.memory.moved_out_of(folder)  # if it is here again, the user moved it back
     for done, (place, message) in enumerate(messages(source, places, skip)):
         if show is not None:
             show("looking", done, len(places))
@@ -127,14 +127,14 @@ def filing(
 
 
 def _begin(assistant: Assistant, batch: int, message: Message, place: Place, target: str) -> tuple[int, int]:
-    """Write down a move; return the number of the batch, which is a new one where 0 is given, and of the move."""
+    """Record a move; return the number of its batch, a new one if 0 is given, and of the move."""
     with assistant.kept.changing(), assistant.kept.journal.transaction():
         batch = batch or assistant.memory.last_batch() + 1
         return batch, assistant.memory.begin_move(batch, message, place, target)
 
 
 def _move(assistant: Assistant, source: Source, number: int, message: Message, place: Place, target: str) -> None:
-    """Make a move that is written down. One that failed is struck out, unless nobody knows whether it was made."""
+    """Make a recorded move; if it fails, delete the record, unless the move may have happened."""
     memory, journal, changing = assistant.memory, assistant.kept.journal, assistant.kept.changing
     try:
         now = source.move(place, target)
@@ -149,10 +149,10 @@ def _move(assistant: Assistant, source: Source, number: int, message: Message, p
 
 
 def undo(assistant: Assistant, source: Source) -> Undone:
-    """Put back what the last `file_mail` moved.
+    """Move back what the last `file_mail` moved.
 
-    A message that the user moved elsewhere meanwhile stays there. One that cannot be put back does not stop the others;
-    it is tried again by the next call, which goes on to the `file_mail` before where that fails once more.
+    A message that the user has moved since stays there. One that cannot be moved back does not stop the others; the
+    next call tries it again, and if that fails, continues with the `file_mail` before.
     """
     done = Undone([], [], [])
     moves = assistant.memory.moves()
@@ -165,7 +165,7 @@ def undo(assistant: Assistant, source: Source) -> Undone:
 
 
 def _undo(assistant: Assistant, source: Source, moves: list[Move], done: Undone) -> bool:
-    """Put back messages of one batch, and tell in `done`; False where the source cannot be reached any more."""
+    """Move back the messages of one batch and record that in `done`; return False if the source is unreachable."""
     memory, changing, journal = assistant.memory, assistant.kept.changing, assistant.kept.journal
     for move in moves:
         made = True
@@ -173,7 +173,7 @@ def _undo(assistant: Assistant, source: Source, moves: list[Move], done: Undone)
             place = _where(source, move.target, move.place, move.message)
             if place is not None:
                 source.move(place, move.origin)
-            elif move.place is None:  # it was cut short: what still lies where it was has not been moved
+            elif move.place is None:  # the move was interrupted: it did not happen if the message is still there
                 made = _where(source, move.origin, None, move.message) is None
         except SourceError as problem:
             done.failed.append((move.subject, str(problem)))
@@ -193,12 +193,12 @@ def _undo(assistant: Assistant, source: Source, moves: list[Move], done: Undone)
 
 
 def _where(source: Source, folder: str, key: str | None, message: str) -> Place | None:
-    """Where a message lies in a folder; its place may not have been written down before a kill.
+    """Return the place of a message in a folder; a kill may have prevented its place from being recorded.
 
     Raises
     ------
     SourceError
-        Where something lies at that place that cannot be read.
+        If the message at that place cannot be read.
     """
     if folder not in [one.name for one in source.folders()]:
         return None

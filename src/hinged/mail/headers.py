@@ -1,4 +1,4 @@
-"""Header fields as text: encoded words, bytes of any charset, addresses, names of messages, dates; nothing raises."""
+"""Header fields as text: encoded words, bytes of any charset, addresses, Message-IDs, dates; nothing raises."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from email.utils import mktime_tz, parsedate_tz
 
 __all__ = ["addresses_in", "decoded", "ids_in", "moment", "topic_of"]
 
-LONGEST = 4000  # characters of a field that count: some have thousands of recipients
+LONGEST = 4000  # characters of a field that are read: some have thousands of recipients
 BETWEEN_ADDRESSES = re.compile(r"[\s<>,;:\"()\[\]]+")
 ID = re.compile(r"<([^<>\s]{1,998})>")
 REPLY = re.compile(r"(?:\s*(?:re|aw|fw|fwd|wg|sv|vs|rv|tr|ref|antw|odp|r|i)\s*(?:\[\d+\])?\s*:)+", re.IGNORECASE)
-EARLIEST, LATEST = 0.0, 4102444800.0  # 1970 to 2100: what lies outside is no date
+EARLIEST, LATEST = 0.0, 4102444800.0  # 1970 to 2100: other dates are taken to be wrong
 
 
 def decoded(value: str) -> str:
-    """A field as people read it: =?encoded words?= decoded, bytes beyond ASCII as UTF-8 or Latin-1, on one line.
+    """Decode a field: =?encoded words?=, bytes beyond ASCII as UTF-8 or Latin-1, on one line.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def decoded(value: str) -> str:
     """
     value = readable(value[:LONGEST])
     if "=?" in value:
-        with suppress(MessageError, ValueError, LookupError):  # an encoded word that is none stays as it is
+        with suppress(MessageError, ValueError, LookupError):  # an invalid encoded word stays as it is
             value = "".join(
                 piece if isinstance(piece, str) else text_of_bytes(piece, charset)
                 for piece, charset in decode_header(value)
@@ -37,14 +37,14 @@ def decoded(value: str) -> str:
 
 
 def readable(value: str) -> str:
-    """What a parser read as ASCII with bytes smuggled in, as the text it is."""
+    """Decode text whose bytes beyond ASCII a parser kept as surrogates."""
     if value.isascii():
         return value
     return text_of_bytes(value.encode("utf-8", "surrogateescape"), None)
 
 
 def text_of_bytes(data: bytes, charset: str | None) -> str:
-    """Bytes in a charset, or in UTF-8, or in Latin-1, which takes everything.
+    """Decode bytes in a charset, else in UTF-8, else in Latin-1, which accepts everything.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def text_of_bytes(data: bytes, charset: str | None) -> str:
         if name and name.lower() not in ("unknown-8bit", "idna", "punycode"):  # the latter two take quadratic time
             try:
                 text = data.decode(name)
-            except (LookupError, ValueError, TypeError):  # TypeError: a codec of no text, such as base64
+            except (LookupError, ValueError, TypeError):  # TypeError: a codec that gives no text, such as base64
                 continue
             if isinstance(text, str) and _is_whole(text):
                 return text
@@ -63,7 +63,7 @@ def text_of_bytes(data: bytes, charset: str | None) -> str:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether no half of a character is in it, as some charsets allow."""
+    """Return True if the text contains no lone surrogate, which some charsets allow."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -72,7 +72,7 @@ def _is_whole(text: str) -> bool:
 
 
 def addresses_in(value: str) -> tuple[str, ...]:
-    """The addresses of a field in lower case, each once.
+    """Return the addresses of a field in lower case, each once.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def addresses_in(value: str) -> tuple[str, ...]:
 
 
 def ids_in(value: str) -> tuple[str, ...]:
-    """Names of messages, as in References, in their order.
+    """Return the Message-IDs of a field such as References, in order.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def ids_in(value: str) -> tuple[str, ...]:
 
 
 def plain_id(name: str) -> str:
-    """The name of a message with a question mark for each byte beyond ASCII, which no such name should have.
+    """Return a Message-ID with a question mark for each byte beyond ASCII, which no valid one has.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def plain_id(name: str) -> str:
 
 
 def topic_of(subject: str) -> str:
-    """A subject without the marks of replies and forwards: what the messages of a thread share.
+    """Return a subject without prefixes such as "Re:" and "Fwd:": what the messages of a thread share.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def topic_of(subject: str) -> str:
 
 
 def moment(values: Iterable[str]) -> float | None:
-    """The first date among fields (a Received field has its own behind the last semicolon), in seconds since 1970.
+    """Return the first valid date among fields (in a Received field after the last semicolon), as seconds since 1970.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How often the right folder was among those suggested: of messages filed on the page, and of a replay before them."""
+"""Hit rates: how often the right folder was suggested, for messages filed on the page and for a replay before them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ __all__ = ["Hit", "Hits", "filed_on_page"]
 
 COLUMNS = "number INTEGER, at REAL, message TEXT, folder TEXT, rank INTEGER, best TEXT"
 RECENT, WINDOW, POINTS, SOME = 20, 100, 160, 20
-REPLAY = "mail_replay"  # the journal's note of a replay
+REPLAY = "mail_replay"  # name of the journal's note of a replay
 
 
 class Hit(NamedTuple):
-    """Where a message was filed to, and what was suggested for it.
+    """Where a message was filed, and what was suggested for it.
 
     Attributes
     ----------
-    folder : where it was filed to
-    rank : where that folder stood among those suggested, from 1; 0 where it was not among them
-    best : the folder that stood first; "" where nothing was suggested
+    folder : the folder it was filed in
+    rank : rank of that folder among the suggestions, from 1; 0 if it was not among them
+    best : the first suggestion; "" if there was none
     """
 
     folder: str
@@ -34,43 +34,35 @@ class Hit(NamedTuple):
     best: str
 
     def renamed(self, old: str, new: str) -> Hit:
-        """The same after a folder was renamed, or joined to another."""
+        """Return the hit after a folder was renamed, or merged into another."""
         folder, best = (new if name == old else name for name in (self.folder, self.best))
         return Hit(folder, 1 if folder == best else self.rank, best)
 
 
 class Hits:
-    """The ranks of the folders chosen, kept beside the journal; `make_table` comes before the first is noted."""
+    """A table of hits beside the journal; call `make_table` before `note`."""
 
     def __init__(self, kept: DurableModel) -> None:
         self.kept, self.journal = kept, kept.journal
         self._table = _table(kept.journal)
 
     def make_table(self) -> None:
-        """Make the table where there is none, inside a transaction."""
+        """Create the table if there is none, inside a transaction."""
         self._table.make()
         self._table.check()
 
     def note(self, message: str, folder: str, rank: int, best: str) -> int:
-        """Note a message that was filed, and return the number of the note.
-
-        Parameters
-        ----------
-        message : its name
-        folder : where it was filed to
-        rank : where that folder stood among those suggested, from 1; 0 where it was not among them
-        best : the folder that stood first; "" where nothing was suggested
-        """
+        """Record a message that was filed (see `Hit`), and return the number of the record."""
         with self.kept.changing(), self.journal.transaction():
             return self._table.add(time.time(), message, folder, rank, best)
 
     def drop(self, number: int) -> None:
-        """Take back a note, because the filing was undone."""
+        """Delete a record, because the filing was undone."""
         with self.kept.changing(), self.journal.transaction():
             self._table.remove("number = ?", (number,))
 
     def follow(self, old: str, new: str) -> None:
-        """Rename a folder, or join it to another, in all that was counted; inside a transaction."""
+        """Rename a folder, or merge it into another, in all records; inside a transaction."""
         for number, _, _, *hit in self._table.rows("folder = ? OR best = ?", (old, old)):
             now = Hit(*hit).renamed(old, new)
             self._table.change("number = ?", (number,), folder=now.folder, rank=now.rank, best=now.best)
@@ -78,28 +70,28 @@ class Hits:
             self._keep([hit.renamed(old, new) for hit in before])
 
     def forget(self, folder: str) -> None:
-        """Erase what was counted for a folder; where it was suggested for others, its name; inside a transaction."""
+        """Delete the records of a folder, and its name where it was suggested for others; inside a transaction."""
         self._table.remove("folder = ?", (folder,))
         self._table.change("best = ?", (folder,), best=GONE)
         if before := self.replay():
             self._keep([hit.renamed(folder, GONE) for hit in before if hit.folder != folder])
 
     def keep_replay(self, hits: Iterable[Hit]) -> None:
-        """Keep what the assistant would have suggested for mail that was filed before the page was opened."""
+        """Store what the assistant would have suggested for mail that was filed before the page was opened."""
         with self.kept.changing(), self.journal.transaction():
             self._keep(hits)
 
     def _keep(self, hits: Iterable[Hit]) -> None:
-        numbers: dict[str, int] = {"": 0}  # names of folders stand in it once
+        numbers: dict[str, int] = {"": 0}  # each folder's name is stored once
         rows = [
             [numbers.setdefault(hit.folder, len(numbers)), hit.rank, numbers.setdefault(hit.best, len(numbers))]
             for hit in hits
         ]
         self.journal.put(REPLAY, {"folders": list(numbers), "hits": rows})
-        self.journal.run("DELETE FROM notes WHERE name = 'replayed'")  # of older versions: ranks alone
+        self.journal.run("DELETE FROM notes WHERE name = 'replayed'")  # of older versions, which stored ranks only
 
     def replay(self) -> list[Hit] | None:
-        """The hits of a replay, in order; None where there was none yet, or it is damaged: then it is made anew."""
+        """Return the hits of the replay, in order; None if there was none yet, or it is damaged."""
         try:
             kept = self.journal.get(REPLAY)
         except JournalError as problem:
@@ -111,14 +103,14 @@ class Hits:
         return [Hit(folders[folder], rank, folders[best]) for folder, rank, best in kept["hits"]]
 
     def filed(self) -> list[Hit]:
-        """Every message that was filed on the page, in order."""
+        """Return the hits of all messages filed on the page, in order."""
         return [Hit(*row[3:]) for row in self._table.rows()]
 
     def curve(self) -> dict[str, Any]:
-        """Shares of first and of top-three hits over the last hundred messages, at up to 160 moments.
+        """Return the shares of first and top-three hits over the last hundred messages, at up to 160 points in time.
 
-        A message for which nothing was suggested is no hit. `filed`, `first`, `top3` and `silent` count what was filed
-        on the page; `replayed` and `replay` count what was replayed.
+        A message without a suggestion is not a hit. `filed`, `first`, `top3` and `silent` count what was filed on the
+        page; `replayed` and `replay` count what was replayed.
         """
         before, here = self.replay() or [], self.filed()
         hits = [*before, *here]
@@ -136,7 +128,7 @@ class Hits:
         }
 
     def learnt(self) -> dict[str, int]:
-        """How many messages of each folder were learnt."""
+        """Return how many messages of each folder were learnt."""
         rows = self.journal.ask(
             "SELECT label, count(*) FROM events WHERE kind = 'learn' AND dropped = 0 GROUP BY label"
         )
@@ -147,10 +139,10 @@ class Hits:
         return found
 
     def by_folder(self) -> dict[str, dict[str, Any]]:
-        """What was suggested for the last messages of each folder: those filed here, then those replayed.
+        """Return what was suggested for the last messages of each folder: those filed here, then those replayed.
 
-        For each folder: `recent` messages, `replayed` ones among them, `hits` for which it stood first, `silent` ones
-        for which nothing was suggested, and which folders stood first instead (`mistaken`).
+        For each folder: `recent` messages, `replayed` ones among them, `hits` for which it came first, `silent` ones
+        without a suggestion, and which folders came first instead (`mistaken`).
         """
         found: dict[str, dict[str, Any]] = {}
         here = self.filed()
@@ -167,7 +159,7 @@ class Hits:
 
 
 def filed_on_page(journal: Journal) -> set[tuple[str | None, str]]:
-    """The messages that were filed on the page, and the folders that they were filed to."""
+    """Return the messages that were filed on the page, with their folders."""
     return {(message, folder) for _, _, message, folder, _, _ in _table(journal).rows()}
 
 

@@ -1,4 +1,4 @@
-"""A look at a source: what lies in the user's folders and is new is learnt, in the order of time."""
+"""Learning what is new in the user's folders, in order of date."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from hinged.mail.sources.source import UNREADABLE, Place, Source, SourceError
 __all__ = ["Look", "Show", "check_folders", "in_order_of_time", "look"]
 
 MOST_FOLDERS = 2000  # the joint step solves a problem over all pairs of labels
-MOSTLY, HALF = 0.8, 0.5  # of a folder's messages that must turn up in a new folder for it to be the old one renamed
+MOSTLY, HALF = 0.8, 0.5  # shares of a folder's messages that must appear in a new folder for it to count as renamed
 
 Show = Callable[[str, int, int], None]
 
 
 class Look(NamedTuple):
-    """What a look found.
+    """What `look` found.
 
     Attributes
     ----------
-    folders : how many folders were looked at
-    read : how many messages were new there
-    learnt : how many of them taught something
-    renamed : folders that turned up under another name, old → new
+    folders : number of folders
+    read : number of new messages
+    learnt : number of them that were learnt
+    renamed : folders that were renamed, old → new
     skipped : messages and folders that could not be read
     """
 
@@ -45,24 +45,24 @@ def look(
 ) -> Look:
     """Learn what is new in the folders of a source.
 
-    Messages are known by their names and places, so a second look reads nothing and teaches nothing; a message that
-    lies in another folder than before, or came back to one, is new feedback. One that cannot be read is skipped, and
-    tried again by the next look.
+    Messages are known by their Message-IDs and places, so a second look reads and learns nothing; a message that is in
+    another folder than before, or came back to one, is new feedback. One that cannot be read is skipped, and tried
+    again by the next look.
 
     Parameters
     ----------
     assistant : Assistant
     source : Source
     show : function of (what, done, total), optional
-        Told how far it has come.
+        Called with the progress.
     learnt : function of a filed message, optional
-        Told each one that taught something, once it is on the disk.
+        Called for each message that was learnt, once it is on the disk.
     unchanged : function of a folder's name, optional
-        Asked after the folder was listed; where it answers True, nothing in it came or went since the last look.
+        Called after the folder was listed; True means that no message came or went since the last look.
     """
     if assistant.is_off:
         return Look(0, 0, 0, {})
-    before = assistant.memory.places()  # read first: what other processes note from now on must not look gone
+    before = assistant.memory.places()  # read first: what other processes record from now on must not look removed
     left: dict[Place, str] = {}
 
     def new_in(folder: str, places: Iterable[Place]) -> list[Place]:
@@ -77,7 +77,7 @@ def look(
     filed = in_order_of_time(source, [*names, *broken], skipped.append, new_in, show)
     renamed: dict[str, str] = {}
     if filed:
-        with assistant.kept.changing():  # another program may be following the same folders
+        with assistant.kept.changing():  # another process may follow the same rename
             renamed = _follow_renamed(assistant, names, filed, before)
     check_folders({*assistant.known(), *(one.folder for one in filed)})
     taught = 0
@@ -104,9 +104,9 @@ def in_order_of_time(
     choose: Callable[[str, Iterable[Place]], list[Place]] | None = None,
     show: Show | None = None,
 ) -> list[Filed]:
-    """The messages of folders by date; one without a date comes right after the one that arrived before it.
+    """Return the messages of folders by date; one without a date comes right after the one that arrived before it.
 
-    `skip` is told of messages and folders that cannot be read.
+    `skip` is called for messages and folders that cannot be read.
     """
     found: list[tuple[float, Filed]] = []
     for done, folder in enumerate(folders):
@@ -123,7 +123,7 @@ def in_order_of_time(
                 show(f"reading {folder}, {i + 1:,} of {len(places):,} messages", done, len(folders))
             last = message.date if message.date is not None else last
             found.append((last, Filed(message, folder, place)))
-    found.sort(key=lambda dated: dated[0])  # which keeps the order of folders and arrivals among equals
+    found.sort(key=lambda dated: dated[0])  # stable: equal dates keep the order of folders and arrivals
     return [filed for _, filed in found]
 
 
@@ -131,15 +131,15 @@ def check_folders(names: Collection[str]) -> None:
     """Refuse more folders than the learner takes, before anything is learnt."""
     if len(names) > MOST_FOLDERS:
         raise SourceError(
-            f"mail lies in {len(names):,} folders, and the assistant takes at most {MOST_FOLDERS:,}; leave some out "
-            "with exclude, which takes in all that lie below a folder."
+            f"there are {len(names):,} folders, and the assistant takes at most {MOST_FOLDERS:,}; leave some out with "
+            "exclude, which also applies to all folders below."
         )
 
 
 def _follow_renamed(
     assistant: Assistant, names: Sequence[str], filed: Sequence[Filed], before: Mapping[str, Mapping[str, str]]
 ) -> dict[str, str]:
-    """Find folders that are gone while their messages turned up in one that is new; `before` is what lay where."""
+    """Find folders that vanished while their messages appeared in a new one; `before` is where messages were."""
     known = set(assistant.known())
     now: dict[str, set[str]] = {}
     for message, folder, _ in filed:
@@ -151,30 +151,30 @@ def _follow_renamed(
         new = [name for name in came if name not in known or _is_made_of(assistant, before.get(name, {}), old)]
         if not new:
             continue
-        heir = max(new, key=lambda name: len(came[name]))
+        name = max(new, key=lambda name: len(came[name]))
         elsewhere = {one for name, ids in came.items() if name not in new for one in ids}
-        if _is_heir(came[heir], were - elsewhere, now[heir], {one for name in new for one in came[name]}):
-            (assistant.merge if heir in known else assistant.rename)(old, heir)
-            renamed[old] = heir
+        if _is_renamed(came[name], were - elsewhere, now[name], {one for name in new for one in came[name]}):
+            (assistant.merge if name in known else assistant.rename)(old, name)
+            renamed[old] = name
     return renamed
 
 
-def _is_heir(came: set[str], left: set[str], holds: set[str], new: set[str]) -> bool:
-    """Whether a folder is an old one renamed, by the messages that came to it.
+def _is_renamed(came: set[str], left: set[str], holds: set[str], new: set[str]) -> bool:
+    """Return True if a folder is an old one renamed, judged by its messages.
 
     Parameters
     ----------
-    came : those that were in the old folder
-    left : those of the old folder that did not turn up in folders that existed before
-    holds : all that turned up here
-    new : those of the old folder that turned up in new folders
+    came : messages here that were in the old folder
+    left : messages of the old folder that did not appear in folders that existed before
+    holds : all messages that appeared here
+    new : messages of the old folder that appeared in new folders
     """
     nearly_all = len(came) >= MOSTLY * len(left)
     half = len(came) >= HALF * len(left) and len(came) >= MOSTLY * max(len(holds), len(new))
     return nearly_all or half
 
 
-def _is_made_of(assistant: Assistant, lay_there: Mapping[str, str], old: str) -> bool:
-    """Whether the messages of a folder came from another one: it was seen while the other was being renamed."""
-    from_old = sum(assistant.kept.journal.find(message, old) is not None for message in lay_there.values())
-    return bool(lay_there) and from_old >= MOSTLY * len(lay_there)
+def _is_made_of(assistant: Assistant, were_there: Mapping[str, str], old: str) -> bool:
+    """Return True if the messages of a folder came from another one: it was seen while the other was being renamed."""
+    from_old = sum(assistant.kept.journal.find(message, old) is not None for message in were_there.values())
+    return bool(were_there) and from_old >= MOSTLY * len(were_there)

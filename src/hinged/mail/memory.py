@@ -1,4 +1,4 @@
-"""What the assistant remembers of mail, in tables beside the journal: places, topics, moves, and the user's wishes."""
+"""Tables beside the journal: places of messages, topics of threads, and moves that the assistant made."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from hinged.mail.sources.source import Place
 
 __all__ = ["FAILED", "GONE", "MOVED_ON", "UNDONE", "Memory", "Move"]
 
-#: What `undone` says of a move that was taken back, that the user changed, and that could not be taken back.
+#: Values of `undone`: the move was undone, the user has moved the message since, or undoing failed.
 UNDONE, MOVED_ON, FAILED = 1, 2, 3
 WENT = "SELECT label FROM events WHERE key = ? AND kind = 'learn' AND dropped = 0 ORDER BY seq DESC LIMIT 1"
-#: Journals of older versions kept the last message of each topic alone.
+#: Journals of older versions stored only the last message of each topic.
 OLD_TOPIC = (
     "SELECT label FROM mail_topics JOIN events ON key = message WHERE topic = ? AND kind = 'learn' AND dropped = 0 "
     "ORDER BY seq DESC LIMIT 1"
@@ -32,7 +32,7 @@ LABEL = "SELECT label FROM events WHERE seq = ?"
 TOPIC = "SELECT seq FROM mail_threads JOIN events USING (seq) WHERE topic = ? AND dropped = 0 ORDER BY seq DESC LIMIT 1"
 LAST = "SELECT label FROM events WHERE kind = 'learn' AND dropped = 0 ORDER BY seq DESC LIMIT 1"
 GONE = "a folder that is gone"
-OWN = "moved"  # lines that say: the assistant put this message there, it is no feedback
+OWN = "moved"  # kind of a line: the assistant moved the message there, so it is no feedback
 
 
 class Move(NamedTuple):
@@ -45,25 +45,25 @@ class Move(NamedTuple):
     target: str
     place: str | None
     batch: int
-    failed: bool  # whether an earlier attempt to undo it failed
+    failed: bool  # True if an earlier attempt to undo it failed
 
 
 class Memory:
-    """The tables of one account; those who write do so inside a transaction of the journal.
+    """The tables of one account; all writes happen inside a transaction of the journal.
 
-    A folder's number is that of the first line of the journal that names it, so it stays when the folder is renamed.
+    A folder's number is that of the journal's first line with its label, so it stays when the folder is renamed.
     """
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         places, threads = "folder TEXT, place TEXT, message TEXT", "topic TEXT, seq INTEGER"
         moves = "number INTEGER, batch INTEGER, message TEXT, subject TEXT, origin TEXT, target TEXT, place TEXT"
-        self._places = Table(journal, "mail_places", places, 2, "the next look at the mail writes it anew")
-        self._threads = Table(journal, "mail_threads", threads, 2, "it was made anew from the journal")
-        self._moves = Table(journal, "mail_moves", f"{moves}, undone INTEGER", 1, "undo does not know that move")
+        self._places = Table(journal, "mail_places", places, 2, "the next look at the mail writes it again")
+        self._threads = Table(journal, "mail_threads", threads, 2, "it was restored from the journal")
+        self._moves = Table(journal, "mail_moves", f"{moves}, undone INTEGER", 1, "that move cannot be undone")
 
     def make_tables(self) -> None:
-        """Make the tables where there are none, take over those of older versions, and mend what is damaged."""
+        """Create the tables if there are none, migrate those of older versions, and repair what is damaged."""
         for table in (self._places, self._threads, self._moves):
             table.make()
         if self._is_old():
@@ -73,7 +73,7 @@ class Memory:
         self.check_tables()
 
     def check_tables(self, temporary: bool = False) -> None:
-        """Name rows that are damaged, and make those anew that the journal tells: in memory where `temporary`."""
+        """Report damaged rows, and restore those that the journal implies; in memory only if `temporary`."""
         for table in (self._places, self._threads, self._moves):
             table.check()
         if self._threads.is_damaged:
@@ -90,7 +90,7 @@ class Memory:
 
     # ------------------------------------------------------------------ where messages went
     def of_thread(self, message: Message) -> list[int]:
-        """Folders of earlier messages of the thread, the nearest first, then that of the last with its subject."""
+        """Return the folders of earlier messages of the thread, nearest first, then that of the last of its subject."""
         found = [self._number_where(WENT, (name,)) for name in reversed(message.references)]
         topic = topic_of(message.subject)
         if self._is_old():
@@ -104,11 +104,11 @@ class Memory:
         return self._number_where(LABEL, (found[0][1],)) if found else None
 
     def last(self) -> int | None:
-        """The folder of the last message that was learnt."""
+        """Return the folder of the last message that was learnt."""
         return self._number_where(LAST, ())
 
     def went_last(self, message: str) -> str | None:
-        """The folder that a message was learnt for, or moved to by the assistant, the last time."""
+        """Return the folder that a message was last learnt for, or moved to by the assistant."""
         rows = self.journal.ask(
             "SELECT label FROM events WHERE key = ? AND kind IN ('learn', ?) ORDER BY seq DESC LIMIT 1", (message, OWN)
         )
@@ -117,11 +117,11 @@ class Memory:
         return None
 
     def release(self, message: str, folder: str) -> None:
-        """Let a message be learnt for a folder once more; what was learnt before stays."""
+        """Allow a message to be learnt for a folder again; what was learnt before stays."""
         self.journal.release(message, folder)
 
     def name_of(self, number: int) -> str:
-        """What a folder's number stands for."""
+        """Return the name of a folder by its number."""
         rows = self.journal.ask(LABEL, (number,))
         with suppress(TypeError, ValueError):  # a damaged line
             return str(label_from_text(rows[0][0])) if rows else GONE
@@ -129,14 +129,14 @@ class Memory:
 
     def _number_where(self, query: str, values: tuple[Any, ...]) -> int | None:
         for (label,) in self.journal.ask(query, values):
-            if not (isinstance(label, str) and label.isascii()):  # a damaged line: labels are kept in ASCII
+            if not (isinstance(label, str) and label.isascii()):  # a damaged line: labels are stored in ASCII
                 break
             ((number,),) = self.journal.ask("SELECT min(seq) FROM events WHERE label = ? AND kind = 'learn'", (label,))
             return int(number)
         return None
 
     def note(self, message: Message, place: Place | None) -> None:
-        """Remember a message that was just learnt, and where it lies."""
+        """Record a message that was just learnt, and its place."""
         topic, learnt = topic_of(message.subject), self.journal.ask(LEARNT, (message.id,))
         if topic and learnt:
             self._threads.put(topic, learnt[0][0])
@@ -159,25 +159,25 @@ class Memory:
 
     # ------------------------------------------------------------------ places
     def note_place(self, place: Place, message: str) -> None:
-        """Remember that what lies there has been looked at."""
+        """Record which message is at a place."""
         self._places.put(place.folder, place.key, message)
 
     def forget_place(self, place: Place) -> None:
-        """What lies there has not been looked at."""
+        """Delete the record of a place, so that the message there counts as unseen."""
         self._places.remove("folder = ? AND place = ?", (place.folder, place.key))
 
     @property
     def has_damaged_places(self) -> bool:
-        """Whether a row that says where a message lies is damaged."""
+        """True if the record of a message's place is damaged."""
         return self._places.is_damaged
 
     def forget_damaged_places(self) -> None:
-        """Remove rows that are damaged, after a look has found again what they told of."""
+        """Remove damaged rows, after a look has recorded the places again."""
         if self.has_damaged_places:
             self._places.remove_damaged()
 
     def forget_left(self, left: Mapping[Place, str]) -> None:
-        """Messages are no longer at these places: what comes back to their folders is the user's doing."""
+        """Record that messages left these places: if they come back, the user moved them."""
         for place in left:
             self.forget_place(place)
         for place, message in left.items():
@@ -185,49 +185,49 @@ class Memory:
                 self.journal.release(message, place.folder, OWN)
 
     def unknown(self, folder: str, places: Iterable[Place]) -> list[Place]:
-        """The places of a folder that have not been looked at."""
+        """Return the places of a folder that have not been seen."""
         known = {key for _, key, _ in self._places.rows("folder = ?", (folder,))}
         return [place for place in places if place.key not in known]
 
     def places(self) -> dict[str, dict[str, str]]:
-        """All places that have been looked at, by folder, with the message that lay there."""
+        """Return all places that have been seen, by folder, with their messages."""
         found: dict[str, dict[str, str]] = {}
         for folder, place, message in self._places.rows():
             found.setdefault(folder, {})[place] = message
         return found
 
     def lies_in(self, message: str, folder: str) -> bool:
-        """Whether a message was found in a folder by the last look at it, or a damaged row may have told so.
+        """Return True if a message was in a folder at the last look, or a damaged row may have said so.
 
         So damage never makes a message look new.
         """
         return bool(self._places.rows("folder = ? AND message = ?", (folder, message))) or self._places.is_damaged
 
     def messages_in(self, folder: str) -> set[str]:
-        """The messages that were found in a folder."""
+        """Return the messages that were found in a folder."""
         return {name for _, _, name in self._places.rows("folder = ?", (folder,))}
 
     def follow(self, old: str, new: str) -> None:
-        """A folder has another name: its messages lie there now, and moves from and to it were moves of the other."""
+        """Rename a folder in all records."""
         self._places.change("folder = ?", (old,), folder=new)
         self._moves.change("origin = ?", (old,), origin=new)
         self._moves.change("target = ?", (old,), target=new)
 
     # ------------------------------------------------------------------ the assistant's own moves
     def begin_move(self, batch: int, message: Message, place: Place, target: str) -> int:
-        """Write down a move before it is made, so that whatever happens it is not taken for the user's."""
+        """Record a move before it is made, so that it is never taken for the user's own."""
         self.journal.append(OWN, None, target, key=message.id)
         return self._moves.add(batch, message.id, message.subject, place.folder, target, None, 0)
 
     def end_move(self, number: int, place: Place, message: str) -> None:
-        """Write down where the message lies after a move."""
+        """Record the place of the message after a move."""
         self._moves.change("number = ?", (number,), place=place.key)
         self.note_place(place, message)
 
     def drop_move(self, number: int, message: str, target: str, place: Place | None = None, how: int = UNDONE) -> None:
-        """Note that a move was not made, or undone: what is found in its target from now on is the user's doing.
+        """Record that a move did not happen or was undone: from now on, a message in its target is the user's filing.
 
-        `place` is where the message lay after the move. Other copies of it, and earlier moves, stay as they are.
+        `place` is where the message was after the move. Other copies of it, and earlier moves, stay as they are.
         """
         self._moves.change("number = ?", (number,), undone=how)
         self.journal.release(message, target, OWN, last=True)
@@ -235,17 +235,17 @@ class Memory:
             self.forget_place(place)
 
     def fail_move(self, number: int) -> None:
-        """Note that a move could not be undone."""
+        """Record that a move could not be undone."""
         self._moves.change("number = ?", (number,), undone=FAILED)
 
     def forget_moves(self, folder: str) -> None:
-        """Erase what is known of moves to a folder; they cannot be undone any more."""
+        """Delete the records of moves to a folder; they can no longer be undone."""
         self._moves.remove("target = ?", (folder,))
 
     def moved_out_of(self, folder: str) -> set[str]:
-        """The messages that the assistant moved out of a folder, but for moves that were undone.
+        """Return the messages that the assistant moved out of a folder, except for moves that were undone.
 
-        Where a row is damaged, they are all that the journal knows to have been moved, out of whichever folder.
+        If a row is damaged, return all messages that the journal knows to have been moved, out of any folder.
         """
         rows = self._moves.rows("origin = ? AND undone != ? AND place IS NOT NULL", (folder, UNDONE))
         found = {row[2] for row in rows}
@@ -254,11 +254,11 @@ class Memory:
         return found
 
     def last_batch(self) -> int:
-        """The number of the last batch of moves; 0 before the first."""
+        """Return the number of the last batch of moves; 0 before the first."""
         return max((row[1] for row in self._moves.rows()), default=0)
 
     def moves(self, before: int | None = None) -> list[Move]:
-        """The moves of the last batch that was not undone yet, the last one first; only of those before a batch."""
+        """Return the moves of the last batch that is not undone yet, last first; only of batches before `before`."""
         rows = [
             Move(number, message, subject, origin, target, place, batch, undone == FAILED)
             for number, batch, message, subject, origin, target, place, undone in self._moves.rows(

@@ -1,4 +1,4 @@
-"""A message as the assistant sees it: who, to whom, about what, in which thread; attachments by name and type only."""
+"""A message as the assistant sees it: sender, recipients, subject, thread, text; attachments by name and type only."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from hinged.mail.mime import Budget, Part, read_part, text_of_html
 
 __all__ = ["ENOUGH", "Message", "read_message"]
 
-#: Bytes of a message that are looked at. The rest is attachments, or nothing a reader would get to.
+#: Bytes of a message that are read. The rest is attachments, or text that hardly anyone reads.
 ENOUGH = 256 * 1024
-MOST_TEXT = 20_000  # characters of the body that count
+MOST_TEXT = 20_000  # characters of the body that are used
 MOST_HTML = 100_000  # characters of HTML, most of which is markup
-MOST_PARTS, DEEPEST = 100, 20  # parts of a message, and parts within parts
+MOST_PARTS, DEEPEST = 100, 20  # parts of a message, and levels of nesting
 MOST_IDS, MOST_DATES = 20, 10
 LONGEST_ID = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a message says, as text.
+    """The content of a message, as text.
 
     Attributes
     ----------
-    id : its Message-ID without brackets, or a digest where it has none
-    date : seconds since 1970, or None where it does not say
-    sender, to, cc, subject, list_id, body : text, "" where there is none
-    references : names of earlier messages of its thread, the nearest last
+    id : its Message-ID without brackets, or a digest if it has none
+    date : seconds since 1970, or None if it has no date
+    sender, to, cc, subject, list_id, body : text, "" if missing
+    references : Message-IDs of earlier messages of its thread, the nearest last
     files : names of attachments
     kinds : their types, such as application/pdf
     """
@@ -47,12 +47,12 @@ class Message:
 
     @property
     def address(self) -> str:
-        """The sender's address in lower case, "" where there is none."""
+        """The sender's address in lower case, "" if there is none."""
         return next(iter(addresses_in(self.sender)), "")
 
 
 def read_message(raw: bytes) -> Message:
-    """Read a message, however broken; never raises, and takes a few milliseconds at the most (`hinged.mail.mime`).
+    """Parse a message, however malformed; never raises, and takes a few milliseconds at most (`hinged.mail.mime`).
 
     Examples
     --------
@@ -88,7 +88,7 @@ def read_message(raw: bytes) -> Message:
 
 
 def _id(fields: dict[str, list[str]], body: str) -> str:
-    """The Message-ID, or a digest of what stays the same when a message is moved or copied."""
+    """Return the Message-ID, or a digest of what stays the same when a message is moved or copied."""
     value = fields.get("message-id", [""])[0]
     found = ids_in(value) or tuple(value.strip(" <>\t").split()[:1])
     if found and len(found[0]) <= LONGEST_ID:
@@ -98,7 +98,7 @@ def _id(fields: dict[str, list[str]], body: str) -> str:
 
 
 def _content(whole: Part) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """The text of a message, and names and types of its attachments."""
+    """Return the text of a message, and the names and types of its attachments."""
     files: list[str] = []
     kinds: list[str] = []
     budget, html = Budget(MOST_PARTS), MOST_HTML
@@ -109,7 +109,7 @@ def _content(whole: Part) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         kind, attached = part.kind, part.is_attached
         if depth < DEEPEST and not attached:
             texts = [(piece.kind, text_of(piece, depth + 1)) for piece in part.parts(budget)]
-            if texts and kind == "multipart/alternative":  # plain first where there is one
+            if texts and kind == "multipart/alternative":  # plain text is preferred
                 versions = sorted(texts, key=lambda version: version[0] != "text/plain")
                 return next((text for _, text in versions if text.strip()), "")
             if texts:

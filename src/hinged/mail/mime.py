@@ -1,7 +1,7 @@
-"""The parts of a message, in time that grows with its length alone: mail may be made to hurt whoever reads it.
+"""The parts of a message, parsed in linear time: mail may be crafted to stall its reader.
 
-Python's email package takes quadratic time for long parameters and for parts within parts. This reads what the
-assistant needs of a message, and no more than the limits below allow.
+Python's email package takes quadratic time for long parameters and for nested parts. This module reads what the
+assistant needs of a message, within the limits below.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_BOUNDARIES = 1000  # lines of a message that look like a boundary
 FIELD = re.compile(rb"([\x21-\x39\x3b-\x7e]+):")
 BLANK = re.compile(rb"\r?\n\r?\n|\r\r")
 PIECE = re.compile(r'(?:[^;"]+|"(?:[^"\\]|\\.)*"?)+', re.DOTALL)
-# each alternative takes in all it has looked at, to the end of the text where nothing closes it: time is linear
+# HTML: each alternative consumes all it has matched, to the end of the text if nothing closes it: time is linear
 MARKUP = re.compile(
     r"<!--(?:.*?-->|.*)"
     r"|<(?P<hidden>script|style|title|template)(?![a-z0-9])[^>]*>?(?:.*?</(?P=hidden)[^>]*>?|.*)"
@@ -37,14 +37,14 @@ MARKUP = re.compile(
     r"|<[!?][^>]*>?",
     re.IGNORECASE | re.DOTALL,
 )
-HUGE_NUMBER = re.compile(r"&#(?:[0-9]{8}|x[0-9a-f]{8})[0-9a-f]*;?", re.IGNORECASE)  # no character has it
+HUGE_NUMBER = re.compile(r"&#(?:[0-9]{8}|x[0-9a-f]{8})[0-9a-f]*;?", re.IGNORECASE)  # not a character
 WITHIN_WORDS = frozenset(("a", "abbr", "b", "big", "em", "font", "i", "s", "small", "span", "strong", "u", "wbr"))
 UUENCODED = ("x-uuencode", "uuencode", "uue", "x-uue")
 
 
 @dataclass
 class Budget:
-    """What may still be spent on a message."""
+    """How many parts and boundaries of a message may still be read."""
 
     parts: int
     boundaries: int = MOST_BOUNDARIES
@@ -52,7 +52,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Part:
-    """Header fields by name in lower case, bytes beyond ASCII as surrogates, and the content behind them."""
+    """Header fields by name in lower case, with bytes beyond ASCII as surrogates, and the content after them."""
 
     fields: Fields
     content: bytes
@@ -66,22 +66,22 @@ class Part:
 
     @property
     def name(self) -> str | None:
-        """The name of the file that it is; None where it has none."""
+        """The file name; None if it has none."""
         named = _parameter(self._disposition[1], "filename")
         return _parameter(self._type[1], "name") if named is None else named
 
     @property
     def is_attached(self) -> bool:
-        """Whether it is a file, not something to be read."""
+        """True if it is a file, not text to be read."""
         return self.name is not None or self._disposition[0] == "attachment"
 
     @property
     def charset(self) -> str | None:
-        """The charset that it says it has."""
+        """The declared charset."""
         return _parameter(self._type[1], "charset")
 
     def data(self) -> bytes:
-        """The content with its transfer encoding undone, as far as that can be done."""
+        """Return the content with its transfer encoding decoded, as far as possible."""
         encoding = self.fields.get("content-transfer-encoding", [""])[0].strip().lower()
         if encoding == "quoted-printable":
             return binascii.a2b_qp(self.content)
@@ -90,7 +90,7 @@ class Part:
         return _from_uu(self.content) if encoding in UUENCODED else self.content
 
     def parts(self, budget: Budget) -> Iterator[Part]:
-        """The parts between the boundaries of a multipart; none where there are no boundaries."""
+        """Yield the parts between the boundaries of a multipart; none if there are no boundaries."""
         boundary = _parameter(self._type[1], "boundary")
         default = "message/rfc822" if self.kind == "multipart/digest" else "text/plain"
         if boundary is not None and self.kind.startswith("multipart/"):
@@ -109,7 +109,7 @@ class Part:
 
 
 def read_part(data: bytes, most: int = HEAD, default: str = "text/plain") -> Part:
-    """Part header fields and content; a line that is no field begins the content.
+    """Split header fields from content; the first line that is not a field begins the content.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def read_part(data: bytes, most: int = HEAD, default: str = "text/plain") -> Par
     last: list[str] | None = None
     at = 0
     for number, line in enumerate(data[:most].splitlines(keepends=True)):
-        if at + len(line) == most < len(data) or number == MOST_LINES:  # the rest of the fields is passed over
+        if at + len(line) == most < len(data) or number == MOST_LINES:  # skip the rest of the fields
             blank = BLANK.search(data, max(0, at - 1))
             return Part(_joined(fields), data[blank.end() :] if blank else b"", default)
         found = FIELD.match(line)
@@ -144,7 +144,7 @@ def _joined(fields: dict[str, list[list[str]]]) -> Fields:
 
 
 def parameters(value: str) -> tuple[str, dict[str, str]]:
-    """The first word of a field in lower case, and the parameters behind it.
+    """Return the first word of a field in lower case, and the parameters after it.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def _unquoted(text: str) -> str:
 
 
 def _parameter(found: dict[str, str], name: str) -> str | None:
-    """A parameter, put together where it came in sections, or in a charset of its own (RFC 2231).
+    """Return a parameter, joined if it came in sections, decoded if it has its own charset (RFC 2231).
 
     Examples
     --------
@@ -191,7 +191,7 @@ def _parameter(found: dict[str, str], name: str) -> str | None:
 
 
 def _between(content: bytes, boundary: bytes, budget: Budget) -> Iterator[bytes]:
-    """What lies between the lines of a boundary, and behind the last one where it is not closed."""
+    """Yield what is between the lines of a boundary, and after the last one if it is not closed."""
     mark = b"\n--" + boundary
     begin, at = -1, 0 if content.startswith(mark[1:]) else content.find(mark)
     while at >= 0 and budget.boundaries > 0 and boundary:
@@ -232,7 +232,7 @@ def _from_uu(content: bytes) -> bytes:
 
 
 def text_of_html(html: str) -> str:
-    """The words a reader would see; tags part them, except those that only change how a word looks.
+    """Return the visible text of HTML; tags separate words, except those that only change their style.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def text_of_html(html: str) -> str:
 
 
 def _in_place_of(tag: re.Match[str]) -> str:
-    """What takes the place of a tag: nothing for a comment and within words, else a space."""
+    """Return the replacement of a tag: nothing for a comment or within words, else a space."""
     if tag[0].startswith("<!--") or (tag["name"] or "").lower() in WITHIN_WORDS:
         return ""
     return " "

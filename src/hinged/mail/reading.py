@@ -1,4 +1,4 @@
-"""Messages of a source one by one: what cannot be read is skipped, named and counted, and costs no other message."""
+"""Reading messages of a source one by one: unreadable ones are skipped and reported, and do not stop the others."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["Skip", "Skipped", "messages", "one_message", "places_of"]
 
 
 class Skipped(NamedTuple):
-    """A message that was left out, and why; the key is "" where a whole folder was left out."""
+    """A message that was skipped, and why; the key is "" if a whole folder was skipped."""
 
     place: Place
     why: str
 
     def __str__(self) -> str:
-        """Name it and say why.
+        """Return its name and the reason.
 
         Examples
         --------
@@ -35,7 +35,7 @@ Skip = Callable[[Skipped], None]
 
 
 def messages(source: Source, places: Sequence[Place], skip: Skip) -> Iterator[tuple[Place, Message]]:
-    """Read the messages at these places; `skip` is told of each that cannot be read."""
+    """Read the messages at these places; call `skip` for each that cannot be read."""
     for place, raw in source.read(places):
         if isinstance(raw, Unreadable):
             skip(Skipped(place, raw.why))
@@ -48,7 +48,7 @@ def messages(source: Source, places: Sequence[Place], skip: Skip) -> Iterator[tu
 
 
 def places_of(source: Source, folder: str, skip: Skip) -> list[Place] | None:
-    """Where the messages of a folder lie; None where it is gone or cannot be read, and the latter is told to `skip`."""
+    """Return the places of a folder's messages; None if it no longer exists, or cannot be read (calls `skip`)."""
     try:
         return source.places(folder)
     except GoneError:
@@ -60,13 +60,13 @@ def places_of(source: Source, folder: str, skip: Skip) -> list[Place] | None:
 
 @contextmanager
 def one_message(place: Place, skip: Skip) -> Iterator[None]:
-    """Work on one message: whatever goes wrong with it is told to `skip`.
+    """Process one message: call `skip` if that fails.
 
-    Trouble with the journal, the source or memory concerns all messages and is raised.
+    Errors of the journal, the source or memory concern all messages and are raised.
     """
     try:
         yield
     except (JournalError, SourceError, MemoryError):
         raise
-    except Exception as problem:  # whatever a message does to a parser or a learner, it costs no other message
+    except Exception as problem:  # no message may stop the others
         skip(Skipped(place, f"{type(problem).__name__}: {problem}"))

@@ -1,4 +1,4 @@
-"""Existing folders replayed as the future would have come: what the assistant would have achieved."""
+"""Replays: what the assistant would have suggested for messages that are already filed, in order of date."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class FolderHits:
 
     folder: str
     messages: int
-    counted: int  # all but the first, which nobody could have known
+    counted: int  # all but the first, whose folder was unknown
     first: int
     top3: int
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """What a replay saw.
+    """The result of a replay.
 
     Attributes
     ----------
@@ -48,12 +48,12 @@ class Replayed:
     folders : list of str
         The folder of each message, in order.
     flags, ranks : arrays
-        By message: 1 wrong, 0 right, -1 for the first of its folder; the rank of its folder, from 1, 0 where it is the
+        By message: 1 wrong, 0 right, -1 for the first of its folder; the rank of its folder, from 1, or 0 if it is the
         first or no other folder was known.
     confidence : array
-        How sure the assistant was of its first folder.
+        Confidence in the first suggestion.
     seconds : float
-        Of suggesting and learning.
+        Time for suggesting and learning.
     skipped : list of Skipped
         Messages and folders that could not be read.
     """
@@ -68,15 +68,15 @@ class Replayed:
 
     @property
     def counted(self) -> np.ndarray:
-        """Which messages count: their folder was known, and another one too."""
+        """True for each message that counts: its folder was known, and another one too."""
         return self.ranks > 0
 
     def top(self, k: int) -> float | None:
-        """Share of the messages that count whose folder was among the first `k`; None where none counts."""
+        """Return the share of counted messages whose folder was among the first `k`; None if none counts."""
         return self.assessment.top(k)
 
     def over_time(self, parts: int = 10) -> list[dict[str, Any]]:
-        """Hits in consecutive parts of the stream."""
+        """Return the hits in consecutive parts of the stream."""
         cuts = np.linspace(0, len(self.flags), min(parts, max(1, len(self.flags))) + 1).astype(int)
         rows = []
         for begin, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
@@ -88,7 +88,7 @@ class Replayed:
         return rows
 
     def by_folder(self) -> list[FolderHits]:
-        """Hits of each folder, the largest first."""
+        """Return the hits of each folder, the largest first."""
         names = np.array(self.folders, object)
         found = []
         for name in sorted(set(self.folders)):
@@ -99,7 +99,7 @@ class Replayed:
         return sorted(found, key=lambda hits: (-hits.messages, hits.folder))
 
     def when_sure(self, at_least: float) -> tuple[float, float]:
-        """Share of the messages that count of which it was that sure, and how many of these were right."""
+        """Return the share of counted messages of at least that confidence, and the share of these that were right."""
         counted = self.counted
         sure = counted & (self.confidence >= at_least)
         return float(sure.sum() / max(1, counted.sum())), float((self.flags[sure] == 0).mean()) if sure.any() else 0.0
@@ -108,7 +108,7 @@ class Replayed:
 def replay(
     source: Source, exclude: Collection[str] = (), show: Callable[[str, int, int], None] | None = None
 ) -> Replayed:
-    """Replay the folders of a source; nothing is kept and nothing is changed.
+    """Replay the folders of a source; nothing is stored or changed.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ def replay(
     filed = in_order_of_time(source, folders, skipped.append, show=show)
     if not filed:
         raise SourceError(
-            "there is nothing to replay: no message lies in a folder of your own (inbox, sent, drafts, trash and junk "
-            f"are left out){f'; skipped: {skipped[0]}' if skipped else ''}."
+            "there is nothing to replay: your own folders are empty (inbox, sent, drafts, trash and junk are left "
+            f"out){f'; skipped: {skipped[0]}' if skipped else ''}."
         )
     check_folders({one.folder for one in filed})
     return replace(replay_messages(filed, show, skipped.append), skipped=skipped)
@@ -135,8 +135,7 @@ def replay_messages(
 ) -> Replayed:
     """Suggest a folder for each message, count, then learn where it went.
 
-    `skip` is told of each message that cannot be suggested for or learnt; where it is left out, the first such message
-    raises.
+    `skip` is called for each message that fails; without it, the first such message raises.
 
     Examples
     --------
@@ -165,7 +164,7 @@ def replay_messages(
 
 
 class _Round(NamedTuple):
-    """What was said of one message: its folder's rank, None where the folder was new, among so many known ones."""
+    """The suggestion for one message: the rank of its folder, None if the folder was new, among the known ones."""
 
     folder: str
     known: int
@@ -180,7 +179,7 @@ def _replay_one(model: TextClassifier, past: PastInMemory, known: Collection[str
     if known:
         said = model.scored([x])
         sure, best, scores = float(said.confidence[0]), str(said.labels[int(said.scores[0].argmax())]), said.scores[0]
-        # a tie is no hit: the order of folders decides it
+        # a tie is not a hit: only the order of folders would decide it
         rank = int((scores >= scores[said.labels.index(folder)]).sum()) if folder in known else None
         found = _Round(folder, len(known), rank, best, sure)
     model.learn_one(x, folder)
@@ -191,15 +190,15 @@ def _replay_one(model: TextClassifier, past: PastInMemory, known: Collection[str
 def replay_journal(
     journal: Journal, limits: Thresholds, leave_out: Collection[tuple[str | None, str]] = ()
 ) -> Iterator[Hit]:
-    """Learn what an assistant learnt once more, and give what it would have suggested for each message before.
+    """Learn a journal again, and yield what the assistant would have suggested for each message before.
 
-    A folder's first message is learnt but not given: nobody could have known the folder. A line that cannot be learnt
-    is left out, and named in `journal.damaged`.
+    A folder's first message is learnt but not yielded, because the folder was unknown. A line that cannot be learnt is
+    left out, and reported in `journal.damaged`.
 
     Parameters
     ----------
-    journal : what was learnt
-    limits : when the assistant says nothing
+    journal : journal of an assistant
+    limits : when the assistant suggests nothing
     leave_out : messages that are only learnt, by key and folder
     """
     model, known = TextClassifier(), set[str]()
@@ -221,7 +220,7 @@ def replay_journal(
 
 
 class PastInMemory:
-    """Folders of messages seen so far, by their names and topics.
+    """Where earlier messages went, in memory: folders by Message-ID and topic.
 
     Examples
     --------
@@ -239,21 +238,21 @@ class PastInMemory:
         self._last: int | None = None
 
     def of_thread(self, message: Message) -> list[int]:
-        """Folders of earlier messages of the thread, the nearest first, then that of the last with its subject."""
+        """Return the folders of earlier messages of the thread, nearest first, then that of the last of its subject."""
         found = [self._by_id.get(name) for name in reversed(message.references)]
         found.append(self._by_topic.get(topic_of(message.subject)))
         return list(dict.fromkeys(number for number in found if number is not None))
 
     def last(self) -> int | None:
-        """The folder of the last message."""
+        """Return the folder of the last message."""
         return self._last
 
     def name_of(self, number: int | None) -> str:
-        """What a folder's number stands for."""
+        """Return the name of a folder by its number."""
         return next((name for name, own in self._numbers.items() if own == number), "a folder that is gone")
 
     def note(self, message: Message, folder: str) -> None:
-        """Remember where a message went."""
+        """Record where a message went."""
         number = self._numbers.setdefault(folder, len(self._numbers) + 1)
         self._by_id[message.id] = self._last = number
         if topic := topic_of(message.subject):

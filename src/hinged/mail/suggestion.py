@@ -1,4 +1,4 @@
-"""What the assistant says about a message: folders from best to worst, how sure it is, and why; or nothing."""
+"""Suggestions for a message: folders, best first, with confidence and reasons; or why there is none."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ STOP_WORDS = frozenset(WORDS.split())
 
 @dataclass(frozen=True)
 class Thresholds:
-    """When to say nothing.
+    """When to suggest nothing.
 
     Attributes
     ----------
-    score : the least score of the best folder; at 0, nothing speaks for it
-    gap : the least lead over the runner-up
-    confidence : the least chance, in [0, 1], that the best folder is right
-    messages : how many messages must have been learnt before anything is said
+    score : minimum score of the best folder
+    gap : minimum lead over the second
+    confidence : minimum probability, in [0, 1], that the best folder is right
+    messages : number of messages that must have been learnt before
     """
 
     score: float = 0.0
@@ -49,7 +49,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A folder, its score, and what speaks for it."""
+    """A folder, its score, and the reasons for it."""
 
     folder: str
     score: float
@@ -62,10 +62,10 @@ class Suggestion:
 
     Attributes
     ----------
-    candidates : best first; empty where the assistant says nothing
-    confidence : chance that the first is right; None where it says nothing
-    silent : why it says nothing, else ""
-    pinned : whether a pin decided, not what was learnt
+    candidates : best first; empty if nothing is suggested
+    confidence : probability that the first is right; None if nothing is suggested
+    silent : why nothing is suggested, else ""
+    pinned : True if a pin decided, not what was learnt
     """
 
     candidates: tuple[Candidate, ...] = field(default=())
@@ -75,12 +75,12 @@ class Suggestion:
 
     @property
     def best(self) -> str | None:
-        """The first folder, None where there is none."""
+        """The first folder, None if there is none."""
         return self.candidates[0].folder if self.candidates else None
 
 
 def ranked(model: Any, x: Any, usable: Callable[[str], bool], limits: Thresholds, top: int = 3) -> Suggestion:
-    """The best folders among those that may be suggested, unless one of the limits is not met."""
+    """Return the best folders among those that may be suggested, unless a limit is not met."""
     if getattr(model, "n_rounds_", 0) < limits.messages or not hasattr(model, "model_"):
         return Suggestion(silent=f"too little is learnt yet: {limits.messages} messages are needed")
     said = model.scored([x])
@@ -105,10 +105,10 @@ def reasons(
     most: int | None = MOST_REASONS,
     telling: bool = True,
 ) -> list[tuple[str, float]]:
-    """What speaks for a folder, in words, with its share of the score; the strongest first.
+    """Return the reasons for a folder, in words, with their shares of the score; the strongest first.
 
-    Where `telling`, stop words are left out, unless nothing else speaks for the folder, or against it. Where only
-    some reasons are wanted, only the features with the largest shares are put in words.
+    With `telling`, stop words are left out, unless they are the only reasons for the folder, or against it. With
+    `most`, only the features with the largest shares are put in words.
     """
     found = model.explain(x, folder, top=None)
     if telling:
@@ -127,7 +127,7 @@ def _telling(found: list[tuple[Any, float]]) -> list[tuple[Any, float]]:
 
 
 def within(folder: str, folders: Collection[str]) -> bool:
-    """Whether a folder is one of these or lies below one.
+    """Return True if a folder is one of these or below one.
 
     Examples
     --------

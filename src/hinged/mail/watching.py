@@ -1,4 +1,4 @@
-"""Watching mail: what anybody files is learnt, and what is new in the inbox gets a suggestion."""
+"""Watching mail: filed messages are learnt, and new messages in the inbox get a suggestion."""
 
 from __future__ import annotations
 
@@ -14,26 +14,35 @@ from hinged.mail.looking import look
 from hinged.mail.message import Message
 from hinged.mail.reading import Skipped, messages, one_message
 from hinged.mail.sources.folder_names import to_utf7
-from hinged.mail.sources.source import Folder, Place, RejectedError, Source, SourceError, UnreachableError, Unreadable
+from hinged.mail.sources.source import (
+    BaseSource,
+    Folder,
+    Place,
+    RejectedError,
+    Source,
+    SourceError,
+    UnreachableError,
+    Unreadable,
+)
 from hinged.mail.suggestion import Suggestion
 
-__all__ = ["Away", "Back", "Learnt", "Renamed", "Stopped", "Suggested", "Watcher", "keyword_of"]
+__all__ = ["Away", "Back", "MessageLearnt", "Renamed", "Stopped", "Suggested", "Watcher", "keyword_of"]
 
-LONGEST_KEYWORD = 50  # what Dovecot takes unless told otherwise
-REFUSALS = 3  # in a row; a folder that is renamed or removed while it is looked at is refused once
-QUIET, SOON = 300.0, 1.0  # seconds to wait for news, and after a turn that was refused
-WATCHED = "watched"  # the journal's note of inboxes whose old mail was passed over
+LONGEST_KEYWORD = 50  # Dovecot's default limit
+REFUSALS = 3  # errors in a row; a folder that is renamed or removed while it is read causes a single one
+QUIET, SOON = 300.0, 1.0  # seconds to wait for changes, and after a failed turn
+WATCHED = "watched"  # name of the journal's note of inboxes whose old mail was skipped
 
 
-class Learnt(NamedTuple):
-    """A message was found in a folder of the user's own, and is on the disk as learnt."""
+class MessageLearnt(NamedTuple):
+    """A message was found in a folder of the user's own, and was learnt; it is on the disk."""
 
     message: Message
     folder: str
 
 
 class Suggested(NamedTuple):
-    """A new message, where it lies, and what the assistant says of it."""
+    """A new message, its place, and the suggestion for it."""
 
     message: Message
     place: Place
@@ -41,48 +50,47 @@ class Suggested(NamedTuple):
 
 
 class Renamed(NamedTuple):
-    """A folder turned up under another name."""
+    """A folder was renamed."""
 
     old: str
     new: str
 
 
 class Away(NamedTuple):
-    """The source cannot be reached; it is tried again until it can."""
+    """The source cannot be reached; connecting is tried again until it succeeds."""
 
     sentence: str
 
 
 class Back(NamedTuple):
-    """The source was reached again, and what had happened meanwhile is learnt."""
+    """The source was reached again, and what happened in the meantime is learnt."""
 
 
-Event = Away | Back | Learnt | Renamed | Skipped | Suggested
+Event = Away | Back | MessageLearnt | Renamed | Skipped | Suggested
 
 
 class Stopped(Exception):  # noqa: N818
-    """Somebody asked to stop; everything told so far is kept."""
+    """The user asked to stop; everything reported so far is stored."""
 
 
 class Watcher:
-    """Takes turns at a source: learn what was filed, then suggest for what is new.
+    """Watches a source in turns: each learns what was filed, then suggests folders for new messages.
 
-    Nothing is moved. A message is suggested for once, and learnt once per folder, however often it is seen and
-    whichever program moved it; keywords that the assistant set are no feedback.
+    Nothing is moved. A message gets one suggestion, and is learnt once per folder, however often it is seen and
+    whichever program moved it; keywords that the assistant set are not feedback.
 
     Parameters
     ----------
     assistant : Assistant
     source : Source
     inbox : str
-        The folder whose new messages get suggestions. Those that lie there when it is watched for the first time
-        are passed over.
+        The folder whose new messages get suggestions. Messages that are there at the first start are skipped.
     keywords : bool, default False
-        Set the best folder as a keyword on each new message (`keyword_of`), and take it off where it was filed.
+        Set the best folder as a keyword on each new message (`keyword_of`), and remove it once the message is filed.
     tell : function of an event
-        Called for each of the above; for what is learnt, after it is on the disk.
+        Called for each event; for a learnt message, after it is on the disk.
     going : function, optional
-        Asked between messages; where it answers False, `Stopped` is raised.
+        Called between messages; if it returns False, `Stopped` is raised.
     """
 
     def __init__(
@@ -102,7 +110,7 @@ class Watcher:
         self._skipped: set[Place] = set()
 
     def moments(self) -> Iterator[None]:
-        """Come back whenever a turn is due: at once, when something may have changed, and after a turn that failed.
+        """Yield whenever a turn is due: at once, when something may have changed, and after a failed turn.
 
         Nothing is written while this waits, so that it may be interrupted at any point.
         """
@@ -121,12 +129,12 @@ class Watcher:
                 yield
 
     def turn(self) -> None:
-        """Learn what was filed and suggest for what is new; a turn that fails is made up for by the next.
+        """Learn what was filed and suggest folders for new messages; the next turn makes up for a failed one.
 
         Raises
         ------
         SourceError
-            Where the source refuses several times in a row, or does not let us in any more.
+            If the source fails several times in a row, or rejects the login.
         Stopped
         """
         self._settled = False
@@ -137,7 +145,7 @@ class Watcher:
             self._lose(problem)
         except SourceError as problem:
             self._refuse(problem)
-        except InUseError:  # another process has been busy for long; the next turn does it
+        except InUseError:  # another process holds the lock; the next turn does it
             pass
         else:
             self._view.settle()
@@ -162,7 +170,7 @@ class Watcher:
         marked = self.assistant.memory.messages_in(self.inbox) if self.keywords else set()
 
         def learnt(filed: Filed) -> None:
-            self._tell(Learnt(filed.message, filed.folder))
+            self._tell(MessageLearnt(filed.message, filed.folder))
             if filed.message.id in marked and filed.place is not None:
                 self._to_unmark.append(filed.place)
 
@@ -176,8 +184,8 @@ class Watcher:
             self._to_unmark.pop()
 
     def _skip(self, skipped: Skipped) -> None:
-        """Tell of a message that cannot be read, once."""
-        if skipped.place not in self._skipped:  # the reason may name the time
+        """Report a message that cannot be read, once."""
+        if skipped.place not in self._skipped:  # compared by place, because the reason may contain the time
             self._skipped.add(skipped.place)
             self._tell(skipped)
 
@@ -201,10 +209,10 @@ class Watcher:
                     journal.put(WATCHED, sorted({*before, self.inbox}))
 
     def _suggest_for(self, places: Sequence[Place], looked_at: dict[Place, str]) -> None:
-        """Suggest for messages at these places, and write down which of them have been looked at."""
+        """Suggest folders for messages at these places, and record which of them have been seen."""
         seen = self.assistant.memory.messages_in(self.inbox)
         for place, message in messages(self._view, places, self._skip):
-            if message.id not in seen:  # numbers may begin anew, messages do not
+            if message.id not in seen:  # the server may number messages anew
                 suggestion = None
                 with one_message(place, self._skip):
                     suggestion = self.assistant.suggest(message)
@@ -216,8 +224,10 @@ class Watcher:
             looked_at[place] = message.id
 
 
-class _View:
-    """A source as a turn sees it: folders that have not changed since the last turn are empty."""
+class _View(BaseSource):
+    """A source in which folders that have not changed since the last turn look empty."""
+
+    read_only = "mail that is watched is not changed."
 
     def __init__(self, source: Source, going: Callable[[], bool]) -> None:
         self._source, self._going = source, going
@@ -225,59 +235,40 @@ class _View:
         self._pending: dict[str, list[Place]] = {}
 
     def settle(self) -> None:
-        """All that was seen since the last time has been dealt with."""
+        """Record that all changes seen so far have been processed."""
         self._settled |= self._pending
         self._pending = {}
 
     def folders(self) -> list[Folder]:
-        """As they are. One that is gone will be looked at anew if it comes back."""
+        """Return the folders; forget removed ones, which count as new if they come back."""
         found = self._source.folders()
         names = {folder.name for folder in found}
         self._settled = {name: places for name, places in self._settled.items() if name in names}
         return found
 
     def places(self, folder: str) -> list[Place]:
-        """Those of a folder that changed."""
+        """Return the places of a folder; none if it has not changed."""
         now = self._source.places(folder)
         if now == self._settled.get(folder):
-            self._pending.pop(folder, None)  # of a turn that failed
+            self._pending.pop(folder, None)  # from a failed turn
             return []
         self._pending[folder] = now
         return now
 
     def is_settled(self, folder: str) -> bool:
-        """Whether the folder is as the last turn left it."""
+        """Return True if the folder has not changed since the last turn."""
         return folder in self._settled and folder not in self._pending
 
     def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes | Unreadable]]:
-        """The messages, until somebody asks to stop."""
+        """Yield the messages, until the user asks to stop."""
         for place, raw in self._source.read(places):
             if not self._going():
                 raise Stopped
             yield place, raw
 
-    def move(self, place: Place, folder: str) -> Place:
-        """Refused: whoever watches moves nothing."""
-        raise SourceError(f"{place.key} was not moved to {folder}: whoever watches moves nothing.")
-
-    def create(self, folder: str) -> str:
-        """Refused: whoever watches makes no folders."""
-        raise SourceError(f"{folder} was not made: whoever watches makes no folders.")
-
-    def mark(self, place: Place, keywords: Sequence[str]) -> None:
-        """As it is."""
-        self._source.mark(place, keywords)
-
-    def wait(self, seconds: float) -> bool:
-        """As it is."""
-        return self._source.wait(seconds)
-
-    def close(self) -> None:
-        """Whose source it is closes it."""
-
 
 def keyword_of(folder: str) -> str:
-    """The keyword for a folder: `hinged-` and its name, in characters and of a length that servers take.
+    """Return the keyword for a folder: `hinged-` and its name, in characters and of a length that servers allow.
 
     Examples
     --------

@@ -8,7 +8,7 @@ import orjson
 
 from hinged.estimators.files import KINDS
 from hinged.io import from_json
-from hinged.journal.settings import plain_settings
+from hinged.journal.estimator_settings import plain_settings
 from hinged.service.values import WIDEST, as_label
 
 __all__ = ["ESTIMATORS", "make_estimator"]

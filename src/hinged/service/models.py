@@ -17,8 +17,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from hinged.http.connections import share_files
 from hinged.journal import DurableModel
-from hinged.journal.lock import FolderLock
-from hinged.journal.settings import plain_settings
+from hinged.journal.estimator_settings import plain_settings
+from hinged.journal.folder import FolderLock
 from hinged.service.responses import Refused
 from hinged.service.settings import Settings
 from hinged.service.slot import Slot
@@ -27,7 +27,8 @@ __all__ = ["NAME", "Models", "unknown"]
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,63}$"
 THREADS = 8
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Models:

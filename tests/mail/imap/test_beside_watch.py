@@ -10,7 +10,7 @@ from tests.mail.imap.program import Program
 from tests.mail.letters import make_maildir
 
 from hinged.estimators.text import TextClassifier
-from hinged.journal.replaying import learn_again
+from hinged.journal.learning import learn_again
 from hinged.mail import Assistant, open_source, read_message
 from hinged.mail.web.desk import Desk
 

@@ -96,8 +96,8 @@ def test_a_token_comes_from_a_command(server, user, other, mechanism, monkeypatc
 def test_the_password_is_asked_for_at_a_terminal(user):
     ask = (
         "import os; os.environ.pop('HINGED_MAIL_PASSWORD')\n"
-        "from hinged.mail.sources.imap import address, credentials as c; c._from_keyring = lambda address: None\n"
-        f"print(c.find_secret(address.read_address('imaps://{user}@localhost/')).text[::-1])"
+        "from hinged.mail.sources.imap import account as c; c._from_keyring = lambda address: None\n"
+        f"print(c.find_secret(c.read_address('imaps://{user}@localhost/')).text[::-1])"
     )
     spawn = "import pty, sys; pty.spawn([sys.executable, '-c', sys.argv[1]])"
     pipe = subprocess.PIPE

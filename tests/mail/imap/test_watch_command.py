@@ -15,7 +15,7 @@ from tests.mail.imap.program import Program
 from tests.mail.letters import letter, make_maildir
 
 from hinged.mail import Assistant, Thresholds, open_source
-from hinged.mail.watching import Learnt, Suggested, Watcher
+from hinged.mail.watching import MessageLearnt, Suggested, Watcher
 
 ROOT = Path(__file__).resolve().parents[3]
 KILLS = 300 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 10
@@ -81,7 +81,7 @@ def test_a_maildir_can_be_watched_too(tmp_path):
         (root / "new" / "1.new.host").rename(root / ".Home" / "cur" / "1.new.host:2,S")
         next(moments)
         watcher.turn()
-    assert [(e.message.id, e.folder) for e in told if isinstance(e, Learnt)][3:] == [("new", "Home")]
+    assert [(e.message.id, e.folder) for e in told if isinstance(e, MessageLearnt)][3:] == [("new", "Home")]
     assert [e.message.id for e in told if isinstance(e, Suggested)] == ["new"]
 
 

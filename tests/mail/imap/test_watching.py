@@ -7,7 +7,7 @@ from tests.mail.imap.letters import deliver, file_away, numbers_in, uid_of
 from hinged.mail import Assistant, Thresholds
 from hinged.mail.sources.imap import open_imap
 from hinged.mail.sources.source import RejectedError, UnreachableError
-from hinged.mail.watching import Away, Back, Learnt, Renamed, Stopped, Suggested, Watcher, keyword_of
+from hinged.mail.watching import Away, Back, MessageLearnt, Renamed, Stopped, Suggested, Watcher, keyword_of
 
 FEW = Thresholds(messages=6)
 
@@ -24,9 +24,11 @@ class Told:
     def take(self):
         """What was told since the last time: (number, folder) learnt, suggested; names of renamed folders."""
         events, self.events = self.events, []
-        number = {id(e): int(e.message.id.partition("@")[0]) for e in events if isinstance(e, Learnt | Suggested)}
+        number = {
+            id(e): int(e.message.id.partition("@")[0]) for e in events if isinstance(e, MessageLearnt | Suggested)
+        }
         return (
-            [(number[id(e)], e.folder) for e in events if isinstance(e, Learnt)],
+            [(number[id(e)], e.folder) for e in events if isinstance(e, MessageLearnt)],
             [(number[id(e)], e.suggestion.best) for e in events if isinstance(e, Suggested)],
             [tuple(e) for e in events if isinstance(e, Renamed)],
         )

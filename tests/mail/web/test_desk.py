@@ -73,7 +73,7 @@ def test_undo_brings_back_the_message_and_the_very_weights(desk):
     assert desk.refresh()["learnt"] == 0
     desk.undo()
     assert desk.hits.curve()["filed"] == 0
-    with pytest.raises(ValueError, match="nothing was filed here that could be undone"):
+    with pytest.raises(ValueError, match="there is nothing to undo"):
         desk.undo()
     assert desk.file(told["key"], folder)["learnt"] == told["learnt"]  # once more, and learnt once more
 

@@ -1,4 +1,4 @@
-"""`hinged mail demo`: a made-up mailbox to try the assistant on."""
+"""`hinged mail demo`: a generated mailbox to try the assistant on."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def demo(
     *,
     messages: Annotated[int, typer.Option(min=50, metavar="N", help="How many messages.")] = 1500,
     folders: Annotated[int, typer.Option(min=2, max=15, metavar="N", help="How many folders.")] = 15,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Another seed makes up another mailbox.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the generator.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Write a made-up Maildir to try the assistant on.
+    """Write a generated Maildir to try the assistant on.
 
-    Most messages are filed, the last thirty lie in the inbox; the last one has just come.
+    Most messages are filed, the last thirty are in the inbox; the last one has just arrived.
 
     Example: hinged mail demo demo-mail
     """

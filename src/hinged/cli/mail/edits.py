@@ -1,4 +1,4 @@
-"""`hinged mail forget`, `rename`, `merge` and `reset`: what was learnt follows what becomes of folders."""
+"""`hinged mail forget`, `rename`, `merge` and `reset`: edit what was learnt."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hinged.cli.mail.opening import known_account, state_of
-from hinged.cli.mail.options import Account, State
+from hinged.cli.mail.opening import Account, State, known_account, state_of
 from hinged.cli.mail.showing import tell
 from hinged.cli.options import AsJson
 from hinged.cli.tables import count
@@ -25,7 +24,7 @@ Name = Annotated[str, typer.Argument(metavar="FOLDER", help="The folder, as the 
 
 @contextmanager
 def _showing(source: str, state: Path | None) -> Iterator[Assistant]:
-    """The assistant of an account, which shows how far it has come while it learns anew."""
+    """Open the assistant of an account, and show its progress while it learns again."""
     from hinged.cli.progress import bar
 
     with known_account(source, state) as assistant, bar() as show:
@@ -36,8 +35,7 @@ def _showing(source: str, state: Path | None) -> Iterator[Assistant]:
 def forget(source: Account, folder: Name, *, state: State = None, as_json: AsJson = False) -> None:
     """Forget a folder, as if its messages had never been learnt.
 
-    What was kept of their text is erased. Messages that lie there are not learnt again; new ones are, unless the folder
-    is excluded.
+    Their text is erased. Messages that are there now are not learnt again; new ones are, unless the folder is excluded.
 
     Example: hinged mail forget ~/Maildir Work/Old
     """
@@ -49,31 +47,31 @@ def forget(source: Account, folder: Name, *, state: State = None, as_json: AsJso
 def rename(
     source: Account,
     folder: Name,
-    new: Annotated[str, typer.Argument(metavar="NEW", help="What it is called now.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")],
     *,
     state: State = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell the assistant that a folder has another name.
+    """Tell the assistant that a folder was renamed.
 
-    The next look at the mail would find that out by itself, where nearly all its messages turn up in a new folder.
+    The next learn or watch finds that out by itself if nearly all its messages are in a new folder.
 
     Example: hinged mail rename ~/Maildir Work Office
     """
     with _showing(source, state) as assistant:
         assistant.rename(folder, new)
-    tell(f"{folder} is called {new} now.", as_json, renamed=folder, to=new)
+    tell(f"{folder} was renamed to {new}.", as_json, renamed=folder, to=new)
 
 
 def merge(
     source: Account,
     folder: Name,
-    into: Annotated[str, typer.Argument(metavar="INTO", help="The folder it was joined to.")],
+    into: Annotated[str, typer.Argument(metavar="INTO", help="The folder it was merged into.")],
     *,
     state: State = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell the assistant that a folder was joined to another.
+    """Tell the assistant that a folder was merged into another.
 
     It then knows what it would know if all messages had always been in the latter.
 
@@ -81,24 +79,24 @@ def merge(
     """
     with _showing(source, state) as assistant:
         assistant.merge(folder, into)
-    tell(f"{folder} is part of {into} now.", as_json, merged=folder, into=into)
+    tell(f"{folder} was merged into {into}.", as_json, merged=folder, into=into)
 
 
 def reset(
     source: Account,
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it; without this, only say what would go.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it; without this, only show what would be forgotten.")] = False,
     state: State = None,
     as_json: AsJson = False,
 ) -> None:
     """Forget everything: what was learnt, pins, excluded folders, moves.
 
-    The mail itself is not touched.
+    The mail itself is not changed.
 
     Example: hinged mail reset ~/Maildir --yes
     """
-    from hinged.journal.erasing import erase
     from hinged.journal.errors import InUseError, JournalError
+    from hinged.journal.folder import erase
     from hinged.mail.web.page_state import forget_page_state
 
     known = None
@@ -114,6 +112,6 @@ def reset(
     sentence = (
         f"Everything is forgotten; {state_of(source, state)} is empty."
         if yes
-        else f"{count(known or 0, 'folder')} would be forgotten, and all pins and moves; --yes does it."
+        else f"{count(known or 0, 'folder')} would be forgotten, with all pins and moves; use --yes to do it."
     )
     tell(sentence, as_json, reset=yes, folders=known)

@@ -1,18 +1,29 @@
-"""`hinged mail explain`: why a folder, in words."""
+"""`hinged mail explain`: the reasons for a folder, in words."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from hinged.cli.mail.opening import assistant_of, mail_at
-from hinged.cli.mail.options import InFolder, Mail, State
+from hinged.cli.mail.opening import InFolder, Mail, State, assistant_of, mail_at
 from hinged.cli.options import AsJson
 from hinged.cli.tables import emit
 
+if TYPE_CHECKING:
+    from hinged.mail import Message, Source
+
 __all__ = ["explain"]
+
+
+class Explained(NamedTuple):
+    """The folder that was explained, its reasons with their shares, True if a pin decided, and why there is none."""
+
+    folder: str | None
+    reasons: list[tuple[str, float]]
+    pinned: bool
+    silent: str
 
 
 def explain(
@@ -30,50 +41,59 @@ def explain(
     state: State = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what speaks for a folder, and what against it.
+    """Show the reasons for a folder, and those against it.
 
-    Shares sum to the folder's score. With - the message on standard input is meant.
+    Shares sum to the folder's score. With - the message on standard input is explained.
 
     Example: hinged mail explain ~/Maildir --for Work/Taxes
     """
     with mail_at(source) as mail, assistant_of(source, state, read_only=True) as assistant:
-        from hinged.cli.mail.showing import skipped_as_dict, subject_of, tell_skipped
-        from hinged.mail.filing import inbox_of
-        from hinged.mail.reading import Skipped, messages
-        from hinged.mail.sources.source import SourceError
-
-        name = inbox_of(mail, folder)
-        places = mail.places(name)
-        wanted = None if message is None else message.strip(" <>")
-        skipped: list[Skipped] = []
-        looks = [[place] for place in reversed(places)] if wanted is None else [places]
-        read = (m for some in looks for _, m in messages(mail, some, skipped.append))
-        one = next((m for m in read if wanted is None or m.id == wanted), None)
-        tell_skipped(skipped)
-        if one is None:
-            raise SourceError(f"there is no message {f'{wanted} ' if wanted else ''}in {name}.")
+        one, skipped = _find(mail, folder, message)
         if source != "-":
             assistant.see_folders(mail.folders())
         best = assistant.suggest(one, why=False)
-        about = target or best.best
-        decided = best.pinned and target is None
-        found = [] if about is None or decided else assistant.explain(one, about, most=None)
+        about, pinned = target or best.best, best.pinned and target is None
+        found = [] if about is None or pinned else assistant.explain(one, about, most=None)
+    explained = Explained(about, found, pinned, best.silent)
     if as_json:
         reasons = [{"reason": words, "share": share} for words, share in found]
-        about_it = {"message": one.id, "folder": about, "pinned": decided, "silent": best.silent}
-        result = {**about_it, "reasons": reasons, "skipped": [skipped_as_dict(one) for one in skipped]}
-        emit(json.dumps(result, indent=2, ensure_ascii=False))
-        return
+        about_it = {"message": one.id, "folder": about, "pinned": pinned, "silent": best.silent}
+        emit(json.dumps({**about_it, "reasons": reasons, "skipped": skipped}, indent=2, ensure_ascii=False))
+    else:
+        _print(one, explained, top)
+
+
+def _find(mail: Source, folder: str | None, name: str | None) -> tuple[Message, list[dict[str, Any]]]:
+    """Return the message of a Message-ID, or the last one, and what was skipped on the way."""
+    from hinged.cli.mail.showing import skipped_as_dict, tell_skipped
+    from hinged.mail.filing import inbox_of
+    from hinged.mail.reading import Skipped, messages
+    from hinged.mail.sources.source import SourceError
+
+    inbox = inbox_of(mail, folder)
+    places, skipped = mail.places(inbox), list[Skipped]()
+    wanted = None if name is None else name.strip(" <>")
+    batches = [[place] for place in reversed(places)] if wanted is None else [places]
+    read = (message for some in batches for _, message in messages(mail, some, skipped.append))
+    found = next((message for message in read if wanted is None or message.id == wanted), None)
+    tell_skipped(skipped)
+    if found is None:
+        raise SourceError(f"there is no message {f'{wanted} ' if wanted else ''}in {inbox}.")
+    return found, [skipped_as_dict(one) for one in skipped]
+
+
+def _print(message: Message, explained: Explained, top: int) -> None:
+    from hinged.cli.mail.showing import subject_of
     from hinged.cli.tables import bold, dim, rows_of, say, shorten, width
 
-    say(bold(subject_of(one)))
-    if decided:
-        say(f"{about}: a pin decides, whatever was learnt")
-    elif about is None:
-        say(dim(best.silent))
+    say(bold(subject_of(message)))
+    if explained.pinned:
+        say(f"{explained.folder}: a pin decides, whatever was learnt")
+    elif explained.folder is None:
+        say(dim(explained.silent))
     else:
-        say(f"{about} scores {sum(share for _, share in found):.2f}")
-        strongest = sorted(found, key=lambda reason: -abs(reason[1]))[:top]
+        say(f"{explained.folder} scores {sum(share for _, share in explained.reasons):.2f}")
+        strongest = sorted(explained.reasons, key=lambda reason: -abs(reason[1]))[:top]
         shown = [(f"{share:+.3f}", shorten(words, width() - 12)) for words, share in strongest]
         for line in rows_of(shown or [("", "nothing it knows")], left=2):
             say(f"  {line}")

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from hinged.cli.mail.opening import assistant_of, nothing_learnt, state_of, tell_damaged
-from hinged.cli.mail.options import Account, State
+from hinged.cli.mail.opening import Account, State, assistant_of, nothing_learnt, state_of, tell_damaged
 from hinged.cli.mail.showing import tell
 from hinged.cli.options import AsJson
 from hinged.cli.tables import count
@@ -30,15 +29,15 @@ def export(
     """Write what was learnt to a file.
 
     As examples (JSON lines with a folder and the fields of each message, which hinged learn reads) or as a model (which
-    hinged.load and hinged predict read). Either holds words of your mail: only you may read the file. Of a journal that
-    is damaged, the examples that can be read are written, and the others are named.
+    hinged.load and hinged predict read). Both contain words of your mail: only you can read the file. If the journal is
+    damaged, the readable examples are written, and the others are named.
 
     Example: hinged mail export ~/Maildir mail.jsonl
     """
     if out.suffix not in (".jsonl", ".hinged"):
         raise typer.BadParameter(f"{out} must end in .jsonl (examples) or .hinged (the model)")
     if not out.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {out.parent} to write {out.name} in; make it first.")
+        raise FileNotFoundError(f"there is no folder {out.parent} to write {out.name} in; create it first.")
     if out.exists():
         raise FileExistsError(f"{out} exists already; remove it first, or name another file.")
     if out.suffix == ".jsonl":
@@ -55,9 +54,9 @@ def export(
 
 
 def _write_examples(source: str, state: Path | None, out: Path) -> int:
-    """Write the examples of a journal, without the model that was made of them, which may be damaged too."""
+    """Write the examples of a journal without opening the model, which may be damaged too."""
     from hinged.journal import Journal
-    from hinged.journal.erasing import JOURNAL
+    from hinged.journal.folder import JOURNAL
 
     path = state_of(source, state) / JOURNAL
     if not path.exists():

@@ -1,4 +1,4 @@
-"""`hinged mail`: the commands of the mail assistant under one name."""
+"""`hinged mail`: the commands of the mail assistant."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hinged.cli.mail.explain import explain
 from hinged.cli.mail.export import export
 from hinged.cli.mail.file import file, undo
 from hinged.cli.mail.learn import learn
+from hinged.cli.mail.pins import exclude, include, off, on, pin, unpin
 from hinged.cli.mail.replay import replay
 from hinged.cli.mail.serve import serve
 from hinged.cli.mail.status import status
 from hinged.cli.mail.suggest import suggest
 from hinged.cli.mail.watch import watch
-from hinged.cli.mail.wishes import exclude, include, off, on, pin, unpin
 from hinged.cli.tables import emit
 
 __all__ = ["COMMANDS", "mail"]
@@ -38,8 +38,8 @@ for name, command in COMMANDS.items():
 def start(context: typer.Context) -> None:
     """Suggest folders for mail, learnt from where you file it.
 
-    Begin with replay: it shows what the assistant would have achieved on the folders you have, and changes nothing.
-    Every command has help of its own, and --json.
+    Begin with replay: it shows how well the assistant would have suggested your folders, and changes nothing. Every
+    command has its own help, and --json.
 
     Example: hinged mail replay ~/Maildir
     """

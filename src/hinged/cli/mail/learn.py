@@ -1,4 +1,4 @@
-"""`hinged mail learn`: learn where messages lie."""
+"""`hinged mail learn`: learn from where messages are filed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hinged.cli.mail.opening import assistant_of, mail_at, state_of
-from hinged.cli.mail.options import Mail, State
+from hinged.cli.mail.opening import Mail, State, assistant_of, mail_at, state_of
 from hinged.cli.options import AsJson
 from hinged.cli.tables import emit
 
@@ -27,11 +26,11 @@ def learn(
     state: State = None,
     as_json: AsJson = False,
 ) -> None:
-    """Learn from where messages lie.
+    """Learn from where messages are filed.
 
-    Looks at all folders but inbox, sent mail, drafts, trash, junk and those excluded, and learns what is new there, in
-    the order of dates. A second look teaches nothing; a message that was moved to another folder does. What was learnt
-    is on the disk when this ends, and what was learnt until then if it is killed.
+    Reads all folders but inbox, sent mail, drafts, trash, junk and excluded ones, and learns what is new there, in
+    order of date. A second run learns nothing, except messages that were moved to another folder. What was learnt is
+    on the disk when this ends, and what was learnt so far if it is killed.
 
     Example: hinged mail learn ~/Maildir
     """
@@ -39,7 +38,7 @@ def learn(
 
     if (source == "-") != (into is not None):
         raise typer.BadParameter(
-            "--into names the folder of the message on standard input; it goes with - and only with it"
+            "--into names the folder of the message on standard input; use it with -, and only with it"
         )
     with mail_at(source) as mail, assistant_of(source, state) as assistant:
         if assistant.is_off:
@@ -69,7 +68,7 @@ def learn(
     from hinged.cli.tables import bold, count, dim, say
 
     for old, new in seen.renamed.items():
-        say(f"{old} is called {new} now")
+        say(f"{old} was renamed to {new}")
     aside = "" if seen.learnt == seen.read else f"; {seen.read - seen.learnt:,} were known"
     say(f"{bold(count(seen.learnt, 'message'))} learnt of {count(seen.folders, 'folder')}{dim(aside)}")
-    say(dim(f"{count(known, 'folder')} known, kept in {state_of(source, state)}"))
+    say(dim(f"{count(known, 'folder')} known, stored in {state_of(source, state)}"))

@@ -1,4 +1,4 @@
-"""Opening the mail and its assistant for a command."""
+"""Options that the mail commands share, and opening the mail and its assistant."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,14 +16,67 @@ if TYPE_CHECKING:
     from hinged.journal import Journal
     from hinged.mail import Assistant, Source, Thresholds
 
-__all__ = ["assistant_of", "known_account", "mail_at", "nothing_learnt", "state_of", "tell_damaged"]
+__all__ = [
+    "Account",
+    "Apart",
+    "InFolder",
+    "LeastConfidence",
+    "LeastGap",
+    "LeastScore",
+    "Mail",
+    "State",
+    "assistant_of",
+    "known_account",
+    "mail_at",
+    "nothing_learnt",
+    "state_of",
+    "tell_damaged",
+]
 
-MOST_DAMAGED = 10  # lines of a journal that are named; all are counted
+MOST_DAMAGED = 10  # damaged lines that are named; all are counted
+
+Mail = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="The mail: a Maildir, an mbox file or a folder of either, imaps://user@host, or - for one message on "
+        "standard input.",
+    ),
+]
+Account = Annotated[
+    str, typer.Argument(metavar="SOURCE", help="The mail whose assistant is meant; the mail itself is not changed.")
+]
+State = Annotated[
+    Path | None,
+    typer.Option(
+        "--state",
+        metavar="DIR",
+        help="Folder of the assistant's data; derived from SOURCE if left out.",
+    ),
+]
+InFolder = Annotated[
+    str | None,
+    typer.Option("--folder", metavar="NAME", help="The folder of the messages; the inbox if left out."),
+]
+Apart = Annotated[
+    list[str] | None,
+    typer.Option("--exclude", metavar="NAME", help="Leave out this folder and those below it; may be repeated."),
+]
+LeastScore = Annotated[
+    float,
+    typer.Option("--min-score", metavar="NUMBER", help="Suggest nothing unless the best folder scores above this."),
+]
+LeastGap = Annotated[
+    float, typer.Option("--min-gap", metavar="NUMBER", help="Suggest nothing unless it leads the second by this much.")
+]
+LeastConfidence = Annotated[
+    float, typer.Option("--min-confidence", metavar="SHARE", help="Suggest nothing below this confidence.")
+]
 
 
 @contextmanager
 def mail_at(spec: str) -> Iterator[Source]:
-    """The source, let go of at the end."""
+    """Open a source, and close it at the end."""
     from hinged.mail.sources.opening import open_source
 
     source = open_source(spec)
@@ -37,7 +90,7 @@ def mail_at(spec: str) -> Iterator[Source]:
 def assistant_of(
     spec: str, state: Path | None, read_only: bool = False, thresholds: Thresholds | None = None
 ) -> Iterator[Assistant]:
-    """The assistant of a source, let go of at the end."""
+    """Open the assistant of a source, and close it at the end."""
     folder = state_of(spec, state)
     if read_only and not (folder / "journal.sqlite").exists():
         raise nothing_learnt(spec)
@@ -54,12 +107,12 @@ def assistant_of(
 
 
 def nothing_learnt(spec: str) -> ValueError:
-    """What to say of a source that has no assistant yet."""
+    """Return the error for a source that has no assistant yet."""
     return ValueError(f"nothing was learnt from {spec} yet; begin with: hinged mail learn {quote(spec)}.")
 
 
 def tell_damaged(journal: Journal) -> None:
-    """Name on stderr the lines of a journal that are damaged, and the rows of tables beside it."""
+    """Name the damaged lines of a journal on stderr, and the damaged rows of tables beside it."""
     from hinged.cli.tables import count
 
     for seq, why in list(journal.damaged.items())[:MOST_DAMAGED]:
@@ -73,18 +126,18 @@ def tell_damaged(journal: Journal) -> None:
 
 
 def state_of(spec: str, state: Path | None) -> Path:
-    """Where the assistant of a source keeps what it knows."""
+    """Return the folder of a source's assistant."""
     if state is not None:
         return state
     if spec == "-":
-        raise typer.BadParameter("a message on standard input belongs to no account; say which one by --state DIR")
+        raise typer.BadParameter("a message on standard input belongs to no account; name one with --state DIR")
     from hinged.mail.state import state_folder
 
     return state_folder(spec)
 
 
 def known_account(spec: str, state: Path | None, **more: Any) -> Any:
-    """The assistant of a source that has one already; opened to write."""
+    """Open the assistant of a source that has one already, for writing."""
     if not (state_of(spec, state) / "journal.sqlite").exists():
         raise nothing_learnt(spec)
     return assistant_of(spec, state, **more)

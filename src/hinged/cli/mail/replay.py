@@ -1,4 +1,4 @@
-"""`hinged mail replay`: what the assistant would have achieved on the folders that exist."""
+"""`hinged mail replay`: what the assistant would have suggested for mail that is already filed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hinged.cli.mail.opening import mail_at
-from hinged.cli.mail.options import Apart, Mail
+from hinged.cli.mail.opening import Apart, Mail, mail_at
 from hinged.cli.options import AsJson
 from hinged.cli.tables import emit
 
@@ -31,11 +30,11 @@ def replay(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what the assistant would have achieved on your folders.
+    """Show how well the assistant would have suggested your folders.
 
-    Their messages are replayed in the order of their dates, as the future would have come: a suggestion for each, then
-    it is told where the message went and learns that. Nothing is kept and no mail is touched. Inbox, sent mail, drafts,
-    trash and junk are left out. A folder's first message is not counted: nobody could have known.
+    Their messages are replayed in order of date: a suggestion for each, then the assistant learns where the message
+    went. Nothing is stored and no mail is changed. Inbox, sent mail, drafts, trash and junk are left out. A folder's
+    first message is not counted, because the folder was unknown.
 
     Example: hinged mail replay ~/Maildir --report replay.html
     """
@@ -43,7 +42,7 @@ def replay(
     from hinged.cli.progress import bar
 
     if report is not None and not report.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {report.parent} to write {report.name} in; make it first.")
+        raise FileNotFoundError(f"there is no folder {report.parent} to write {report.name} in; create it first.")
     import_lean()
     from hinged.mail.replaying import replay as replay_source
 
@@ -88,10 +87,10 @@ def _print(result: Replayed, report: Path | None) -> None:
 
     folders = result.by_folder()
     say(f"{count(len(result.folders), 'message')} in {count(len(folders), 'folder')}, {result.seconds:.1f} s")
-    say(f"{bold(percent(result.top(1)))} went where the assistant's first suggestion was,")
-    say(f"{bold(percent(result.top(3)))} where one of its first three was.")
+    say(f"{bold(percent(result.top(1)))} were in the folder suggested first,")
+    say(f"{bold(percent(result.top(3)))} in one of the first three.")
     share, right = result.when_sure(0.9)
-    say(dim(f"Of {percent(share)} it was at least 90 % sure; {percent(right)} of these were right."))
+    say(dim(f"Confidence was at least 90 % for {percent(share)}; {percent(right)} of these were right."))
     say()
     table: list[tuple[str, ...]] = [("messages", "first", "of three", "new folders")]
     for row in result.over_time():

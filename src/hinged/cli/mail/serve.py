@@ -12,29 +12,30 @@ from typing import Annotated, Any
 import typer
 
 from hinged.cli.interrupts import Ending
-from hinged.cli.mail.opening import assistant_of
-from hinged.cli.mail.options import InFolder, State
+from hinged.cli.mail.opening import InFolder, State, assistant_of
 from hinged.cli.options import AsJson
 from hinged.cli.tables import emit
 
 __all__ = ["serve"]
 
 OPEN = (
-    "hinged: warning: the page can be reached from the network and is not encrypted: whoever can listen in reads your "
-    "mail. Use it in a network that you trust, or behind a proxy with TLS, named by --allow-host."
+    "hinged: warning: the page can be reached from the network and is not encrypted: others in the network could read "
+    "your mail. Use it in a network that you trust, or behind a proxy with TLS, named by --allow-host."
 )
 
 
 def serve(
     source: Annotated[
         str | None,
-        typer.Argument(metavar="[SOURCE]", help="Where the mail lies: a Maildir, or imaps://user@host."),
+        typer.Argument(metavar="[SOURCE]", help="The mail: a Maildir, or imaps://user@host."),
     ] = None,
     *,
-    demo: Annotated[bool, typer.Option("--demo", help="Show a made-up mailbox that is gone at the end.")] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Show a generated mailbox, which is removed at the end.")
+    ] = False,
     folder: InFolder = None,
     host: Annotated[
-        str, typer.Option(metavar="NAME", help="Where to listen; others than 127.0.0.1 are open to the network.")
+        str, typer.Option(metavar="NAME", help="Where to listen; anything but 127.0.0.1 is open to the network.")
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
@@ -42,24 +43,22 @@ def serve(
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Another name that the page may be addressed by; may be given repeatedly."),
+        typer.Option(metavar="NAME", help="Another host name of the page; may be repeated."),
     ] = None,
-    sign_out: Annotated[
-        bool, typer.Option("--sign-out", help="Let in no browser that knows the page from an earlier start.")
-    ] = False,
+    sign_out: Annotated[bool, typer.Option("--sign-out", help="Refuse the cookies of earlier starts.")] = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page at once.")] = True,
     state: State = None,
     as_json: AsJson = False,
 ) -> None:
     """File mail in the browser: three folders beside each message, one key each.
 
-    Every filing is learnt at once, and u takes it back. The address that is printed holds a token; whoever has it can
-    use the page. Stop with Ctrl-C. To file on a phone in the same network, say --host 0.0.0.0 and scan the code.
+    Every filing is learnt at once, and u undoes it. The printed address contains a token; anyone who has it can use
+    the page. Stop with Ctrl-C. To file on a phone in the same network, use --host 0.0.0.0 and scan the code.
 
     Example: hinged mail serve --demo
     """
     if demo == (source is not None):
-        raise typer.BadParameter("name a source, or say --demo for a made-up one")
+        raise typer.BadParameter("name a source, or use --demo for a generated one")
     asked = {"folder": folder, "host": host, "port": port, "allow_hosts": allow_host or (), "sign_out": sign_out}
     with Ending() as ending:
         if not demo:

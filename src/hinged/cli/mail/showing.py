@@ -1,4 +1,4 @@
-"""Suggestions for people and for programs."""
+"""Output of the mail commands, for people and for programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_SKIPPED = 10  # messages that are named; all are counted
 
 
 def as_dict(message: Message, suggestion: Suggestion, key: str = "") -> dict[str, Any]:
-    """A message and what is suggested for it, as plain data."""
+    """Return a message and its suggestion as plain data."""
     return {
         "message": message.id,
         "place": key,
@@ -34,8 +34,8 @@ def as_dict(message: Message, suggestion: Suggestion, key: str = "") -> dict[str
 
 
 def print_suggestion(message: Message, suggestion: Suggestion) -> None:
-    """A message in two lines and a line for each folder."""
-    sender = shorten(message.sender or "nobody", width() // 3)
+    """Print a message and a line for each suggested folder."""
+    sender = shorten(message.sender or "(no sender)", width() // 3)
     subject = shorten(message.subject or "(no subject)", max(20, width() - len("  from ") - width_of(sender)))
     say(bold(subject) + dim(f"  from {sender}"))
     if suggestion.silent:
@@ -51,12 +51,12 @@ def print_suggestion(message: Message, suggestion: Suggestion) -> None:
 
 
 def tell(sentence: str, as_json: bool, **facts: Any) -> None:
-    """What was done, as a sentence or as plain data."""
+    """Print what was done, as a sentence or as JSON."""
     say(json.dumps(facts, ensure_ascii=False) if as_json else sentence)
 
 
 def tell_skipped(skipped: Sequence[Skipped]) -> None:
-    """Name on stderr what could not be read, and count it."""
+    """Name what could not be read on stderr, and count it."""
     for one in skipped[:MOST_SKIPPED]:
         emit(f"hinged: skipped {one}.", err=True)
     if len(skipped) > MOST_SKIPPED:
@@ -64,15 +64,15 @@ def tell_skipped(skipped: Sequence[Skipped]) -> None:
 
 
 def skipped_as_dict(one: Skipped) -> dict[str, str]:
-    """What could not be read, as plain data; the place is "" where that is a whole folder."""
+    """Return what could not be read as plain data; the place is "" for a whole folder."""
     return {"folder": one.place.folder, "place": one.place.key, "why": one.why}
 
 
 def with_skipped(found: Sequence[dict[str, Any]], skipped: Sequence[Skipped], **more: Any) -> list[dict[str, Any]]:
-    """A list of `as_dict` for programs, and behind it the messages that could not be read.
+    """Return a list of `as_dict`, followed by the messages that could not be read.
 
-    All have the same fields; `skipped` says why a message was left out, and is "" for the others. `more` are further
-    fields that the list has.
+    All have the same fields; `skipped` says why a message was skipped, and is "" for the others. `more` are further
+    fields of skipped messages.
     """
     unknown: dict[str, Any] = {
         "message": "",
@@ -88,5 +88,5 @@ def with_skipped(found: Sequence[dict[str, Any]], skipped: Sequence[Skipped], **
 
 
 def subject_of(message: Message) -> str:
-    """The subject, or that there is none."""
+    """Return the subject, or that there is none."""
     return shorten(message.subject or "(no subject)", width() - 2)

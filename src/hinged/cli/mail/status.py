@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hinged.cli.mail.opening import assistant_of, state_of
-from hinged.cli.mail.options import Account, State
+from hinged.cli.mail.opening import Account, State, assistant_of, state_of
 from hinged.cli.options import AsJson
 from hinged.cli.tables import emit
 
@@ -44,9 +43,9 @@ def status(source: Account, *, state: State = None, as_json: AsJson = False) -> 
 
     rate = percent(about["mistakes"] / about["messages"]) if about["messages"] else "–"
     say(f"The assistant is {bold('on' if about['on'] else 'off')}.")
-    say(f"{bold(count(about['messages'], 'message'))} learnt, {rate} of them wrong at the first suggestion")
-    say(f"{bold(count(len(about['folders']), 'folder'))} that it may suggest")
-    for name, what in (("gone", "not suggested any more"), ("excluded", "excluded")):
+    say(f"{bold(count(about['messages'], 'message'))} learnt, the first suggestion was wrong for {rate} of them")
+    say(f"{bold(count(len(about['folders']), 'folder'))} can be suggested")
+    for name, what in (("gone", "no longer suggested"), ("excluded", "excluded")):
         if about[name]:
             say(f"{', '.join(about[name])}: {what}")
     for who, folder in about["pins"].items():

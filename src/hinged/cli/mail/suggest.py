@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hinged.cli.mail.opening import assistant_of, mail_at
-from hinged.cli.mail.options import InFolder, LeastConfidence, LeastGap, LeastScore, Mail, State
+from hinged.cli.mail.opening import InFolder, LeastConfidence, LeastGap, LeastScore, Mail, State, assistant_of, mail_at
 from hinged.cli.options import AsJson
 from hinged.cli.tables import emit
 
@@ -20,7 +19,7 @@ def suggest(
     *,
     folder: InFolder = None,
     top: Annotated[int, typer.Option(min=1, metavar="K", help="How many folders to suggest.")] = 3,
-    latest: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the N messages that came last.")] = None,
+    latest: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the last N messages.")] = None,
     min_score: LeastScore = 0.0,
     min_gap: LeastGap = 0.0,
     min_confidence: LeastConfidence = 0.0,
@@ -29,8 +28,8 @@ def suggest(
 ) -> None:
     """Suggest folders for the messages of the inbox.
 
-    Best first, with the chance that the first is right, and what speaks for each. Nothing is moved, marked or learnt.
-    With - the message on standard input is meant, for sieve and procmail.
+    Best first, with the confidence in the first, and the reasons for each. Nothing is moved, marked or learnt. With -
+    the message on standard input is read, for sieve and procmail.
 
     Example: hinged mail suggest ~/Maildir --latest 5
     """

@@ -1,4 +1,4 @@
-"""`hinged mail watch`: suggestions for new messages and lessons from filed ones, as they come."""
+"""`hinged mail watch`: suggest folders for new messages and learn from filed ones, as they arrive."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hinged.cli.mail.opening import assistant_of, mail_at
-from hinged.cli.mail.options import InFolder, LeastConfidence, LeastGap, LeastScore, Mail, State
+from hinged.cli.mail.opening import InFolder, LeastConfidence, LeastGap, LeastScore, Mail, State, assistant_of, mail_at
 from hinged.cli.options import AsJson
 from hinged.cli.tables import emit
 
@@ -35,8 +34,8 @@ def watch(
 ) -> None:
     """Suggest folders for each new message and learn from each that is filed, until stopped.
 
-    Whichever program files a message, its place is learnt, once per folder. Nothing is moved; the keywords are taken
-    off again where the message was filed. A server that goes away is tried again until it is back. Ctrl-C stops.
+    Whichever program files a message, its folder is learnt, once per folder. Nothing is moved; keywords are removed
+    once the message is filed. If the server is unreachable, connecting is tried again. Ctrl-C stops.
 
     Example: hinged mail watch imaps://jane@imap.example.org/
     """
@@ -70,33 +69,34 @@ def _print(event: Event) -> None:
     from hinged.cli.mail.showing import print_suggestion, subject_of, tell_skipped
     from hinged.cli.tables import dim, say
     from hinged.mail.reading import Skipped
-    from hinged.mail.watching import Away, Back, Learnt, Suggested
+    from hinged.mail.watching import Away, Back, MessageLearnt, Suggested
 
     if isinstance(event, Suggested):
         if event.suggestion.candidates:
             print_suggestion(event.message, event.suggestion)
-    elif isinstance(event, Learnt):
+    elif isinstance(event, MessageLearnt):
         say(f"{dim('learnt')}  {event.folder}  {dim(subject_of(event.message))}")
     elif isinstance(event, Skipped):
         tell_skipped([event])
     elif isinstance(event, Away):
         emit(f"hinged: {event.sentence} Trying again.", err=True)
     elif isinstance(event, Back):
-        emit("hinged: reached again.", err=True)
+        emit("hinged: connected again.", err=True)
     else:
-        say(f"{event.old} is called {event.new} now")
+        say(f"{event.old} was renamed to {event.new}")
 
 
 def _print_as_json(event: Event) -> None:
-    """One object on one line, out at once."""
+    """Print one object per line, flushed at once."""
     from hinged.cli.mail.showing import as_dict, skipped_as_dict
     from hinged.mail.reading import Skipped
-    from hinged.mail.watching import Learnt, Suggested
+    from hinged.mail.watching import MessageLearnt, Suggested
 
-    facts: dict[str, Any] = {"event": type(event).__name__.lower()}
+    name = "learnt" if isinstance(event, MessageLearnt) else type(event).__name__.lower()
+    facts: dict[str, Any] = {"event": name}
     if isinstance(event, Suggested):
         facts |= as_dict(event.message, event.suggestion, event.place.key)
-    elif isinstance(event, Learnt):
+    elif isinstance(event, MessageLearnt):
         facts |= {"message": event.message.id, "subject": event.message.subject, "folder": event.folder}
     elif isinstance(event, Skipped):
         facts |= skipped_as_dict(event)

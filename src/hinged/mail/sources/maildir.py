@@ -15,10 +15,10 @@ from hinged.mail.message import ENOUGH
 from hinged.mail.sources.folder_names import distinct_names, escaped, from_utf7, guess_uses, levels_of, to_utf7
 from hinged.mail.sources.source import (
     UNREADABLE,
+    BaseSource,
     Folder,
     FolderError,
     GoneError,
-    LocalSource,
     Place,
     SourceError,
     Unreadable,
@@ -35,7 +35,7 @@ def is_maildir(folder: Path) -> bool:
     return (folder / "cur").is_dir() and (folder / "new").is_dir()
 
 
-class MaildirSource(LocalSource):
+class MaildirSource(BaseSource):
     """Maildirs in a folder and below it. If the folder itself is a Maildir, it is the inbox.
 
     Keys are the names of files without their flags, which change when a message is read. Names that are not UTF-8 are

@@ -11,7 +11,7 @@ from pathlib import Path
 from hinged.mail.message import ENOUGH
 from hinged.mail.sources.maildir import MaildirSource, is_maildir
 from hinged.mail.sources.mbox import MboxSource, is_mbox
-from hinged.mail.sources.source import Folder, LocalSource, Place, Source, SourceError
+from hinged.mail.sources.source import BaseSource, Folder, Place, Source, SourceError
 
 __all__ = ["StdinSource", "open_source"]
 
@@ -57,7 +57,7 @@ def _holds_a_maildir(path: Path) -> bool:
     return is_maildir(path) or any(is_maildir(Path(folder)) for folder, _, _ in os.walk(path))
 
 
-class StdinSource(LocalSource):
+class StdinSource(BaseSource):
     """One message on standard input, for pipes of sieve and procmail; it is read when it is needed."""
 
     read_only = "a message on standard input cannot be changed; the program that piped it in must do that."

@@ -1,4 +1,4 @@
-"""The interface of a mail source, its errors, and what local sources have in common."""
+"""The interface of a mail source, its errors, and defaults for sources on this machine."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import NamedTuple, Protocol
 
 __all__ = [
     "UNREADABLE",
+    "BaseSource",
     "Folder",
     "FolderError",
     "GoneError",
-    "LocalSource",
     "Place",
     "RejectedError",
     "Source",
@@ -107,8 +107,8 @@ class Source(Protocol):
         """Close connections and files."""
 
 
-class LocalSource:
-    """Base class of sources on this machine: they are polled for changes, and read-only unless a subclass overrides.
+class BaseSource:
+    """Defaults of a source: it is read-only, and polled for changes.
 
     Attributes
     ----------

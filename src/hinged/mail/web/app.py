@@ -1,4 +1,4 @@
-"""The page over HTTP: a handful of addresses, each a call of the desk, one after another on one thread."""
+"""The page over HTTP: each path is a call of the desk; all of them run in one thread."""
 
 from __future__ import annotations
 
@@ -28,27 +28,26 @@ from hinged.mail.web.desk import Desk
 __all__ = ["Page"]
 
 STATIC = Path(__file__).parent / "static"
-LONGEST = 64 * 1024  # bytes of a request
+LONGEST = 64 * 1024  # bytes of a request body
 MOST_ROWS = 100
 HEARTBEAT, STEP = 15.0, 0.5  # seconds
 WAIT = 2.0
-REST, LONGEST_REST = 1.0, 10.0  # seconds without filing before another look at the source; the most it is put off
+REST, LONGEST_REST = 1.0, 10.0  # seconds without filing before another look at the source; maximum delay of a look
 
-
-#: What the inbox holds while the mail is being read for the first time.
+#: The inbox while the mail is being read for the first time.
 NOTHING_YET: dict[str, Any] = {
     "total": None, "start": 0, "at": None, "rows": [], "learnt": 0, "off": False, "undo": None, "needed": 0
 }  # fmt: skip
 
 
 class Page:
-    """The application, and the two threads beside it: one that works at the desk, one that watches the source.
+    """The application, with a thread that works at the desk, and one that watches the source.
 
     Parameters
     ----------
     desk : Desk
     another : function that opens the same source once more
-        For the thread that waits, because a source serves one caller at a time.
+        For the thread that watches, because a source serves one caller at a time.
     """
 
     def __init__(self, desk: Desk, another: Callable[[], Source]) -> None:
@@ -57,10 +56,10 @@ class Page:
         self._loaded: Callable[[], None] | None = None
         self.loading: dict[str, Any] | None = {"what": "starting", "done": 0, "total": 0}
         self.failure: Exception | None = None
-        self._worked = 0.0  # when the user last filed something or took it back
+        self._worked = 0.0  # when the user last filed something or undid that
         self._worker = ThreadPoolExecutor(1, "desk")
         self._version, self._ending = 0, threading.Event()
-        self._listening: set[asyncio.Event] = set()  # one for each stream of news; used by the server's thread alone
+        self._listening: set[asyncio.Event] = set()  # one for each event stream; used by the server's thread only
         self.app = Starlette(routes=self._routes(), lifespan=self._living)
 
     def _routes(self) -> list[Route | Mount]:
@@ -93,7 +92,7 @@ class Page:
 
     # ------------------------------------------------------------------ requests
     async def _inbox(self, request: Request) -> Response:
-        """The inbox; until the first look is over, how far it has come, without waiting for the desk."""
+        """Return the inbox, or the progress of reading the mail for the first time."""
         try:
             start, count = _number(request, "start", 0), min(MOST_ROWS, _number(request, "count", 50))
         except ValueError as problem:
@@ -114,16 +113,16 @@ class Page:
             async for part in request.stream():
                 raw += part
                 if len(raw) > LONGEST:
-                    return _problem(413, f"a request may hold {LONGEST} bytes.")
+                    return _problem(413, f"a request may have at most {LONGEST} bytes.")
             try:
                 body = json.loads(raw or b"{}")
             except (ValueError, RecursionError):
-                return _problem(400, "the request is no JSON.")
+                return _problem(400, "the request is not JSON.")
             if not isinstance(body, dict):
                 return _problem(400, "the request must be a JSON object.")
             done = await self._answer(lambda: call(body))
-            self._tell()
-            done.headers["x-version"] = str(self._version)  # who asked need not be told
+            self._notify()
+            done.headers["x-version"] = str(self._version)  # this client need not be notified
             return done
 
         return answer
@@ -163,41 +162,41 @@ class Page:
             self._listening.discard(news)
 
     def end(self) -> None:
-        """Let the streams of news end, so that the server can."""
+        """End the event streams, so that the server can stop."""
         self._ending.set()
 
     def close(self) -> None:
-        """Wait for the work under way at the desk."""
+        """Wait until the desk has finished its work."""
         self.end()
         self._worker.shutdown()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._version += 1
         for news in self._listening:
             news.set()
 
     # ------------------------------------------------------------------ threads
     def at_first_look(self, show: Show | None, loaded: Callable[[], None]) -> None:
-        """Say who is told how far the first look at the source has come, and when it is over."""
+        """Set what to call with the progress of reading the mail for the first time, and at its end."""
         self._show, self._loaded = show, loaded
 
     @asynccontextmanager
     async def _living(self, app: Starlette) -> AsyncIterator[None]:
         loop = asyncio.get_running_loop()
 
-        def tell() -> None:
+        def notify() -> None:
             with suppress(RuntimeError):  # the page is closing
-                loop.call_soon_threadsafe(self._tell)
+                loop.call_soon_threadsafe(self._notify)
 
         self._worker.submit(self._load)
-        threads = [threading.Thread(target=run, args=(tell,), daemon=True) for run in (self._watch, self._replay)]
+        threads = [threading.Thread(target=run, args=(notify,), daemon=True) for run in (self._watch, self._replay)]
         for thread in threads:
             thread.start()
         yield
         self.close()
 
     def _load(self) -> None:
-        """Look at the source for the first time, and say how far it has come."""
+        """Read the mail for the first time, and report the progress."""
 
         def show(what: str, done: int, total: int) -> None:
             if self._ending.is_set():
@@ -216,13 +215,13 @@ class Page:
         if self._loaded is not None:
             self._loaded()
 
-    def _watch(self, tell: Callable[[], None]) -> None:
+    def _watch(self, notify: Callable[[], None]) -> None:
         """Look again whenever another program may have filed something, but not between two filings of the user.
 
-        A look lists folders, which takes time in proportion to them.
+        A look lists all folders, which takes time.
         """
         source: Source | None = None
-        due: float | None = None  # when something changed that was not looked at yet
+        due: float | None = None  # since when a look is due
         try:
             while not self._ending.is_set():
                 try:
@@ -231,9 +230,9 @@ class Page:
                         due = time.monotonic()
                     if due is not None and not self._ending.is_set() and self._may_look(due):
                         if self._worker.submit(self.desk.refresh).result()["changed"]:
-                            tell()
+                            notify()
                         due = None
-                except Exception:  # whatever a look raises, those who ask are told; the next one may go well
+                except Exception:  # requests report the same problem; the next look may succeed
                     due = time.monotonic() if due is None else due
                     self._ending.wait(WAIT)
         finally:
@@ -244,8 +243,8 @@ class Page:
         now = time.monotonic()
         return now - self._worked >= REST or now - due >= LONGEST_REST
 
-    def _replay(self, tell: Callable[[], None]) -> None:
-        """Begin the curve with what the assistant would have suggested for the mail it learnt before."""
+    def _replay(self, notify: Callable[[], None]) -> None:
+        """Start the curve of hits with what the assistant would have suggested for the mail it learnt before."""
         desk = self.desk
         try:
             if self._worker.submit(desk.hits.replay).result() is not None:
@@ -259,26 +258,26 @@ class Page:
                     hits.append(hit)
             if hits:
                 self._worker.submit(desk.hits.keep_replay, hits).result()
-                tell()
-        except (JournalError, RuntimeError):  # the journal is gone, or the page is closing
+                notify()
+        except (JournalError, RuntimeError):  # the journal was erased, or the page is closing
             pass
 
 
 class _EndedError(Exception):
-    """The page closes while the mail is being read."""
+    """The page is closing while the mail is being read."""
 
 
 def _number(request: Request, name: str, default: int) -> int:
     given = request.query_params.get(name, str(default))
     if not given.isascii() or not given.isdigit() or len(given) > 9:
-        raise ValueError(f"{name} must be a whole number; got {given[:40]!r}.")
+        raise ValueError(f"{name} must be an integer; got {given[:40]!r}.")
     return int(given)
 
 
 def _text(body: Any, name: str) -> str:
     value = body.get(name)
     if not isinstance(value, str) or not value:
-        raise ValueError(f"{name} must be a text; got {value!r}.")
+        raise ValueError(f"{name} must be a string; got {value!r}.")
     return value
 
 
@@ -287,7 +286,7 @@ def _problem(status: int, why: str) -> Response:
 
 
 class _Json(JSONResponse):
-    """JSON in ASCII: file names that are no UTF-8 hold lone surrogates, which UTF-8 cannot carry."""
+    """JSON in ASCII: file names that are not UTF-8 contain lone surrogates, which UTF-8 cannot encode."""
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")

@@ -1,4 +1,4 @@
-"""What the page shows and does, without a browser: an inbox, and an assistant that learns from each filing."""
+"""What the page shows and does, without HTTP: an inbox, and an assistant that learns from each filing."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from hinged.mail.suggestion import Suggestion
 
 __all__ = ["Desk", "Step"]
 
-REMEMBERED = 512  # messages that were read and may be asked for again
+REMEMBERED = 512  # messages in the cache
 SNIPPET, MOST_TEXT = 160, 20_000
 WORDS_FOR, WORDS_AGAINST = 6, 4
 
 
 class Step(NamedTuple):
-    """A message that was filed from here, for `undo`."""
+    """A message that was filed here, for `undo`."""
 
     message: Message
     place: Place
     origin: str
     folder: str
     taught: bool  # False where it had been learnt before
-    hit: int  # its line in the table of hits; 0 where there is none
-    back: Place | None = None  # where it lies again, once `undo` has moved it
-    refused: bool = False  # whether `undo` failed to move it
+    hit: int  # its number in the table of hits; 0 if there is none
+    back: Place | None = None  # its place after `undo` has moved it back
+    refused: bool = False  # True if `undo` failed to move it
 
 
 class Desk:
-    """An inbox, what is suggested for its messages, and what the user did with them. One call at a time.
+    """An inbox, the suggestions for its messages, and what the user did with them. Not thread-safe.
 
     Parameters
     ----------
     source : Source
     assistant : Assistant
     folder : str, optional
-        Whose messages are to be filed; the inbox unless named.
+        The folder whose messages are to be filed; the inbox by default.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Desk:
 
     # ------------------------------------------------------------------ looking
     def refresh(self, show: Any = None) -> dict[str, Any]:
-        """Look at the source: learn what other programs filed, and list the inbox anew."""
+        """Look at the source: learn what other programs filed, and list the inbox again."""
         before = set(self._places)
         seen = look(self.assistant, self.source, show)
         self._list()
@@ -79,13 +79,13 @@ class Desk:
         return {"changed": changed, "learnt": seen.learnt, "inbox": len(self._places), "skipped": len(seen.skipped)}
 
     def _list(self) -> None:
-        """List the inbox, the newest first."""
+        """List the inbox, newest first."""
         self._places = {place.key: place for place in reversed(self.source.places(self.folder))}
 
     def rows(self, start: int, count: int, key: str = "") -> dict[str, Any]:
-        """Some messages of the inbox, the newest first, with the folders suggested for each.
+        """Return some messages of the inbox, newest first, with the folders suggested for each.
 
-        Where `key` names a message of the inbox, they are those around it, and `at` is its position.
+        If `key` names a message of the inbox, they are those around it, and `at` is its position.
         """
         every = list(self._places)
         at = every.index(key) if key in self._places else None
@@ -103,10 +103,10 @@ class Desk:
         return {"total": len(every), "start": start, "at": at, "rows": rows, **self.state()}
 
     def _row(self, key: str, message: Message) -> dict[str, Any]:
-        suggestion = self.assistant.suggest(message, why=False)  # the reasons are asked for one message at a time
+        suggestion = self.assistant.suggest(message, why=False)  # reasons are computed for one message at a time
         return {
             "key": key,
-            "from": message.sender or "(nobody)",
+            "from": message.sender or "(no sender)",
             "subject": message.subject or "(no subject)",
             "snippet": " ".join(message.body[: 4 * SNIPPET].split())[:SNIPPET],
             "date": message.date,
@@ -115,7 +115,7 @@ class Desk:
         }
 
     def _unreadable(self, key: str) -> dict[str, Any]:
-        """The row of a message that cannot be read: its name, and why."""
+        """Return the row of a message that cannot be read: its name, and why."""
         suggestion = Suggestion(silent="this message cannot be read")
         about = {"from": key, "subject": "(cannot be read)", "snippet": self._skipped[key], "date": None, "files": 0}
         return {"key": key, **about, **_told(suggestion)}
@@ -124,9 +124,9 @@ class Desk:
         self._skipped[skipped.place.key] = skipped.why
 
     def message(self, key: str) -> dict[str, Any]:
-        """One message, and what speaks for and against each of the folders suggested for it; or that it is gone."""
+        """Return one message, with reasons for and against each suggested folder; or that it is gone."""
         message = self._found(key)
-        if message is None:  # nothing went wrong: the page will soon be told that the inbox changed
+        if message is None:  # not an error: the page will soon be notified that the inbox changed
             return {"gone": self._gone(key)}
         suggestion = self.assistant.suggest(message, why=False)
         shown = [{**one, **self._why(message, one["name"], suggestion)} for one in _told(suggestion)["folders"]]
@@ -152,7 +152,7 @@ class Desk:
         return {"for": [s for s in shares if s[1] > 0][:WORDS_FOR], "against": against[:WORDS_AGAINST]}
 
     def state(self) -> dict[str, Any]:
-        """How much is learnt, whether it is switched on, and what `undo` would take back."""
+        """Return how much is learnt, whether the assistant is on, and what `undo` would take back."""
         model = self.assistant.model
         learnt = int(model.n_rounds_) if getattr(model, "_model", None) is not None else 0
         undo = self.steps[-1].folder if self.steps else None
@@ -163,7 +163,7 @@ class Desk:
 
     # ------------------------------------------------------------------ doing
     def file(self, key: str, folder: str) -> dict[str, Any]:
-        """Move a message to a folder and learn that it belongs there; say which of the suggestions that was."""
+        """Move a message to a folder and learn that it belongs there; return the rank of that folder."""
         message = self._found(key)
         if message is None:
             raise SourceError(self._gone(key))
@@ -174,31 +174,29 @@ class Desk:
         now = self.source.move(place, folder)
         del self._places[key]
         self._read.pop(key, None)
-        self.steps.append(
-            Step(message, now, place.folder, folder, new, hit=0)
-        )  # whatever fails from here on can be undone
-        # where another program saw the message there and learnt it first, that is taken back by `undo` as well
-        taught = self.assistant.learn([Filed(message, folder, now)]) > 0 or new
-        self.steps[-1] = self.steps[-1]._replace(taught=taught)
-        self.steps[-1] = self.steps[-1]._replace(hit=self.hits.note(message.id, folder, rank, best))
+        step = Step(message, now, place.folder, folder, new, hit=0)
+        self.steps.append(step)  # whatever fails from here on can be undone
+        # if another program saw the message there and learnt it first, `undo` takes that back as well
+        self.steps[-1] = step = step._replace(taught=self.assistant.learn([Filed(message, folder, now)]) > 0 or new)
+        self.steps[-1] = step._replace(hit=self.hits.note(message.id, folder, rank, best))
         return {"folder": folder, "rank": rank, "left": len(self._places), **self.state()}
 
     def make(self, folder: str) -> dict[str, Any]:
-        """Make a folder; a name that cannot be one is refused."""
+        """Create a folder; refuse an invalid name."""
         name = self.source.create(folder)
         self.assistant.see_folders(self.source.folders())
         return {"folder": name}
 
     def undo(self) -> dict[str, Any]:
-        """Put back the message that was filed last, and take back what was learnt from it.
+        """Move back the message that was filed last, and unlearn it.
 
-        Returns its key and its position `at` in the inbox, beside the folder and the state. Where it fails halfway,
-        the next call does what is left. A message that another program moved meanwhile stays there, and what was
-        learnt of it is kept; so does one that could not be moved twice. The error says so, and the next call goes on
-        to the message that was filed before.
+        Returns its key and its position `at` in the inbox, beside the folder and the state. If it fails halfway, the
+        next call does the rest. A message that another program has moved since stays there, and what was learnt of it
+        is kept; so is one that failed to move twice. The error says so, and the next call continues with the message
+        that was filed before.
         """
         if not self.steps:
-            raise ValueError("nothing was filed here that could be undone.")
+            raise ValueError("there is nothing to undo.")
         step = self.steps[-1]
         back = step.back or self._put_back(step)
         self.steps[-1] = step._replace(back=back)
@@ -233,13 +231,13 @@ class Desk:
             raise
 
     def _is_away(self, place: Place) -> bool:
-        """Whether a message is not there any more."""
+        """Return True if a message is no longer there."""
         folders = [one.name for one in self.source.folders()]
         return place.folder not in folders or place not in self.source.places(place.folder)
 
     # ------------------------------------------------------------------ folders and settings
     def folders(self) -> dict[str, Any]:
-        """Every folder a message can be filed to, with what was learnt of it and how well it is suggested."""
+        """Return every folder a message can be filed in, with what was learnt of it and how well it is suggested."""
         learnt = self.hits.learnt()
         told = self.hits.by_folder()
         names = [one.name for one in self.source.folders() if one.use in ("", "archive") and one.name != self.folder]
@@ -252,7 +250,7 @@ class Desk:
         }
 
     def settings(self) -> dict[str, Any]:
-        """What the user decided."""
+        """Return the user's settings."""
         limits = self.assistant.thresholds
         return {
             "on": not self.assistant.is_off,
@@ -303,7 +301,7 @@ class Desk:
 
 
 def _told(suggestion: Suggestion) -> dict[str, Any]:
-    """A suggestion as JSON."""
+    """Return a suggestion as JSON."""
     folders = [{"name": one.folder, "score": one.score} for one in suggestion.candidates]
     return {
         "folders": folders,

@@ -1,4 +1,4 @@
-"""Which estimator a journal was begun with, as plain data."""
+"""The estimator of a journal and its settings, as plain data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["estimator_of", "functions_of", "keep_settings", "plain_settings"]
 
 
 def plain_settings(model: Any) -> dict[str, Any]:
-    """The kind and the settings of an estimator.
+    """Return the kind and the settings of an estimator.
 
     Examples
     --------
@@ -24,15 +24,15 @@ def plain_settings(model: Any) -> dict[str, Any]:
     """
     kind = type(model).__name__
     if kind not in KINDS or not hasattr(model, "learn_one"):
-        raise TypeError(f"a journal is for learners of hinged that learn one example at a time; got a {kind}.")
+        raise TypeError(f"a journal needs an estimator of hinged that has learn_one; got a {kind}.")
     settings = model.get_params(deep=False)
-    if "features" in settings:  # spelt out, so that what was begun goes on whatever "auto" means later
+    if "features" in settings:  # stored explicitly, because the meaning of "auto" may change
         settings["features"] = chosen_features(settings["sharing"], settings["features"], settings.get("kernel"))
     return {"estimator": kind, "settings": {name: to_json(name, value) for name, value in settings.items()}}
 
 
 def estimator_of(plain: dict[str, Any], given: Any = None) -> Any:
-    """An unfitted estimator of these settings; functions among them are taken from `given`."""
+    """Return an unfitted estimator of these settings; functions among them are taken from `given`."""
     functions = functions_of(given)
     settings = {
         name: from_json(name, value, {name: functions[name]} if name in functions else {})
@@ -42,15 +42,15 @@ def estimator_of(plain: dict[str, Any], given: Any = None) -> Any:
 
 
 def functions_of(model: Any) -> dict[str, Any]:
-    """Settings that are functions, which no file holds."""
+    """Return the settings that are functions, which no file can store."""
     return {} if model is None else {n: v for n, v in model.get_params(deep=False).items() if callable(v)}
 
 
 def keep_settings(journal: Journal, model: Any, folder: Path) -> Any:
-    """Write down what a journal is begun with, or check that it was begun so; return the estimator given, if any."""
+    """Store the settings of a new journal, or check those of an existing one; return the given estimator, if any."""
     stored = journal.get("model")
     if stored is None and model is None:
-        raise ValueError(f"{folder} holds no model yet; say what to begin with: DurableModel(folder, model).")
+        raise ValueError(f"{folder} contains no model yet; name the estimator: DurableModel(folder, model).")
     if callable(model):
         model = model() if stored is None else None
     if stored is None:
@@ -58,7 +58,7 @@ def keep_settings(journal: Journal, model: Any, folder: Path) -> Any:
             journal.put("model", plain_settings(model))
     elif model is not None and plain_settings(model) != stored:
         raise ValueError(
-            f"{folder} was begun with {stored['estimator']} of other settings than those given; leave the model out to "
-            "go on with it, or choose another folder."
+            f"{folder} contains a {stored['estimator']} of other settings than those given; omit the model to "
+            "continue with it, or choose another folder."
         )
     return model

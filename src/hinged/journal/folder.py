@@ -1,4 +1,4 @@
-"""One process at a time: a lock that the system lets go of when its holder ends, however it ends."""
+"""The folder of a durable model: its files, and a lock that the system releases when its holder ends."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from hinged.journal.errors import InUseError
+from hinged.journal.errors import InUseError, journal_error
 
-__all__ = ["FolderLock"]
+__all__ = ["JOURNAL", "SNAPSHOT", "FolderLock", "erase", "remove_files"]
 
+JOURNAL, SNAPSHOT = "journal.sqlite", "snapshot.hinged"
 DIGITS = 20
-STEP = 0.002  # seconds between two attempts: short, because a busy process frees the folder only for a moment
+STEP = 0.002  # seconds between two attempts: short, because a busy process releases the lock only for a moment
 
 
 class FolderLock:
-    """Holds a folder for this process; a file in it names the holder.
+    """Locks a folder for this process; a file in it names the holder.
 
-    The file stays when the lock goes: removing it would let two processes hold a lock each, on two files of one name.
+    The file stays when the lock is released: if it were removed, two processes could lock two files of that name.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ class FolderLock:
     wait : float, default 0
         Seconds to wait for another holder before `InUseError` is raised.
     name : str, default "lock"
-        Of the file, where more than one thing in the folder has a lock.
+        Name of the file, if a folder has several locks.
 
     Examples
     --------
@@ -58,9 +59,9 @@ class FolderLock:
             raise
 
     def release(self) -> None:
-        """Let others have the folder."""
+        """Release the lock."""
         if self._file >= 0:
-            _unlock(self._file)  # closing alone would not, while a child that was forked meanwhile has the file too
+            _unlock(self._file)  # closing alone would not, if a child process has inherited the file
             os.close(self._file)
             self._file = -1
 
@@ -81,7 +82,7 @@ if os.name == "nt":
     import msvcrt
 
     def _try_lock(file: int) -> bool:
-        os.lseek(file, DIGITS, os.SEEK_SET)  # behind the number, which others must be able to read
+        os.lseek(file, DIGITS, os.SEEK_SET)  # after the number, which others must be able to read
         try:
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
         except OSError:
@@ -90,7 +91,7 @@ if os.name == "nt":
 
     def _unlock(file: int) -> None:
         os.lseek(file, DIGITS, os.SEEK_SET)
-        with suppress(OSError):  # it was not locked
+        with suppress(OSError):  # was not locked
             msvcrt.locking(file, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined,unused-ignore]
 
 else:
@@ -105,3 +106,24 @@ else:
 
     def _unlock(file: int) -> None:
         fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def erase(folder: Path, wait: float = 30.0) -> None:
+    """Remove the journal and the snapshot of a folder, whatever state they are in.
+
+    Raises
+    ------
+    InUseError
+        If another process holds the lock and does not finish in time.
+    """
+    with FolderLock(folder, wait):
+        remove_files(folder)
+
+
+def remove_files(folder: Path) -> None:
+    """Remove the files of a folder whose lock is held."""
+    try:
+        for path in (folder / SNAPSHOT, *sorted(folder.glob(f"{JOURNAL}*"))):
+            path.unlink(missing_ok=True)
+    except OSError as problem:
+        raise journal_error(problem, folder) from problem

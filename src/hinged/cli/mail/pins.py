@@ -1,4 +1,4 @@
-"""`hinged mail pin`, `unpin`, `exclude`, `include`, `off` and `on`: the user's word comes before what was learnt."""
+"""`hinged mail pin`, `unpin`, `exclude`, `include`, `off` and `on`: settings that come before what was learnt."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hinged.cli.mail.opening import assistant_of, known_account, mail_at
-from hinged.cli.mail.options import Account, State
+from hinged.cli.mail.opening import Account, State, assistant_of, known_account, mail_at
 from hinged.cli.mail.showing import tell
 from hinged.cli.options import AsJson
 
@@ -27,11 +26,11 @@ def pin(
     who: Who,
     folder: Target,
     *,
-    make: Annotated[bool, typer.Option("--make", help="Make the folder where there is none.")] = False,
+    make: Annotated[bool, typer.Option("--make", help="Create the folder if there is none.")] = False,
     state: State = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let mail from someone always go to a folder.
+    """Always suggest a folder for mail from someone.
 
     A pin comes before anything that was learnt; the sender's address before the list, the list before the domain. The
     folder must exist, unless --make is given.
@@ -46,52 +45,52 @@ def pin(
 
 
 def _existing(assistant: Assistant, source: str, folder: str, make: bool) -> str:
-    """The name of a folder that exists; one that does not is refused, or made."""
+    """Return the name of an existing folder; create it if `make`, else refuse a missing one."""
     from hinged.mail.sources.source import SourceError
 
     with mail_at(source) as mail:
         if folder not in [one.name for one in mail.folders()]:
             if not make:
-                raise SourceError(f"there is no folder {folder!r} in {source}; --make makes it.")
+                raise SourceError(f"there is no folder {folder!r} in {source}; --make creates it.")
             folder = mail.create(folder)
         assistant.see_folders(mail.folders())
     return folder
 
 
 def unpin(source: Account, who: Who, *, state: State = None, as_json: AsJson = False) -> None:
-    """Take a pin away.
+    """Remove a pin.
 
     Example: hinged mail unpin ~/Maildir boss@example.com
     """
     with known_account(source, state) as assistant:
         assistant.unpin(who)
-    tell(f"Mail from {who} is pinned no longer.", as_json, unpinned=who)
+    tell(f"Mail from {who} is no longer pinned.", as_json, unpinned=who)
 
 
 def exclude(source: Account, folder: Target, *, state: State = None, as_json: AsJson = False) -> None:
-    """Neither learn from a folder nor suggest it, nor those below it.
+    """Exclude a folder, and those below it, from learning and suggestions.
 
     Example: hinged mail exclude ~/Maildir Archive
     """
     with assistant_of(source, state) as assistant:
         assistant.exclude(folder)
-    tell(f"{folder} is left out.", as_json, excluded=folder)
+    tell(f"{folder} is excluded.", as_json, excluded=folder)
 
 
 def include(source: Account, folder: Target, *, state: State = None, as_json: AsJson = False) -> None:
-    """Take in again a folder that was excluded.
+    """Include a folder that was excluded.
 
     Example: hinged mail include ~/Maildir Archive
     """
     with known_account(source, state) as assistant:
         assistant.include(folder)
-    tell(f"{folder} is taken in.", as_json, included=folder)
+    tell(f"{folder} is included.", as_json, included=folder)
 
 
 def off(source: Account, *, state: State = None, as_json: AsJson = False) -> None:
     """Switch the assistant off.
 
-    Off means off: it learns, suggests, moves and marks nothing until it is switched on; what it knows is kept.
+    While it is off, it learns, suggests, moves and marks nothing; what it knows is kept.
 
     Example: hinged mail off ~/Maildir
     """
