@@ -186,7 +186,7 @@ class Journal:
     # ------------------------------------------------------------------ reading
     def get(self, name: str, default: Any = None) -> Any:
         """Return a value that was stored by `put`."""
-        row = self._one(f"SELECT value, {self._sum} FROM notes WHERE name = ?", [name])
+        row = self._one(f"SELECT value, {self._sum} FROM notes WHERE name = ?", (name,))
         if row is None:
             return default
         try:
@@ -201,24 +201,22 @@ class Journal:
 
     def find(self, key: str, label: Any) -> int | None:
         """Return the number of the line with this key and this label; None if there is none."""
-        row = self._one("SELECT seq FROM events WHERE key = ? AND label = ? LIMIT 1", [key, label_to_text(label)])
+        row = self._one("SELECT seq FROM events WHERE key = ? AND label = ? LIMIT 1", (key, label_to_text(label)))
         return None if row is None else int(row[0])
 
     @property
     def last(self) -> int:
         """The number of the last line; 0 if there is none."""
-        row = self._one("SELECT max(seq) FROM events", [])
-        return 0 if row is None or row[0] is None else int(row[0])
+        return int(self._one("SELECT coalesce(max(seq), 0) FROM events")[0])
 
     def last_edit(self, after: int = 0) -> int:
         """Return the number of the last edit of labels after a line; 0 if there is none."""
         edits = "kind IN ('forget', 'rename', 'merge', 'retract')"
-        row = self._one(f"SELECT max(seq) FROM events WHERE seq > ? AND {edits}", [after])
-        return 0 if row is None or row[0] is None else int(row[0])
+        return int(self._one(f"SELECT coalesce(max(seq), 0) FROM events WHERE seq > ? AND {edits}", (after,))[0])
 
     def version(self) -> int:
         """Return a number that changes when another connection has written something."""
-        return int(self._one("PRAGMA data_version", [])[0])
+        return int(self._one("PRAGMA data_version")[0])
 
     def file(self) -> tuple[int, int] | None:
         """Return what identifies the file at the journal's path; None if there is none."""
@@ -286,11 +284,8 @@ class Journal:
         except sqlite3.Error as problem:
             raise journal_error(problem, self.path) from problem
 
-    def _one(self, query: str, values: list[Any]) -> Any:
-        try:
-            return self._database.execute(query, values).fetchone()
-        except sqlite3.Error as problem:
-            raise journal_error(problem, self.path) from problem
+    def _one(self, query: str, values: tuple[Any, ...] = ()) -> Any:
+        return next(iter(self.ask(query, values)), None)
 
     # ------------------------------------------------------------------ the file
     def shrink(self) -> None:

@@ -35,7 +35,7 @@ CREATE INDEX events_by_key ON events (key, label) WHERE key IS NOT NULL;
 CREATE INDEX events_by_label ON events (label, seq) WHERE label IS NOT NULL;
 CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER) WITHOUT ROWID;
 """
-#: What the checksum of a line covers: all its columns, in the order of the parameters of `line_sum`.
+#: What the checksum of a line covers: all its columns.
 COLUMNS = "seq, at, kind, key, given, label, dropped, weight, x"
 TEXTS = ("kind", "key", "given", "label")
 #: How SQL passes each column to a function: text that is not UTF-8 would fail before the function is called.
@@ -158,18 +158,8 @@ def _add_checksums(database: sqlite3.Connection) -> None:
                 raise
 
 
-def line_sum(
-    seq: int,
-    at: float,
-    kind: str,
-    key: str | None,
-    given: str | None,
-    label: str | None,
-    dropped: int,
-    weight: float | None,
-    x: bytes | None,
-) -> int:
-    """Return the CRC-32 of a line of the journal.
+def line_sum(*line: Any) -> int:
+    """Return the CRC-32 of a line of the journal, whose values are in the order of `COLUMNS`.
 
     Examples
     --------
@@ -177,6 +167,7 @@ def line_sum(
     >>> line_sum(*line) == line_sum(*line[:-1], b'j"tux"')
     False
     """
+    seq, at, kind, key, given, label, dropped, weight, x = line
     weight = None if weight is None else float(weight)
     key = str.__str__(key) if isinstance(key, str) else key  # as the file has it, also for a subclass of str
     text = ascii((seq, float(at), kind, key, given, label, dropped, weight, x is None))

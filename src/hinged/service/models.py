@@ -12,13 +12,12 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from hinged.http.connections import share_files
 from hinged.journal import DurableModel
 from hinged.journal.estimator_settings import plain_settings
-from hinged.journal.folder import FolderLock
+from hinged.journal.folder import FolderLock, flush_folder
 from hinged.service.responses import Refused
 from hinged.service.settings import Settings
 from hinged.service.slot import Slot
@@ -141,7 +140,7 @@ class Models:
             os.rename(aside, slot.folder)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
-        _sync(self.folder)
+        flush_folder(self.folder)
 
     async def delete(self, name: str) -> None:
         """Delete a model and all it has learnt."""
@@ -164,7 +163,7 @@ class Models:
     def _delete(self, slot: Slot) -> None:
         aside = self.folder / f".gone-{secrets.token_hex(8)}"
         os.rename(slot.folder, aside)
-        _sync(self.folder)
+        flush_folder(self.folder)
         shutil.rmtree(aside, ignore_errors=True)
 
     # ------------------------------------------------------------------ room
@@ -202,13 +201,3 @@ class Models:
 def unknown(name: str) -> Refused:
     """Return the refusal of an unknown model."""
     return Refused(404, f"there is no model {name!r}; PUT /v1/models/{name} creates one.")
-
-
-def _sync(folder: Path) -> None:
-    """Flush the entries of a folder to the disk."""
-    if os.name != "nt":
-        file = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(file)
-        finally:
-            os.close(file)

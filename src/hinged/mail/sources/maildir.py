@@ -228,10 +228,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 def _flush(folder: Path) -> None:
     """Flush a rename to the disk, if that is possible."""
-    if hasattr(os, "O_DIRECTORY"):
-        with suppress(OSError):
-            held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(held)
-            finally:
-                os.close(held)
+    from hinged.journal.folder import flush_folder  # loads the learner, which listing and reading do not need
+
+    with suppress(OSError):
+        flush_folder(folder)

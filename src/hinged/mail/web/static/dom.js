@@ -1,4 +1,4 @@
-// Small helpers. Text is only ever set as text: what a message holds is never read as HTML.
+// Small helpers. Text is only ever set as text: the content of a message is never parsed as HTML.
 export const $ = (selector) => document.querySelector(selector);
 
 export function make(tag, attributes = {}, ...children) {
@@ -11,11 +11,11 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-// Somebody else's text in one line, without controls that would show it, or what follows, backwards.
+// Untrusted text in one line, without control characters that would reverse it or what follows.
 export const plain = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
-export const foreign = (tag, attributes, text) => make(tag, { dir: "auto", ...attributes }, plain(text)); // its direction is its own
+export const foreign = (tag, attributes, text) => make(tag, { dir: "auto", ...attributes }, plain(text)); // with its own text direction
 
-// The last part of a folder's name says most, so it comes first and is cut last.
+// The last part of a folder's name is the most specific, so it comes first and is truncated last.
 export function folderName(name) {
   const cut = name.lastIndexOf("/");
   return [foreign("span", { class: "leaf" }, name.slice(cut + 1)), cut < 0 ? null : foreign("span", { class: "path" }, name.slice(0, cut))];
@@ -50,7 +50,7 @@ export function say(text) {
   $("#said").textContent = text;
 }
 
-// What went wrong stays in sight until it is closed or something else succeeds.
+// An error stays visible until it is closed or another action succeeds.
 export function warn(text) {
   $("#alarm-text").textContent = text;
   $("#alarm").hidden = !text;

@@ -27,13 +27,13 @@ export async function curve() {
     $("#curve").replaceChildren();
     return;
   }
-  const WIDTH = Math.max(280, $("#curve").clientWidth); // as wide as it is shown, so that its words keep their size
+  const WIDTH = Math.max(280, $("#curve").clientWidth); // the width on screen, so that text keeps its size
   const x = (at) => LEFT + ((WIDTH - LEFT - 8) * at) / n;
   const y = (share) => 8 + (HEIGHT - BOTTOM - 8) * (1 - share);
   const last = told.points[told.points.length - 1];
   const svg = drawn("svg", { class: "curve", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `Over the last hundred messages the right folder was first for ${percent(last[1])} and among the first three for ${percent(last[2])}` });
   if (told.replayed) svg.append(drawn("rect", { class: "before", x: LEFT, y: 8, width: Math.max(0, x(told.replayed) - LEFT), height: HEIGHT - BOTTOM - 8 }));
-  const here = (WIDTH - 8 - x(told.replayed)) > 90; // room for a word
+  const here = (WIDTH - 8 - x(told.replayed)) > 90; // enough room for the label
   if (told.replayed && told.replayed < n) svg.append(drawn("line", { class: "start", x1: x(told.replayed), x2: x(told.replayed), y1: 8, y2: HEIGHT - BOTTOM }));
   if (told.replayed && here) svg.append(drawn("text", { x: x(told.replayed) + 8, y: HEIGHT - BOTTOM - 8 }, "filed here"));
   if (told.replayed) svg.append(drawn("text", { x: LEFT + 8, y: HEIGHT - BOTTOM - 8 }, "replayed"));

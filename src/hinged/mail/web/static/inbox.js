@@ -1,5 +1,5 @@
-// The inbox: rows of one height, of which only those in sight exist, so that ten thousand messages cost no more than ten.
-// The selection is a message, by its key: mail that comes or goes never puts another one in its place.
+// The inbox: rows of equal height, of which only visible ones exist, so that ten thousand messages cost no more than ten.
+// The selection is a message, identified by its key: arriving or leaving mail never changes it.
 import { $, say, warn } from "./dom.js";
 import { GONE, ask, up } from "./link.js";
 import { rowElement, skeleton } from "./row.js";
@@ -8,19 +8,19 @@ const PAGE = 30;
 const list = $("#inbox");
 const items = list.firstElementChild;
 const newer = $("#newer");
-const rows = new Map(); // what is known of the inbox, by position
-const shown = new Map(); // elements, by the key of their message or the position of one that has not come yet
-const loading = new Set(); // the beginnings of pages that were asked for
+const rows = new Map(); // known rows of the inbox, by position
+const shown = new Map(); // elements, by the key of their message, or by position while it is loading
+const loading = new Set(); // start positions of requested pages
 const leaving = new Set(); // keys of messages that are being filed
 let total = null;
-let key = null; // of the message selected
-let at = 0; // where it is, or was
-let wanted = true; // whether what comes at that position is to be selected
-let moves = 0; // how often the user chose another message
-let age = 0; // answers to older questions are dropped
+let key = null; // key of the selected message
+let at = 0; // its position, now or before
+let wanted = true; // true if the message that loads at that position is to be selected
+let moves = 0; // how often the user selected another message
+let age = 0; // responses to older requests are dropped
 let pending = 0; // changes that the server has not confirmed yet
-let work = Promise.resolve(); // they go one after another
-let above = 0; // messages that came above those in sight
+let work = Promise.resolve(); // changes are sent one after another
+let above = 0; // messages that arrived above the visible ones
 export const events = new EventTarget(); // "selected", "open", "other", "state", "vanished", "taken"
 
 const height = () => parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) * parseFloat(getComputedStyle(document.documentElement).fontSize);
@@ -35,7 +35,7 @@ function find(which) {
 
 export const selected = () => rows.get(find(key)) ?? null;
 
-// ------------------------------------------------------------------ what the server tells
+// ------------------------------------------------------------------ what the server sends
 function enter(told) {
   total = told.total;
   told.rows.forEach((row, i) => rows.set(told.start + i, row));
@@ -64,7 +64,7 @@ async function fetchPage(start) {
 let running = null;
 let again = false;
 
-// List the inbox anew, once however often it is asked for meanwhile.
+// List the inbox again; requests in the meantime are combined into one.
 export function reload() {
   again = true;
   running ??= (async () => {
@@ -78,12 +78,12 @@ export function reload() {
 
 async function look() {
   const tall = height();
-  const steady = key ?? rows.get(Math.ceil(list.scrollTop / tall))?.key ?? ""; // a message that is to stay where it is
+  const steady = key ?? rows.get(Math.ceil(list.scrollTop / tall))?.key ?? ""; // a message that should keep its position on screen
   const before = find(steady);
   const told = await ask(`/api/inbox?start=${pageOf(at)}&count=${PAGE}&key=${encodeURIComponent(steady)}`);
   if (pending) return;
   if (key !== null && key !== steady) {
-    again = true; // the user moved on meanwhile
+    again = true; // the user has moved on
     return;
   }
   const focused = list.contains(document.activeElement);
@@ -92,7 +92,7 @@ async function look() {
   rows.clear();
   const shift = told.at === null || before === undefined ? 0 : told.at - before;
   if (key !== null && told.at === null) {
-    key = null; // nothing is selected in its place: the user has not seen what that would be
+    key = null; // nothing is selected instead: the user has not seen that message
     tell("vanished", steady);
   } else if (steady) at = key === null ? at + shift : told.at;
   enter(told);
@@ -112,14 +112,14 @@ function draw() {
   list.hidden = total === 0;
   const first = Math.max(0, Math.floor(list.scrollTop / tall) - 4);
   const last = Math.min(total ?? 12, Math.ceil((list.scrollTop + list.clientHeight) / tall) + 4);
-  const order = []; // as they stand, so that screen readers read them in that order
+  const order = []; // in visual order, so that screen readers read them in that order
   const missing = new Set();
   for (let position = first; position < last; position += 1) {
     const row = rows.get(position);
     const name = row?.key ?? position;
     const face = row ? JSON.stringify([row, row.key === key]) : "skeleton";
     let element = shown.get(name);
-    if (element?.face !== face) { // one that looks the same is left alone, under a finger that may just be pressing it
+    if (element?.face !== face) { // an unchanged row is not replaced, because the user may be pressing it
       const fresh = row ? rowElement(row, row.key === key, run) : skeleton();
       fresh.face = face;
       if (element) {
@@ -170,7 +170,7 @@ function choose(position, focus = false) {
   tell("selected");
 }
 
-// A step from a message that is gone leads to the one that stands in its place.
+// A step from a removed message leads to the one at its position.
 export const move = (by) => choose(key === null && !wanted ? at + Math.min(by, 0) : at + by, true);
 export const open = (which = key) => {
   const position = find(which);
@@ -182,7 +182,7 @@ export const open = (which = key) => {
 const run = { open, file: (row, folder) => file(row, folder), other: (row) => tell("other", row) };
 
 // ------------------------------------------------------------------ filing
-// Take a row away at once; those below move up, and the next one is selected.
+// Remove a row at once; those below move up, and the next one is selected.
 function take(position) {
   const later = [...rows].filter(([i]) => i > position);
   for (const i of [...rows.keys()]) if (i >= position) rows.delete(i);
@@ -209,7 +209,7 @@ function putBack(position, row) {
   tell("selected");
 }
 
-// One change after another; the list is made anew when the last one is done.
+// One change after another; the list is refreshed after the last one.
 function change(doing) {
   pending += 1;
   work = work.then(doing).then(async () => {

@@ -1,4 +1,4 @@
-// The connection to the server: questions, news, and what to do while it is gone.
+// The connection to the server: requests, events, and what to do while it is down.
 import { warn } from "./dom.js";
 
 const PAUSE = 1000; // milliseconds between two attempts
@@ -6,7 +6,7 @@ export const GONE = "The server does not answer. Nothing is filed until it is ba
 export const link = new EventTarget(); // "news" when something changed, "back" when the server answers again
 export let up = true;
 let news = null;
-let version = 0; // the latest of the server's versions that this page made itself
+let version = 0; // the latest version on the server that this page itself caused
 
 export async function ask(path, body) {
   const options = body === undefined ? {} : { method: "POST", headers: { "X-Hinged": "1", "Content-Type": "application/json" }, body: JSON.stringify(body) };
@@ -44,7 +44,7 @@ async function knock() {
       listen();
       return;
     }
-    // A cookie that another tab gets is this tab's too, so it is worth knocking on.
+    // Tabs share the cookie, so another tab may sign in for this one: keep trying.
     warn("The server no longer knows this browser. Open the address that it printed when it started; nothing is filed until then.");
   } catch { /* not yet */ }
   setTimeout(knock, PAUSE);
@@ -55,7 +55,7 @@ export function listen() {
   news.addEventListener("open", () => {
     if (up) return;
     up = true;
-    version = 0; // a server that was started again counts from the beginning
+    version = 0; // a restarted server counts from the beginning
     warn("");
     link.dispatchEvent(new Event("back"));
   });

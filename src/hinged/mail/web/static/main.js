@@ -1,4 +1,4 @@
-// Views, keys, and news from the server.
+// Views, keys, and events from the server.
 import { $, percent, say, warn } from "./dom.js";
 import * as folders from "./folders.js";
 import * as inbox from "./inbox.js";
@@ -13,7 +13,7 @@ let view = location.hash.slice(1) in views ? location.hash.slice(1) : "inbox";
 
 const refresh = () => Promise.resolve(views[view]()).catch((problem) => { if (up) warn(problem.message); });
 
-// ------------------------------------------------------------------ where we are; the browser's Back leads here
+// ------------------------------------------------------------------ history: the browser's Back button
 function turn(to, reading) {
   const other = to !== view;
   view = to;
@@ -91,7 +91,7 @@ function meaning(event) {
 }
 
 document.addEventListener("keydown", (event) => {
-  // A field in a dialog just closed keeps the focus until the next frame; nobody types in it.
+  // A field in a dialog that was just closed keeps the focus until the next frame, but gets no input.
   const typing = event.target.closest("input, select, textarea")?.checkVisibility();
   if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   const run = meaning(event);
@@ -101,7 +101,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// ------------------------------------------------------------------ news
+// ------------------------------------------------------------------ events from the server
 link.addEventListener("news", refresh);
 link.addEventListener("back", () => {
   say("The server is back. What is listed here is not filed yet.");

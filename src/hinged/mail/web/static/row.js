@@ -1,4 +1,4 @@
-// How one message of the inbox looks. Whatever is pressed in it is done to that message.
+// One message of the inbox. Its buttons act on that message.
 import { chip, foreign, make, nameOf, otherChip, percent, plain, when } from "./dom.js";
 
 export function rowElement(row, mine, run) {
@@ -27,5 +27,5 @@ function chips(row, mine, run) {
   return [...found, silent, otherChip({ tabindex, on: { click: () => run.other(row) } })];
 }
 
-// A row whose message has not come yet.
+// A row whose message is still loading.
 export const skeleton = () => make("li", { class: "skeleton", "aria-hidden": "true" }, make("i"), make("i"), make("i"));

@@ -1,4 +1,4 @@
-// Any folder by a few of its letters, or a new one. What is filed is the message that the search was opened for.
+// Find any folder by a few of its letters, or create a new one; files the message that the search was opened for.
 import { $, foreign, make, warn } from "./dom.js";
 import { events, file, selected } from "./inbox.js";
 import { ask, up } from "./link.js";
@@ -17,7 +17,7 @@ export async function open(which = selected()) {
   all = null;
   text.value = "";
   $("#search-what").replaceChildren(foreign("bdi", {}, row.subject));
-  dialog.showModal(); // at once, so that letters typed meanwhile land in the field
+  dialog.showModal(); // at once, so that keystrokes go to the field
   text.focus();
   draw();
   try {
@@ -30,7 +30,7 @@ export async function open(which = selected()) {
   }
 }
 
-// Letters in order; the sooner and closer together, the better.
+// Letters must occur in order; earlier and closer together ranks higher.
 function distance(name, letters) {
   let at = -1;
   let cost = 0;

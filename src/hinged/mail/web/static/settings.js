@@ -1,4 +1,4 @@
-// The user's wishes: on or off, how sure it must be, pins, folders left out.
+// The user's settings: on or off, minimum confidence, pins, excluded folders.
 import { $, foreign, make, percent, warn } from "./dom.js";
 import { ask, up } from "./link.js";
 
@@ -20,7 +20,7 @@ function tag(text, label, run) {
 
 function draw(told) {
   $("#on").checked = told.on;
-  if (!$("#confidence").matches(":active")) { // else it is just being moved
+  if (!$("#confidence").matches(":active")) { // not while the user is moving it
     $("#confidence").value = told.confidence;
     $("#confidence-shown").textContent = percent(told.confidence);
   }
@@ -28,7 +28,7 @@ function draw(told) {
   $("#excluded").replaceChildren(...told.excluded.map((name) => tag(name, `Take ${name} in again`, () => change("include", name))));
 }
 
-// Fill a list of folders, and leave chosen what was chosen: news may come while somebody fills in the form.
+// Fill a list of folders and keep the choice: events may arrive while the user fills in the form.
 function fill(select, names) {
   if (JSON.stringify([...select.options].map((option) => option.value)) === JSON.stringify(names)) return;
   const chosen = select.value;

@@ -1,4 +1,4 @@
-// The panel beside the inbox: the message as plain text, and what speaks for and against each folder.
+// The panel beside the inbox: the message as plain text, and the reasons for and against each folder.
 import { $, chip, foreign, folderName, make, otherChip, percent, warn, when } from "./dom.js";
 import { events, file, selected } from "./inbox.js";
 import { ask, up } from "./link.js";
@@ -6,12 +6,12 @@ import { ask, up } from "./link.js";
 const panel = $("#why");
 const text = $("#why-text");
 const bar = $("#why-bar");
-let drawn = null; // what the panel shows, as it came
+let drawn = null; // the response that the panel shows
 let asked = 0;
 let answered = 0;
-let gone = false; // whether the message in the panel was taken away by another program
+let gone = false; // true if another program moved the message in the panel
 
-// One question at a time, always about the message selected last: a key held down asks no more than can be shown.
+// One request at a time, always for the message selected last, so that a held key does not flood the server.
 export async function show() {
   asked += 1;
   const row = selected();
@@ -34,7 +34,7 @@ export async function show() {
       if (up) warn(problem.message);
     }
     if (told && selected()?.key === wanted.key) {
-      if (told.gone) clear(told.gone); // nothing went wrong: the list will soon be without it
+      if (told.gone) clear(told.gone); // not an error: the list will soon be updated
       else draw(told, wanted);
     }
     answered = asked === turn ? turn : asked - 1;
@@ -99,7 +99,7 @@ function reason(told, row, folder, i, most) {
 events.addEventListener("selected", show);
 events.addEventListener("vanished", ({ detail: key }) => {
   if (drawn?.key !== key) return;
-  gone = true; // somebody may be reading it; what is said is that it can no longer be filed
+  gone = true; // the user may be reading it; it can no longer be filed
   text.prepend(make("p", { class: "note", role: "status" }, "Another program moved this message; it is no longer in the inbox."));
   for (const button of panel.querySelectorAll(".button, .chip")) button.disabled = true;
 });
