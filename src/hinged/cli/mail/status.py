@@ -21,7 +21,7 @@ def status(source: Account, *, state: State = None, as_json: AsJson = False) -> 
     """
     with assistant_of(source, state, read_only=True) as assistant:
         model = assistant.model
-        learnt = getattr(model, "_model", None) is not None
+        learnt = hasattr(model, "model_")
         kept = assistant.state
         about: dict[str, Any] = {
             "state": str(state_of(source, state)),

@@ -154,7 +154,7 @@ class Desk:
     def state(self) -> dict[str, Any]:
         """Return how much is learnt, whether the assistant is on, and what `undo` would take back."""
         model = self.assistant.model
-        learnt = int(model.n_rounds_) if getattr(model, "_model", None) is not None else 0
+        learnt = int(model.n_rounds_) if hasattr(model, "model_") else 0
         undo = self.steps[-1].folder if self.steps else None
         return {"learnt": learnt, "off": self.assistant.is_off, "undo": undo, "needed": self._needed(learnt)}
 
