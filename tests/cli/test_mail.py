@@ -124,7 +124,7 @@ def test_a_message_in_a_pipe(mail, small, tmp_path):
 @pytest.mark.parametrize(("arguments", "said"), [
     (("suggest", "{small}"), "nothing was learnt"),
     (("replay", "{tmp}/nowhere"), "no mail at"),
-    (("replay", "{tmp}/file"), "no mbox file"),
+    (("replay", "{tmp}/file"), "not an mbox file"),
     (("suggest", "{small}", "--folder", "Nowhere"), "no folder 'Nowhere'"),
     (("explain", "{small}", "--message", "no-such"), "no message no-such"),
     (("explain", "{small}", "--for", "Nowhere"), "nothing was learnt of a folder 'Nowhere'"),
@@ -178,8 +178,8 @@ def test_what_cannot_be_read_is_named_by_every_command(mail, small):
     code, out, err = mail("learn", small, "--json")
     assert code == 0
     assert json.loads(out)["learnt"] == 30
-    assert json.loads(out)["skipped"] == [{"folder": "Work", "place": "5.folder", "why": "it is no ordinary file"}]
-    assert err == "hinged: skipped 5.folder in Work: it is no ordinary file.\n"
+    assert json.loads(out)["skipped"] == [{"folder": "Work", "place": "5.folder", "why": "it is not a regular file"}]
+    assert err == "hinged: skipped 5.folder in Work: it is not a regular file.\n"
     assert mail("replay", small)[2] == err
     assert len(json.loads(mail("replay", small, "--json")[1])["skipped"]) == 1
     (small / "cur" / "9999.folder").mkdir()
@@ -187,7 +187,7 @@ def test_what_cannot_be_read_is_named_by_every_command(mail, small):
         code, out, err = mail(*command, small, "--json")
         assert code == 0
         assert "new" in out
-        assert err == "hinged: skipped 9999.folder in INBOX: it is no ordinary file.\n"
+        assert err == "hinged: skipped 9999.folder in INBOX: it is not a regular file.\n"
 
 
 def test_commands_work_beside_an_open_assistant_and_reach_it(mail, small, tmp_path):

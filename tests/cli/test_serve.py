@@ -28,7 +28,7 @@ def test_a_broken_file_of_tokens_is_one_sentence(call, tmp_path):
         code, out, err = call("serve", tmp_path, *options)
         assert (code, out) == (1, "")
         assert is_one_sentence(err)
-        assert "is no file of tokens" in err
+        assert "is not a file of tokens" in err
 
 
 def test_tokens_that_are_made_at_once_are_all_kept(tmp_path):

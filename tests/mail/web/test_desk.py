@@ -151,7 +151,7 @@ def test_a_message_that_another_program_moved_does_not_hold_up_earlier_undos(des
     with pytest.raises(SourceError, match=r"stays in .*; the next undo takes back"):
         desk.undo()
     (mail / "away").rename(inbox)
-    with pytest.raises(ValueError, match="nothing was filed here"):
+    with pytest.raises(ValueError, match="there is nothing to undo"):
         desk.undo()
 
 
