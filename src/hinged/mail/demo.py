@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from email.mime.application import MIMEApplication
 from email.mime.base import MIMEBase
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 from email.utils import formataddr, formatdate
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.mail.demo_content import FOLDERS, GREETINGS, SMALL_TALK, Theme
 from hinged.mail.sources.folder_names import to_utf7
 
 __all__ = ["Letter", "letters", "write_demo"]
@@ -23,6 +24,33 @@ BEGIN = 1704700800  # the 8th of January 2024
 A_THREAD = 6  # last messages of a folder that may get a reply
 MISFILED = 0.02  # probability that a message is in the wrong folder
 UNFILED = 30  # messages left in the inbox
+
+
+class Theme(NamedTuple):
+    """A folder of the generated mailbox; demo.toml describes the fields."""
+
+    folder: str
+    weight: float
+    begins: float
+    senders: list[tuple[str, str]]
+    subjects: list[str]
+    things: list[str]
+    sentences: list[str]
+    mailing_list: str = ""
+
+
+class Content(NamedTuple):
+    """What the generated mailbox talks about."""
+
+    greetings: list[str]
+    small_talk: list[str]
+    folders: list[Theme]
+
+
+@cache
+def _content() -> Content:
+    content: dict[str, Any] = tomllib.loads(Path(__file__).with_name("demo.toml").read_text(encoding="utf-8"))
+    return Content(content["greetings"], content["small_talk"], [Theme(**theme) for theme in content["folders"]])
 
 
 class Letter(NamedTuple):
@@ -53,7 +81,7 @@ def letters(messages: int = 1500, folders: int = 15, seed: int = 0, end: float |
     >>> first.folder, b"Message-ID: <0.0@demo.example.net>" in first.raw
     ('Finance/Invoices', True)
     """
-    themes, rng = FOLDERS[:folders], np.random.default_rng(seed)
+    themes, rng = _content().folders[:folders], np.random.default_rng(seed)
     minutes = np.cumsum(rng.integers(5, 240, messages))
     begin = BEGIN if end is None else int(end) - 60 * int(minutes[-1])
     phases, begun = rng.uniform(0, 2 * np.pi, len(themes)), set[str]()
@@ -65,21 +93,22 @@ def letters(messages: int = 1500, folders: int = 15, seed: int = 0, end: float |
             for t, p in zip(themes, phases, strict=True)
         ]
         theme = themes[int(rng.choice(len(themes), p=np.array(lively) / np.sum(lively)))]
-        name, when = f"<{seed}.{i}@demo.example.net>", begin + 60 * int(minutes[i])
+        message_id, when = f"<{seed}.{i}@demo.example.net>", begin + 60 * int(minutes[i])
         before = recent[theme.folder]
         thread = before[int(rng.integers(len(before)))] if before and rng.random() < 0.35 else None
         subject = f"Re: {thread[1]}" if thread else _said(theme.subjects, theme, rng)
-        letter = _content(_text(theme, rng), rng)
-        letter["From"] = formataddr(theme.senders[min(int(rng.exponential(0.8)), len(theme.senders) - 1)])
+        letter = _part(_text(theme, rng), rng)
+        name, address = theme.senders[min(int(rng.exponential(0.8)), len(theme.senders) - 1)]
+        letter["From"] = formataddr((name, address))
         letter["To"] = OWNER
         letter["Subject"] = subject
         letter["Date"] = formatdate(when)
-        letter["Message-ID"] = name
+        letter["Message-ID"] = message_id
         if thread:
             letter["In-Reply-To"] = letter["References"] = thread[0]
         if theme.mailing_list:
             letter["List-Id"] = f"<{theme.mailing_list}>"
-        before.append((name, subject.removeprefix("Re: ")))
+        before.append((message_id, subject.removeprefix("Re: ")))
         del before[:-A_THREAD]
         wrong = bool(begun) and rng.random() < MISFILED
         folder = str(rng.choice(sorted(begun))) if wrong else theme.folder
@@ -113,7 +142,7 @@ def write_demo(
     return counts
 
 
-def _said(patterns: tuple[str, ...], theme: Theme, rng: np.random.Generator) -> str:
+def _said(patterns: list[str], theme: Theme, rng: np.random.Generator) -> str:
     """Return a random pattern, filled with things of the theme and a number."""
     x, y = (theme.things[int(j)] for j in rng.permutation(len(theme.things))[:2])
     said = patterns[int(rng.integers(len(patterns)))].format(x=x, y=y, n=int(rng.integers(2, 400)))
@@ -122,11 +151,11 @@ def _said(patterns: tuple[str, ...], theme: Theme, rng: np.random.Generator) -> 
 
 def _text(theme: Theme, rng: np.random.Generator) -> str:
     sentences = [_said(theme.sentences, theme, rng) for _ in range(int(rng.integers(1, 5)))]
-    sentences += [str(rng.choice(SMALL_TALK)) for _ in range(int(rng.integers(1, 3)))]
-    return f"{rng.choice(GREETINGS)}\n\n{chr(10).join(sentences)}\n"
+    sentences += [str(rng.choice(_content().small_talk)) for _ in range(int(rng.integers(1, 3)))]
+    return f"{rng.choice(_content().greetings)}\n\n{chr(10).join(sentences)}\n"
 
 
-def _content(text: str, rng: np.random.Generator) -> MIMEBase:
+def _part(text: str, rng: np.random.Generator) -> MIMEBase:
     """Return a message with a text: plain, as HTML, or both; sometimes with an attachment."""
     html = "<html><body><p>" + text.replace("\n\n", "</p>\n<p>").replace("\n", "<br>\n") + "</p></body></html>\n"
     kind, has_file = rng.random(2)
