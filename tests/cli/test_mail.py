@@ -393,7 +393,7 @@ def test_hints_can_be_pasted_into_a_shell(mail, tmp_path):
     root = make_maildir(tmp_path / "my mail; rm", {"INBOX": [letter("tax", "a@b.c", name="new")], **filed})
     mail("learn", root)
     out = mail("file", root, "--min-confidence", "0.1", "--min-gap", "0", "--apply")[1]
-    assert shlex.split(re.search(r"hinged mail undo (.*) puts", out)[1]) == [str(root)]
+    assert shlex.split(re.search(r"hinged mail undo (.*) moves", out)[1]) == [str(root)]
     assert f"hinged mail learn '{tmp_path / 'a demo'}'" in mail("demo", tmp_path / "a demo", "--messages", "60")[1]
 
 
