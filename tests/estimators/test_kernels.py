@@ -10,6 +10,7 @@ from scipy import sparse
 from tests.reference.kernels import KernelTwin, KernelVectorTwin, gaussian, polynomial
 
 import hinged
+from hinged.files.describe import describe
 from hinged.journal import DurableModel
 from hinged.mercer import Budget, Centred, Gaussian, Linear, Polynomial
 
@@ -311,3 +312,9 @@ def test_the_memory_that_a_call_may_use_is_a_setting():
         little = hinged.Classifier(kernel=Gaussian(0.5)).fit(X, Y)
         assert little._model.tile == 13
         close(little.decision_function(X), usual.decision_function(X))
+
+
+def test_a_file_of_a_kernel_learner_can_be_described(tmp_path):
+    hinged.Classifier(kernel=Gaussian(0.5)).fit(np.eye(4), list("abab")).save(tmp_path / "model.hinged")
+    facts = describe(tmp_path / "model.hinged")
+    assert (facts["rows"], facts["features"], len(facts["labels"])) == (4, 4, 2)

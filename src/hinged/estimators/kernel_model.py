@@ -156,6 +156,11 @@ class KernelModel:
         machine: Any = self.machine
         return (machine.shared if machine.own is None else machine.own).filled
 
+    @property
+    def n_learnt(self) -> int:
+        """How many past rows are remembered."""
+        return len(self.remembered.rounds)
+
     def support_vectors(self) -> Any:
         """The remembered rows (steps, features); a sparse array, where rows are kept so."""
         rows = self.remembered.rows
