@@ -93,20 +93,22 @@ class ScaledModel(Model):
     def __init__(self, *, idf: bool = False, unit: bool = False, bias: float = 0.0, average: bool = False) -> None:
         super().__init__()
         self.idf, self.unit, self.bias, self.average = idf, unit, bias, average
+        self.counts_features = idf
         self.df = np.zeros(1, np.int32)
         self.logs = np.zeros(0)
 
     def _tabulate(self, n_rows: int) -> None:
         """Make room for the counts of all features, and for the logarithms that so many more rows may need."""
+        if self.counts_features:
+            self.df = longer(self.df, self.n_features + 1)
         if not self.idf:
             return
-        self.df = longer(self.df, self.n_features + 1)
         need = min(int(self.ledger.counts[LEARNT]) + n_rows + 1, LONGEST_LOG_TABLE)
         if need > len(self.logs):
             self.logs = np.log(np.arange(max(need, 2 * len(self.logs))) + 0.5)
 
     def _scaling(self) -> Scaling:
-        return Scaling(self.idf, self.unit, self.bias, self.idf, self.df, self.logs)
+        return Scaling(self.idf, self.unit, self.bias, self.counts_features, self.df, self.logs)
 
     def read(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return features and scaled values of one row; feature 0 is the bias, column c is feature c + 1."""

@@ -8,11 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hinged.rules.combine import shares
-from hinged.rules.length import alone, softening
 from hinged.rules.words import CONSTANT, MISSING, ONE
 
-__all__ = ["NO_COSTS", "Costs", "constrained_rival", "counted_cost", "own_margins", "round_loss", "shared_steps"]
+__all__ = [
+    "NO_COSTS",
+    "Costs",
+    "constrained_rival",
+    "cost_margins",
+    "counted_cost",
+    "gain_of",
+    "own_margins",
+    "round_loss",
+]
 
 
 class Costs(NamedTuple):
@@ -94,26 +101,23 @@ def constrained_rival(rule: Any, costs: Any, s: Any, shifted: Any, y: int) -> in
 
 
 @njit(cache=True)
-def shared_steps(
-    setting: Any, costs: Any, s: Any, shifted: Any, y: int, norms: Any, C: float, g: Any
-) -> tuple[float, float]:
-    """Fill `g` where a rule takes a share of each step; return Σλ, and what the dual subtracts for the steps.
+def cost_margins(setting: Any, costs: Any, s: Any, y: int, shifted: Any, gaps: Any, margins: Any) -> None:
+    """Gaps and margins of all pairs with the right label, for rules that take a share of each step.
 
-    Whether a pair misses its margin is asked of `shifted`, as `own_margins` has it: there a tie at no cost has no loss,
-    whatever the rounding of scores.
+    Whether a pair misses its margin is read from `shifted`, as `own_margins` has it: there a tie at no cost has no
+    loss, whatever the rounding of scores.
     """
-    rule, k = setting.words, s.shape[0]
-    gaps, margins, lam = np.empty(k), np.empty(k), np.empty(k)
-    for r in range(k):
+    for r in range(s.shape[0]):
         gaps[r], margins[r] = s[y] - s[r], math.sqrt(costs.rho[y, r])
-        if rule.choose == MISSING:
+        if setting.words.choose == MISSING:
             gaps[r], margins[r] = -shifted[r], setting.margin
-        if r == y:
-            gaps[r] = math.inf
-        lam[r] = alone(rule.length, gaps[r], norms[r], margins[r], C)
-    total, softened = shares(rule, gaps, margins, lam), 0.0
-    for r in range(k):
-        softened += softening(rule.length, lam[r], C)
-        g[r] = -lam[r]
-    g[y] = total
-    return total, softened
+
+
+@njit(cache=True)
+def gain_of(costs: Any, y: int, g: Any) -> float:
+    """Σ λ m of the pairs with the right label, each with its own margin."""
+    gain = 0.0
+    for r in range(g.shape[0]):
+        if r != y:
+            gain -= g[r] * math.sqrt(costs.rho[y, r])
+    return gain

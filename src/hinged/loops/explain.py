@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hinged.loops.columns import PER_LABEL, PER_SET
+from hinged.loops.columns import PER_LABEL, PER_SET, n_columns
+from hinged.loops.compiling import internal
 from hinged.loops.ledger import LEARNT
 from hinged.loops.pages import gather
-from hinged.loops.rows import read_row
-from hinged.loops.shared import fill_features, support
+from hinged.loops.round import FROM_ZERO, describe, new_example, read
 
-__all__ = ["Share", "row_contributions", "shared_contributions"]
+__all__ = ["Share", "row_contributions", "row_features", "shared_contributions"]
 
 
 class Share(NamedTuple):
@@ -26,47 +26,49 @@ class Share(NamedTuple):
 
 
 @njit(cache=True)
-def row_contributions(
-    rows: Any, columns: Any, scaling: Any, weights: Any, counts: Any, mean_over: int, n_labels: int, label: int
-) -> Any:
+def row_contributions(rows: Any, memory: Any, counts: Any, mean_over: int, n_labels: int, label: int) -> Any:
     """Features of the first row, and what each adds to the label's score through the vectors of the row itself."""
-    longest = rows.indptr[1] - rows.indptr[0]
-    f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
-    n, _q = read_row(rows, 0, scaling, counts[LEARNT], f, v)
-    n_columns = n_labels if columns.kind == PER_LABEL else columns.n
-    values, sums, out = np.zeros(n_columns), np.zeros(n_columns), np.zeros(n)
-    for j in range(n):
-        if gather(weights, f[j], n_columns, 0, values):
-            if mean_over > 0:
-                gather(weights, f[j], n_columns, 1, sums)
-                values -= sums / mean_over
+    columns, longest = memory.columns, rows.indptr[1] - rows.indptr[0]
+    x = new_example(rows, memory, longest, n_labels, np.int64(0))
+    row = read(rows, 0, memory, counts[LEARNT], x)
+    out, values = np.zeros(row.n), np.zeros(n_columns(columns, n_labels))
+    for j in range(row.n):
+        if _weights(memory.weights, x.f[j], mean_over, values):
             if columns.kind == PER_LABEL:
-                out[j] = v[j] * values[label]
+                out[j] = x.v[j] * values[label]
             elif columns.kind == PER_SET:
                 for c in range(columns.indptr[label], columns.indptr[label + 1]):
-                    out[j] += v[j] * values[columns.indices[c]]
-    return f[:n], out
+                    out[j] += x.v[j] * values[columns.indices[c]]
+    return x.f[: row.n], out
 
 
 @njit(cache=True)
-def shared_contributions(
-    rows: Any, scaling: Any, parts: Any, counts: Any, mean_over: int, n_labels: int, label: int
-) -> Any:
+def row_features(rows: Any, memory: Any, counts: Any, n_labels: int) -> Any:
+    """Features of the first row's φ, and φ (parts, features, labels)."""
+    x = new_example(rows, memory, rows.indptr[1] - rows.indptr[0], n_labels, np.int64(0))
+    row = read(rows, 0, memory, counts[LEARNT], x)
+    describe(memory, row, counts[LEARNT], FROM_ZERO, n_labels, x, np.zeros(1, np.int64))
+    return x.fs[: row.m], x.phi[:, : row.m]
+
+
+@njit(cache=True)
+def shared_contributions(rows: Any, memory: Any, counts: Any, mean_over: int, n_labels: int, label: int) -> Any:
     """Features of the first row's φ, and what each adds to the label's score through the shared vectors."""
-    longest = rows.indptr[1] - rows.indptr[0]
-    f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
-    n, _q = read_row(rows, 0, scaling, counts[LEARNT], f, v)
-    room = parts.ids.shape[0] + longest + 1 + parts.sums.used[0]
-    fs, vs = np.empty(room, np.int64), np.empty(room)
-    m = support(parts, f, v, n, fs, vs)
-    phi = np.zeros((parts.kinds.shape[0], m, n_labels))[:, :, :n_labels]
-    fill_features(parts, fs, vs, 0, m, counts[LEARNT], scaling.df, phi, np.zeros(n_labels))
-    values, sums, out = np.zeros(phi.shape[0]), np.zeros(phi.shape[0]), np.zeros(m)
-    for j in range(m):
-        if gather(parts.vectors, fs[j], phi.shape[0], 0, values):
-            if mean_over > 0:
-                gather(parts.vectors, fs[j], phi.shape[0], 1, sums)
-                values -= sums / mean_over
+    features, phi = row_features(rows, memory, counts, n_labels)
+    out, values = np.zeros(features.shape[0]), np.zeros(phi.shape[0])
+    for j in range(features.shape[0]):
+        if _weights(memory.parts.vectors, features[j], mean_over, values):
             for p in range(phi.shape[0]):
                 out[j] += values[p] * phi[p, j, label]
-    return fs[:m], out
+    return features, out
+
+
+@internal()
+def _weights(store: Any, feature: int, mean_over: int, values: Any) -> bool:
+    """A feature's weights by column, or their means; False if it has none."""
+    found = gather(store, feature, values.shape[0], 0, values)
+    if found and mean_over > 0:
+        sums = np.empty(values.shape[0])
+        gather(store, feature, values.shape[0], 1, sums)
+        values -= sums / mean_over
+    return found

@@ -7,7 +7,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["BINS", "Ledger", "Told", "lead_bin", "new_ledger", "new_notes", "new_told", "note_lead", "note_rounds"]
+from hinged.geometry.euclidean import moved_sq_norm
+
+__all__ = [
+    "BINS",
+    "Book",
+    "Ledger",
+    "Told",
+    "lead_bin",
+    "new_ledger",
+    "new_notes",
+    "new_told",
+    "note_lead",
+    "note_middle",
+    "note_move",
+    "note_round",
+    "note_rounds",
+]
 
 ROUNDS, LEARNT, MISTAKES, UPDATES, NOVEL, LABELS = range(6)
 GAIN, SQ_NORM, PENALTY, THRESHOLD, RANKED = range(5)
@@ -27,7 +43,7 @@ class Ledger(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What learning tells of each round, written by the loops before the round's update."""
+    """The outcome of each round, written by the loops before the round's update."""
 
     flags: np.ndarray  # int8 (rounds,): 1 a mistake, 0 right, -1 a new label
     ranks: np.ndarray  # int32 (rounds,): rank, from 1, of the best right label
@@ -38,18 +54,26 @@ class Told(NamedTuple):
         return Told(self.flags[some], self.ranks[some], self.losses[some])
 
 
+class Book(NamedTuple):
+    """Everything a call writes besides the weights."""
+
+    ledger: Ledger
+    notes: np.ndarray  # as `new_notes` has them
+    told: Told
+
+
 def new_told(n: int) -> Told:
-    """Room for what is told of `n` rounds."""
+    """Room for the outcomes of `n` rounds."""
     return Told(np.zeros(n, np.int8), np.zeros(n, np.int32), np.zeros(n))
 
 
 def new_ledger() -> Ledger:
-    """A ledger of nothing yet."""
+    """An empty ledger."""
     return Ledger(np.zeros(6, np.int64), np.zeros(5), np.zeros((2, BINS)))
 
 
 def new_notes() -> np.ndarray:
-    """What a learner may have to tell its user, float64 (4,).
+    """What a learner may have to report to its user, float64 (4,).
 
     Rows on which the margin is UNREACHED whatever the weights (simplices only), most ITERATIONS and largest relative
     GAP of a joint step by interior points, COST of all predictions where mistakes have costs.
@@ -80,10 +104,33 @@ def note_lead(leads: Any, lead: float, hit: bool) -> None:
 
 
 @njit(cache=True)
+def note_middle(sums: Any, middle: float) -> None:
+    """Follow the middle between the lowest right label and the highest wrong one, over the last 200 rounds or so."""
+    sums[RANKED] += 1.0
+    sums[THRESHOLD] += (middle - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
+
+
+@njit(cache=True)
+def note_move(ledger: Any, gain: float, penalty: float, inner: float, sq_move: float) -> None:
+    """Count a move in the certificate: Σλm, what the dual subtracts, ⟨ω, move⟩ and the move's squared length."""
+    ledger.counts[UPDATES] += 1
+    ledger.sums[GAIN] += gain
+    ledger.sums[PENALTY] += penalty
+    ledger.sums[SQ_NORM] = moved_sq_norm(ledger.sums[SQ_NORM], inner, sq_move)
+
+
+@njit(cache=True)
+def note_round(counts: Any, flag: int, learnt: bool) -> None:
+    """Count a round and its outcome; `learnt` unless its weight is 0."""
+    counts[MISTAKES] += flag == 1
+    counts[NOVEL] += flag == -1
+    counts[ROUNDS] += 1
+    counts[LEARNT] += learnt
+
+
+@njit(cache=True)
 def note_rounds(ledger: Any, middles: Any, leads: Any, hits: Any) -> None:
     """Count predictions in their bins, and follow the middle between right and wrong."""
-    sums = ledger.sums
     for i in range(middles.shape[0]):
-        sums[RANKED] += 1.0
-        sums[THRESHOLD] += (middles[i] - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
+        note_middle(ledger.sums, middles[i])
         note_lead(ledger.leads, leads[i], hits[i])

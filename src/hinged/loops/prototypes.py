@@ -1,41 +1,28 @@
 """The commonest rounds at full speed: one known right label, a vector per label, at most 64 labels, no average.
 
 `learn` hands such rounds to `fast_forward` and takes back the first that is not of this kind (a new label, a label set,
-a store that must grow). What happens in a round is the same; here it stands in one piece, because every call with
-arrays as arguments costs reference counts, and every index that may be negative costs SIMD. Measured on 50,000 rows of
-64 non-zeros and 50 labels: about a quarter of the general loop's time, half of it spent on fetching weights.
+a store that must grow). The six functions of a round are the same or give the same bits; weights are found once for
+scoring and moving, and kept in vector registers. Measured on 50,000 rows of 64 non-zeros and 50 labels: about a quarter
+of the general loop's time, half of it spent on fetching weights.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from hinged.geometry.euclidean import moved_sq_norm
-from hinged.loops.ledger import (
-    GAIN,
-    LABELS,
-    LEARNT,
-    MISTAKES,
-    PENALTY,
-    RANKED,
-    ROUNDS,
-    SQ_NORM,
-    THRESHOLD,
-    UPDATES,
-    note_lead,
-)
-from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT
-from hinged.loops.rows import make_unit, sum_of_squares
+from hinged.loops.compiling import inlined, internal
+from hinged.loops.ledger import LABELS, LEARNT, Book, Ledger, Told, note_lead, note_middle, note_move, note_round
+from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, Store, claim, has_room
+from hinged.loops.round import NEXT, UNTIL
+from hinged.loops.rows import Rows, Scaling, count_features, read_row
+from hinged.loops.steps import Ranking, by_joint_step, by_share
 from hinged.loops.weight_rows import move_pair, move_rows
 from hinged.native import borrowed, fetch, rival_of, segment, sum_rows
-from hinged.rules.combine import shares
 from hinged.rules.length import alone, softening
-from hinged.rules.optimal import by_sorting
 from hinged.rules.words import JOINT, ONE
+from hinged.tasks.labels import rank_of_best, runner_up
 
 __all__ = ["fast_forward"]
 
@@ -44,236 +31,299 @@ AHEAD = 3072  # bytes of the rows to come that are asked for early: short rows e
 PLACE, WITHIN = np.uint64(PAGE_BITS), np.uint64(PAGE - 1)
 
 
-@njit(cache=True, inline="always")
-def _find(slots: Any, address: Any, shift: int, in_order: bool, columns: Any, past: int, n: int, at: Any) -> None:
-    """Where the weights of features columns[j] + past lie; with one segment, a slot is its block.
+class Lane(NamedTuple):
+    """The weights of at most 64 labels, and how they lie in memory. With one segment, a slot is its block."""
 
-    Block 0 is nobody's and stays 0. Features in order have blocks 1, 2, 3 ..., one after the other in memory.
+    store: Store
+    k: int  # labels
+    padded: int  # columns that are read of each feature: 8, 16, 32 or 64
+    uniform: bool  # all pages are equally wide, and wide enough
+    shift: int  # then a feature's weights take 2^shift bytes
+    in_order: bool  # features have blocks 1, 2, 3 ..., one after the other in memory
+
+
+class Work(NamedTuple):
+    """Scratch arrays."""
+
+    f: np.ndarray  # uint32: the row's features ...
+    v: np.ndarray  # ... and values
+    places: np.ndarray  # int64 (2, longest row): addresses of the weights of this row and of the next, in turn
+    s: np.ndarray  # scores, of the weights' type, as are
+    g: np.ndarray  # net coefficients
+    labels: np.ndarray  # float64 (6, labels): SCORES ...
+    is_right: np.ndarray  # bool (labels,); all False between rounds
+    y: np.ndarray  # int64 (1,): the right label
+
+
+SCORES, STEPS, GAPS, MARGINS, NORMS, SPARE = range(6)
+
+
+class Pair(NamedTuple):
+    """The right label and its highest rival, with their scores."""
+
+    y: int
+    rival: int
+    right: float
+    best: float
+
+
+@inlined()
+def _usual(targets: Any, setting: Any, i: int, k: int) -> tuple[int, float]:
+    """The right label of row `i` and its cap on steps; -1 where the row is not of the common kind."""
+    begin, C = targets.indptr[i], setting.C
+    if targets.indptr[i + 1] - begin != 1 or not 0 <= targets.labels[begin] < k:
+        return -1, C
+    if targets.weights.shape[0] > 0:
+        if targets.weights[i] <= 0.0:
+            return -1, C
+        if setting.uses_weight:
+            C *= targets.weights[i]
+    return targets.labels[begin], C
+
+
+@inlined()
+def _can_grow(lane: Any, n: int) -> bool:
+    """Return True if `n` new features can get weights, in pages that are wide enough."""
+    if lane.in_order:
+        return True
+    stride, first = lane.store.stride, lane.store.used[1]
+    if not has_room(lane.store, n, n):
+        return False
+    return stride[(first + 1) >> PAGE_BITS] >= lane.k and stride[(first + n) >> PAGE_BITS] >= lane.k
+
+
+@inlined()
+def _fetch_values(rows: Any, i: int) -> None:
+    """Ask for the values and columns of rows to come."""
+    begin, n, data, indices = rows.indptr[i], rows.indptr[i + 1] - rows.indptr[i], rows.data, rows.indices
+    fetch(data.ctypes.data + begin * data.itemsize + AHEAD, n * data.itemsize)
+    fetch(indices.ctypes.data + begin * indices.itemsize + AHEAD, n * indices.itemsize)
+
+
+@inlined()
+def _address(lane: Any, slot: Any) -> Any:
+    """Where the weights of a slot begin."""
+    store, page, place = lane.store, slot >> PLACE, np.int64(slot & WITHIN)
+    if lane.uniform:
+        return store.address[page] + (place << lane.shift)
+    return store.address[page] + place * store.stride[page] * store.like.itemsize
+
+
+@inlined()
+def _find(lane: Any, columns: Any, past: int, n: int, at: Any) -> bool:
+    """Where the weights of features columns[j] + past lie; False if a page is too narrow for all labels.
+
+    Features without weights are in slot 0, which is reserved and always zero.
     """
-    if in_order:
+    slots, wide_enough = lane.store.slots, True
+    if lane.in_order:
         for j in range(n):
-            at[j] = address[0] + ((np.int64(columns[j]) + past + 1) << shift)
+            at[j] = lane.store.address[0] + ((np.int64(columns[j]) + past + 1) << lane.shift)
     else:
         for j in range(n):
             slot = np.uint64(slots[np.uint32(columns[j] + past)])
-            at[j] = address[slot >> PLACE] + (np.int64(slot & WITHIN) << shift)
+            wide_enough = wide_enough and (lane.uniform or lane.store.stride[slot >> PLACE] >= lane.k)
+            at[j] = _address(lane, slot)
+    return wide_enough
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def fast_forward(
-    rows: Any,
-    targets: Any,
-    setting: Any,
-    scaling: Any,
-    store: Any,
-    ledger: Any,
-    longest: int,
-    told: Any,
-    i: int,
-    until: int,
-) -> int:
-    """Learn rows from `i` to `until` while they are of the common kind; return the first that is not."""
-    # s scores · g net coefficients · q ‖x‖² · at: where each feature's weights lie · padded: columns read of each row
-    # ahead: `at` of the next row, where `found`
-    indptr, indices, data = rows.indptr, rows.indices, rows.data
-    y_indptr, labels, sample_weights = targets.indptr, targets.labels, targets.weights
-    slots, address = borrowed(store.slots), borrowed(store.address)
-    used, strides, like = store.used, store.stride, store.like
-    owners, table, n_slots, n_blocks = store.owners, store.table, store.table.shape[0], address.shape[0] << PAGE_BITS
-    idf, unit, bias, keeps_df, df, logs = (
-        scaling.idf,
-        scaling.unit,
-        scaling.bias,
-        scaling.counts,
-        scaling.df,
-        scaling.logs,
+@inlined()
+def _find_next(lane: Any, rows: Any, i: int, at: Any) -> None:
+    """The same for row `i` before it is read, with the constant feature last."""
+    begin, m = rows.indptr[i], rows.indptr[i + 1] - rows.indptr[i]
+    columns = segment(rows.indices.ctypes.data + begin * rows.indices.itemsize, m, rows.indices)
+    _find(lane, columns, 1, m, at)
+    at[m] = _address(lane, np.uint64(lane.store.slots[0]))
+
+
+@inlined()
+def _count(pair: Any, k: int, ledger: Any, work: Any) -> int:
+    """Count the prediction's lead; return the right label's rank."""
+    gap, rank = pair.right - pair.best, 1
+    if gap > 0.0:
+        note_lead(ledger.leads, gap, True)
+    else:
+        first, lead = runner_up(work.s[:k])
+        note_lead(ledger.leads, lead, first == pair.y)
+        rank = rank_of_best(work.s[:k], work.y, work.is_right)
+    note_middle(ledger.sums, 0.5 * (pair.right + pair.best))
+    return rank
+
+
+@inlined()
+def _step(setting: Any, C: float, q: float, pair: Any, k: int, work: Any) -> tuple[float, float]:
+    """Return Σλ and what the dual subtracts; net coefficients go to labels[STEPS] unless the rule moves one pair."""
+    rule, margin = setting.words, setting.margin
+    if rule.combine == ONE:
+        total = alone(rule.length, pair.right - pair.best, 2.0 * q, margin, C)
+        return total, softening(rule.length, total, C)
+    scores, steps, gaps = work.labels[SCORES, :k], work.labels[STEPS, :k], work.labels[GAPS, :k]
+    if rule.combine == JOINT:
+        for r in range(k):
+            scores[r], steps[r] = work.s[r], 0.0
+        ranking = Ranking(scores, work.y, work.is_right[:k], 0, pair.rival)
+        return by_joint_step(setting, C, ranking, q, work.labels[SPARE, :k], steps), 0.0
+    margins, norms = work.labels[MARGINS, :k], work.labels[NORMS, :k]
+    for r in range(k):
+        gaps[r], margins[r], norms[r] = pair.right - np.float64(work.s[r]), margin, 2.0 * q
+    return by_share(rule, pair.y, gaps, margins, norms, C, steps)
+
+
+@inlined()
+def _measure(rule: Any, total: float, q: float, pair: Any, k: int, work: Any) -> tuple[float, float]:
+    """Inner product of the weights and the move, and the move's squared length; net coefficients go to `work.g`."""
+    inner, sq_move, g = 0.0, 0.0, work.g
+    if rule.combine == ONE:
+        inner = total * pair.right - total * pair.best
+        sq_move = q * np.float64(g.dtype.type(total)) ** 2
+        return inner, sq_move + sq_move
+    steps = work.labels[STEPS]
+    for r in range(k):
+        inner += steps[r] * np.float64(work.s[r])
+        g[r] = steps[r]
+        sq_move += q * np.float64(g[r]) ** 2
+    return inner, sq_move
+
+
+@inlined()
+def _claim_new(lane: Any, f: Any, n: int, at: Any) -> None:
+    """Give weights to the features of a row that have none."""
+    store, nowhere, unknown = lane.store, lane.store.address[0], 0
+    for j in range(n):
+        unknown += at[j] == nowhere
+    if unknown > 0:
+        for j in range(n):
+            if store.slots[f[j]] == 0:
+                at[j] = _address(lane, np.uint64(claim(store, f[j], 0)))
+
+
+@inlined()
+def _lend_rows(rows: Any) -> Any:
+    return Rows(borrowed(rows.indptr), borrowed(rows.indices), borrowed(rows.data))
+
+
+@inlined()
+def _lend_scaling(scaling: Any) -> Any:
+    df, logs = borrowed(scaling.df), borrowed(scaling.logs)
+    return Scaling(scaling.idf, scaling.unit, scaling.bias, scaling.counts, df, logs)
+
+
+@inlined()
+def _lend_book(book: Any) -> Any:
+    ledger, told = book.ledger, book.told
+    return Book(
+        Ledger(borrowed(ledger.counts), borrowed(ledger.sums), borrowed(ledger.leads)),
+        book.notes,
+        Told(borrowed(told.flags), borrowed(told.ranks), borrowed(told.losses)),
     )
-    rule, margin, weighs = setting.words, setting.margin, sample_weights.shape[0] > 0
-    counts, sums, leads = ledger.counts, ledger.sums, borrowed(ledger.leads)
-    flags, ranks, losses = told.flags, told.ranks, told.losses
-    k, rounds, learnt = counts[LABELS], counts[ROUNDS], counts[LEARNT]
-    mistakes, updates = 0, 0
-    padded = 8
+
+
+@inlined()
+def _lend_work(work: Any) -> Any:
+    return Work(
+        borrowed(work.f),
+        borrowed(work.v),
+        borrowed(work.places),
+        borrowed(work.s),
+        borrowed(work.g),
+        borrowed(work.labels),
+        borrowed(work.is_right),
+        borrowed(work.y),
+    )
+
+
+@inlined()
+def _lane(store: Any, k: int) -> Any:
+    """The weights as this loop reads them; arrays lose their reference counts, so their owner must stay."""
+    used, padded, shift = store.used, 8, 0
     while padded < k:
         padded *= 2
-    f, v = np.empty(longest + 1, np.uint32), np.empty(longest + 1, data.dtype)
-    places, turn, found = np.empty((2, longest + 1), np.int64), 0, False
-    s, g = np.zeros(SEGMENT, like.dtype), np.zeros(SEGMENT, like.dtype)
-    steps, scores, work, is_right = np.zeros(SEGMENT), np.zeros(SEGMENT), np.zeros(SEGMENT), np.zeros(SEGMENT, np.bool_)
-    gaps, margins = np.zeros(SEGMENT), np.full(SEGMENT, margin)
-    uniform, shift = used[2] == used[3] and used[2] >= k, 0
-    while 1 << shift < used[2] * like.itemsize:
+    while 1 << shift < used[2] * store.like.itemsize:
         shift += 1
-    in_order = uniform and used[4] > 0
-    ranked, threshold = sums[RANKED], sums[THRESHOLD]
-    n_rows = min(indptr.shape[0] - 1, until)
-    x_at, f_at = data.ctypes.data, indices.ctypes.data
-    while i < n_rows:
-        # ---- is it of this kind?
-        if y_indptr[i + 1] - y_indptr[i] != 1:
-            break
-        y = labels[y_indptr[i]]
-        if y < 0 or y >= k:
-            break
-        C = setting.C
-        if weighs:
-            if sample_weights[i] <= 0.0:
-                break
-            if setting.uses_weight:
-                C *= sample_weights[i]
-        begin, end = indptr[i], indptr[i + 1]
-        room = end - begin + 1
-        if not in_order:
-            if used[0] + room >= n_slots or used[1] + room >= n_blocks:
-                break
-            if strides[(used[1] + 1) >> PAGE_BITS] < k or strides[(used[1] + room) >> PAGE_BITS] < k:
-                break
+    uniform = used[2] == used[3] and used[2] >= k
+    lent = Store(
+        borrowed(store.slots),
+        borrowed(store.owners),
+        borrowed(store.table),
+        borrowed(store.address),
+        borrowed(store.stride),
+        borrowed(store.used),
+        borrowed(store.like),
+        1,
+    )
+    return Lane(lent, k, padded, uniform, shift, uniform and used[4] > 0)
 
+
+@internal()
+def fast_forward(
+    rows: Any, targets: Any, setting: Any, scaling: Any, store: Any, book: Any, longest: int, cursor: Any
+) -> None:
+    """Learn rows from `cursor[NEXT]` to `cursor[UNTIL]` while they are of the common kind; move `cursor[NEXT]` on."""
+    dtype = store.like.dtype
+    work = Work(
+        np.empty(longest + 1, np.uint32),
+        np.empty(longest + 1, rows.data.dtype),
+        np.empty((2, longest + 1), np.int64),
+        np.zeros(SEGMENT, dtype),
+        np.zeros(SEGMENT, dtype),
+        np.zeros((6, SEGMENT)),
+        np.zeros(SEGMENT, np.bool_),
+        np.zeros(1, np.int64),
+    )
+    _rounds(rows, targets, setting, scaling, store, book, work, cursor)
+
+
+@internal(error_model="numpy")
+def _rounds(rows: Any, targets: Any, setting: Any, scaling: Any, store: Any, book: Any, work: Any, cursor: Any) -> None:
+    """The loop, on arrays that their owners keep: without reference counts, small functions cost nothing."""
+    rows, scaling, work, book = _lend_rows(rows), _lend_scaling(scaling), _lend_work(work), _lend_book(book)
+    lane, counts = _lane(store, book.ledger.counts[LABELS]), book.ledger.counts
+    f, v, s = work.f, work.v, work.s
+    i, until, turn, found = cursor[NEXT], min(rows.indptr.shape[0] - 1, cursor[UNTIL]), 0, False
+    while i < until:
+        y, C = _usual(targets, setting, i, lane.k)
+        length = rows.indptr[i + 1] - rows.indptr[i]
+        if y < 0 or not _can_grow(lane, length + 1):
+            break
         # ---- read
-        n = end - begin
-        x = segment(x_at + begin * data.itemsize, n, data)
-        columns = segment(f_at + begin * indices.itemsize, n, indices)
-        fetch(x_at + begin * data.itemsize + AHEAD, n * data.itemsize)
-        fetch(f_at + begin * indices.itemsize + AHEAD, n * indices.itemsize)
-        zeros = 0
-        for j in range(n):
-            zeros += x[j] == 0
-            v[j] = x[j]
-            f[j] = np.uint32(columns[j] + 1)
-        if zeros > 0:
-            n = 0
-            for j in range(end - begin):
-                if x[j] != 0:
-                    f[n], v[n] = np.uint32(columns[j] + 1), x[j]
-                    n += 1
-        if idf and learnt > 0:
-            log_rounds = math.log(learnt + 1.0)
-            if learnt < logs.shape[0]:
-                for j in range(n):
-                    v[j] = v.dtype.type(v[j] * max(0.1, log_rounds - logs[np.uint32(df[f[j]])]))
-            else:
-                for j in range(n):
-                    count = df[f[j]]
-                    log_count = logs[count] if count < logs.shape[0] else math.log(count + 0.5)
-                    v[j] = v.dtype.type(v[j] * max(0.1, log_rounds - log_count))
-        q = make_unit(v, n) if unit else sum_of_squares(v, n)
-        if bias != 0.0:
-            f[n] = 0
-            v[n] = bias
-            n += 1
-            q += bias * bias
-
-        # ---- find
-        found, narrow = found and zeros == 0, False
+        _fetch_values(rows, i)
+        n, q = read_row(rows, i, scaling, counts[LEARNT], f, v)
+        found = found and n == length + (scaling.bias != 0.0)  # the row before looked for zeros too
         turn ^= found
-        at = segment(places.ctypes.data + turn * (longest + 1) * places.itemsize, n, places)
-        if not found:
-            _find(slots, address, shift, in_order, f, 0, n, at)
-        found = False
-        if not uniform:
-            for j in range(n):
-                slot = np.uint64(slots[f[j]])
-                stride = strides[slot >> PLACE]
-                narrow = narrow or stride < k
-                at[j] = address[slot >> PLACE] + np.int64(slot & WITHIN) * stride * like.itemsize
-        if narrow:
+        at, ahead = work.places[turn], work.places[1 - turn]
+        if not found and not _find(lane, f, 0, n, at):
             break
-
         # ---- score
-        sum_rows(at, v, n, padded, s)
-
+        sum_rows(at, v, n, lane.padded, s)
         # ---- count
-        right = s[y]
-        best, rival = rival_of(s, padded, k, y)
-        rival = min(k - 1, rival)  # where all overflowed there is none
-        gap = np.float64(right) - np.float64(best)
-        flags[i], ranks[i], losses[i] = 0, 1, max(0.0, margin - gap)
-        if gap > 0.0:
-            note_lead(leads, gap, True)
-        else:
-            mistakes += 1
-            rank, second = 1, right
-            for r in range(k):
-                rank += s[r] >= right and r != y
-                if r != rival:
-                    second = max(second, s[r])
-            flags[i], ranks[i] = 1, rank
-            note_lead(leads, np.float64(best) - np.float64(second), gap == 0.0 and y < rival)
-        ranked += 1.0
-        threshold += (0.5 * (np.float64(right) + np.float64(best)) - threshold) / min(ranked, 200.0)
-
-        # ---- step and move
-        total, inner, sq_move = 0.0, 0.0, 0.0
-        if gap < margin and rule.combine == ONE:
-            total = alone(rule.length, gap, 2.0 * q, margin, C)
+        work.y[0], work.is_right[y] = y, True
+        best, rival = rival_of(s, lane.padded, lane.k, y)
+        rival = min(lane.k - 1, rival)  # where all overflowed there is none
+        pair = Pair(y, rival, np.float64(s[y]), np.float64(best))
+        rank = _count(pair, lane.k, book.ledger, work)
+        gap = pair.right - pair.best
+        flag = 0 if gap > 0.0 else 1
+        book.told.flags[i], book.told.ranks[i], book.told.losses[i] = flag, rank, max(0.0, setting.margin - gap)
+        # ---- step
+        found = False
+        if gap < setting.margin:
+            total, penalty = _step(setting, C, q, pair, lane.k, work)
             if total > 0.0:
-                inner = total * np.float64(right) - total * np.float64(best)
-                step = like.dtype.type(total)
-                sq_move = q * np.float64(step) ** 2
-                sq_move += sq_move
-                sums[PENALTY] += softening(rule.length, total, C)
-        elif gap < margin:
-            if rule.combine == JOINT:
-                for r in range(k):
-                    scores[r], steps[r] = s[r], 0.0
-                is_right[y] = True
-                if q > 0.0:
-                    total = by_sorting(scores[:k], is_right[:k], q, margin, C, work[:k], steps[:k])
+                # ---- move
+                inner, sq_move = _measure(setting.words, total, q, pair, lane.k, work)
+                note_move(book.ledger, total * setting.margin, penalty, inner, sq_move)
+                _claim_new(lane, f, n, at)
+                if lane.uniform and i + 1 < until:  # find the next row's weights already, for the move to ask for
+                    _find_next(lane, rows, i + 1, ahead)
+                    found = True
+                if setting.words.combine == ONE:
+                    move_pair(at, v, n, lane.padded, y, rival, s.dtype.type(total), ahead, s)
                 else:
-                    total = alone(rule.length, gap, 0.0, margin, C)
-                    steps[y], steps[rival] = total, -total
-                is_right[y] = False
-            else:
-                for r in range(k):
-                    gaps[r] = np.float64(right) - np.float64(s[r])
-                    steps[r] = alone(rule.length, gaps[r], 2.0 * q, margin, C)
-                gaps[y] = math.inf
-                total = shares(rule, gaps[:k], margins[:k], steps[:k])
-                for r in range(k):
-                    sums[PENALTY] += softening(rule.length, steps[r], C)
-                    steps[r] = -steps[r]
-                steps[y] = total
-            for r in range(k):
-                inner += steps[r] * np.float64(s[r])
-                g[r] = steps[r]
-                sq_move += q * np.float64(g[r]) ** 2
-        if total > 0.0:
-            updates += 1
-            sums[GAIN] += total * margin
-            sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, sq_move)
-            unknown = 0
-            for j in range(n):
-                unknown += at[j] == address[0]
-            if unknown > 0:
-                for j in range(n):
-                    if slots[f[j]] == 0:
-                        used[0] += 1
-                        used[1] += 1
-                        slot = np.uint64(used[0])
-                        owners[slot], table[slot, 0], slots[f[j]] = f[j], slot, slot
-                        row_size = strides[slot >> PLACE] * like.itemsize
-                        at[j] = address[slot >> PLACE] + np.int64(slot & WITHIN) * row_size
-            ahead = segment(places.ctypes.data + (1 - turn) * (longest + 1) * places.itemsize, longest + 1, places)
-            if i + 1 < n_rows:  # find the next row's weights already, for the move to ask for
-                found, m = True, indptr[i + 2] - end
-                columns = segment(f_at + end * indices.itemsize, m, indices)
-                _find(slots, address, shift, in_order, columns, 1, m, ahead)
-                slot = np.uint64(slots[0])
-                ahead[m] = address[slot >> PLACE] + (np.int64(slot & WITHIN) << shift)
-            if rule.combine == ONE:
-                move_pair(at, v, n, padded, y, rival, step, ahead, like)
-            else:
-                move_rows(at, v, n, padded, g, ahead)
-
+                    move_rows(at, v, n, lane.padded, work.g, ahead)
         # ---- note
-        if keeps_df:
-            for j in range(n):
-                df[f[j]] += 1
-        rounds += 1
-        learnt += 1
+        work.is_right[y] = False
+        note_round(counts, flag, True)
+        if scaling.counts:
+            count_features(scaling, f, n)
         i += 1
-    counts[ROUNDS], counts[LEARNT] = rounds, learnt
-    sums[RANKED], sums[THRESHOLD] = ranked, threshold
-    counts[MISTAKES] += mistakes
-    counts[UPDATES] += updates
-    return i
+    cursor[NEXT] = i

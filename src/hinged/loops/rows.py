@@ -111,26 +111,26 @@ def make_unit(v: Any, n: int) -> float:
     return sum_of_squares(v, n)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def read_row(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> tuple[int, float]:
     """Copy row `i` into (f, v), scaled, the bias last; return its length and its squared norm.
 
     Column c becomes feature c + 1; feature 0 is the bias. Each value is multiplied by
     max(0.1, log((T + 1) / (df + 1/2))), T the rounds so far (by 1 when T = 0); then the row is divided by its norm.
     """
-    n = 0
-    log_rounds = math.log(rounds + 1.0)
-    for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        value = rows.data[j]
-        if value != 0:
-            feature = rows.indices[j] + 1
-            if scaling.idf and rounds > 0:
-                count = scaling.df[feature] if feature < scaling.df.shape[0] else 0
-                log_count = scaling.logs[count] if count < scaling.logs.shape[0] else math.log(count + 0.5)
-                value = v.dtype.type(value * max(0.1, log_rounds - log_count))
-            f[n] = feature
-            v[n] = value
-            n += 1
+    x, columns = rows.data[rows.indptr[i] : rows.indptr[i + 1]], rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
+    n, zeros = x.shape[0], 0
+    for j in range(n):
+        zeros += x[j] == 0
+        f[j], v[j] = columns[j] + 1, x[j]
+    if zeros > 0:
+        n = 0
+        for j in range(x.shape[0]):
+            if x[j] != 0:
+                f[n], v[n] = columns[j] + 1, x[j]
+                n += 1
+    if scaling.idf and rounds > 0:
+        _scale(scaling.df, scaling.logs, math.log(rounds + 1.0), f, v, n)
     q = make_unit(v, n) if scaling.unit else sum_of_squares(v, n)
     if scaling.bias != 0.0:
         f[n] = 0
@@ -138,6 +138,15 @@ def read_row(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> tu
         n += 1
         q += scaling.bias * scaling.bias
     return n, q
+
+
+@njit(cache=True)
+def _scale(df: Any, logs: Any, log_rounds: float, f: Any, v: Any, n: int) -> None:
+    """Multiply each value by how rare its feature has been."""
+    for j in range(n):
+        count = df[f[j]] if f[j] < df.shape[0] else 0
+        log_count = logs[count] if count < logs.shape[0] else math.log(count + 0.5)
+        v[j] = v.dtype.type(v[j] * max(0.1, log_rounds - log_count))
 
 
 def longest_row(rows: Rows) -> int:

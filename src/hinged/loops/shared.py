@@ -8,11 +8,11 @@ import numpy as np
 from numba import njit
 
 from hinged.loops.columns import ROUNDING
+from hinged.loops.compiling import internal
 from hinged.loops.pages import Store, gather, put
 from hinged.sharing.features import DISTANCE, EXPLICIT, FIRST, FREQUENCY, TFIDF, frequency, tfidf
 
 __all__ = [
-    "AT_ONCE",
     "Parts",
     "add_shared_inner",
     "add_shared_scores",
@@ -21,10 +21,12 @@ __all__ = [
     "measure_from",
     "move_shared",
     "note_statistics",
+    "shared_room",
+    "shared_sq_distance",
     "support",
 ]
 
-#: Features of a row between two looks at whether to stop.
+#: Features of a row between two checks for a request to stop.
 AT_ONCE = 128
 
 
@@ -46,9 +48,24 @@ class Parts(NamedTuple):
     explicit: np.ndarray  # float64 (parts, features, labels): that φ
 
 
+@internal()
+def shared_room(parts: Any, longest: int, to_come: int) -> tuple[int, int]:
+    """How many shared vectors there are, and most features of φ where rows bring up to `to_come` new ones."""
+    if parts is None:
+        return 0, 0
+    room = longest + 1
+    if parts.explicit.shape[2] > 0:
+        room = parts.ids.shape[0]
+    elif parts.keeps[2]:
+        room += min(parts.sums.slots.shape[0], parts.sums.used[0] + to_come)
+    return parts.kinds.shape[0], room
+
+
 @njit(cache=True)
 def support(parts: Any, f: Any, v: Any, n: int, fs: Any, vs: Any) -> int:
     """Features on which some label's φ may differ from 0, with the row's values there; return how many."""
+    if parts is None:
+        return 0
     if parts.explicit.shape[2] > 0:
         for j in range(parts.ids.shape[0]):
             fs[j], vs[j] = parts.ids[j], 0.0
@@ -72,9 +89,11 @@ def support(parts: Any, f: Any, v: Any, n: int, fs: Any, vs: Any) -> int:
     return m
 
 
-@njit(cache=True)
+@internal()
 def learnt_among(parts: Any, fs: Any, vs: Any, m: int) -> int:
-    """Keep those features that a shared vector has learnt something of; return how many. No other adds to a score."""
+    """Keep the features that a shared vector has weights for; return how many. No other adds to a score."""
+    if parts is None:
+        return 0
     values, kept = np.empty(parts.kinds.shape[0]), 0
     if parts.explicit.shape[2] > 0:  # their φ lies in the order of all
         return m
@@ -86,46 +105,55 @@ def learnt_among(parts: Any, fs: Any, vs: Any, m: int) -> int:
 
 
 @njit(cache=True)
-def fill_features(
-    parts: Any, fs: Any, vs: Any, begin: int, end: int, rounds: int, df: Any, phi: Any, work: Any
-) -> None:
-    """φ of every label on some features into `phi` (parts, features, labels), from earlier rounds alone."""
+def fill_features(parts: Any, fs: Any, vs: Any, m: int, rounds: int, df: Any, phi: Any, stop: Any) -> None:
+    """φ of every label on the first `m` features into `phi` (parts, features, labels), from earlier rounds alone.
+
+    Once `stop[0]` is set, the answer is of no use.
+    """
+    if parts is None:
+        return
     n_labels = phi.shape[2]
-    for p in range(parts.kinds.shape[0]):
-        kind = parts.kinds[p]
-        for j in range(begin, end):
-            value = vs[j]
-            if kind == EXPLICIT:
+    work = np.empty(n_labels)
+    for j in range(m):
+        if j % AT_ONCE == AT_ONCE - 1 and stop[0] != 0:
+            return
+        seen = df[fs[j]] if fs[j] < df.shape[0] else 0
+        for p in range(parts.kinds.shape[0]):
+            if parts.kinds[p] == EXPLICIT:
                 for r in range(n_labels):
                     phi[p, j, r] = parts.explicit[p, j, r]
-            elif kind == FIRST:
-                gather(parts.firsts, fs[j], n_labels, 0, work)
-                for r in range(n_labels):
-                    phi[p, j, r] = value * work[r]
-            elif kind == FREQUENCY:
-                gather(parts.counts, fs[j], n_labels, 0, work)
-                for r in range(n_labels):
-                    phi[p, j, r] = frequency(
-                        value, int(work[r]), parts.label_rows[r], parts.thresholds[p], parts.factors[p]
-                    )
-            elif kind == TFIDF:
-                gather(parts.counts, fs[j], n_labels, 0, work)
-                for r in range(n_labels):
-                    seen = df[fs[j]] if fs[j] < df.shape[0] else 0
-                    phi[p, j, r] = tfidf(value, rounds, seen, int(work[r]))
             else:
-                gather(parts.sums, fs[j], n_labels, 0, work)
+                _fill_one(parts, p, fs[j], vs[j], rounds, seen, work, phi[p, j])
+            if parts.members.shape[1] > 0:
                 for r in range(n_labels):
-                    mean = work[r] / parts.label_rows[r] if parts.label_rows[r] > 0 else 0.0
-                    phi[p, j, r] = abs(value - mean)
-        if parts.members.shape[1] > 0:
-            for r in range(n_labels):
-                if not parts.members[p, r]:
-                    for j in range(begin, end):
+                    if not parts.members[p, r]:
                         phi[p, j, r] = 0.0
 
 
-@njit(cache=True)
+@internal()
+def _fill_one(parts: Any, p: int, feature: int, value: float, rounds: int, seen: int, work: Any, phi: Any) -> None:
+    """φ of every label by part `p` on one feature, which `seen` of the `rounds` had."""
+    n_labels, kind = phi.shape[0], parts.kinds[p]
+    if kind == FIRST:
+        gather(parts.firsts, feature, n_labels, 0, work)
+        for r in range(n_labels):
+            phi[r] = value * work[r]
+    elif kind == FREQUENCY:
+        gather(parts.counts, feature, n_labels, 0, work)
+        for r in range(n_labels):
+            phi[r] = frequency(value, int(work[r]), parts.label_rows[r], parts.thresholds[p], parts.factors[p])
+    elif kind == TFIDF:
+        gather(parts.counts, feature, n_labels, 0, work)
+        for r in range(n_labels):
+            phi[r] = tfidf(value, rounds, seen, int(work[r]))
+    else:
+        gather(parts.sums, feature, n_labels, 0, work)
+        for r in range(n_labels):
+            mean = work[r] / parts.label_rows[r] if parts.label_rows[r] > 0 else 0.0
+            phi[r] = abs(value - mean)
+
+
+@internal()
 def measure_from(phi: Any, m: int, pivot: int, origin: Any) -> None:
     """φ(x, r) - φ(x, pivot) in place of φ(x, r); `origin` (parts, features) gets what was taken off.
 
@@ -139,9 +167,11 @@ def measure_from(phi: Any, m: int, pivot: int, origin: Any) -> None:
                 phi[p, j, r] -= origin[p, j]
 
 
-@njit(cache=True)
+@internal()
 def add_shared_scores(parts: Any, fs: Any, m: int, phi: Any, origin: Any, mean_over: int, s: Any) -> float:
     """s_r += Σ ⟨w, φ(x, r)⟩ over the parts; return Σ ⟨w, origin⟩. `mean_over` rounds: the mean vectors (0: not)."""
+    if parts is None:
+        return 0.0
     values = np.empty(parts.kinds.shape[0])
     sums = np.empty(parts.kinds.shape[0])
     base = 0.0
@@ -159,25 +189,25 @@ def add_shared_scores(parts: Any, fs: Any, m: int, phi: Any, origin: Any, mean_o
     return base
 
 
-@njit(cache=True)
-def shared_sq_distance(phi: Any, m: int, r: int, s: int) -> float:
+@internal()
+def shared_sq_distance(phi: Any, r: int, s: int) -> float:
     """‖φ(x, r) - φ(x, s)‖² summed over the parts; exactly 0 where the two agree."""
     total = 0.0
     for p in range(phi.shape[0]):
-        for j in range(m):
+        for j in range(phi.shape[1]):
             d = phi[p, j, r] - phi[p, j, s]
             total += d * d
     return total
 
 
-@njit(cache=True)
-def add_shared_inner(phi: Any, m: int, gram: Any, stop: Any) -> None:
+@internal()
+def add_shared_inner(phi: Any, gram: Any, stop: Any) -> None:
     """Add ⟨φ(x, r), φ(x, s)⟩, summed over the parts, to every gram[r, s] with s ≤ r; give up once `stop[0]` is set.
 
     A feature at a time, so that memory is read in order; labels whose φ is that of the pivot cost nothing.
     """
     for p in range(phi.shape[0]):
-        for j in range(m):
+        for j in range(phi.shape[1]):
             if j % AT_ONCE == 0 and stop[0] != 0:
                 return
             for r in range(gram.shape[0]):
@@ -187,13 +217,15 @@ def add_shared_inner(phi: Any, m: int, gram: Any, stop: Any) -> None:
                         gram[r, s] += own * phi[p, j, s]
 
 
-@njit(cache=True)
+@internal()
 def move_shared(parts: Any, fs: Any, m: int, phi: Any, g: Any, several: bool, age: float) -> float:
     """w += Σ_r g_r φ(x, r); return the squared length of the move.
 
     With `several` right labels, what is left of a sum after it has cancelled is rounding (see `column_coefficients`).
     """
     total = 0.0
+    if parts is None:
+        return total
     for j in range(m):
         for p in range(phi.shape[0]):
             step, size = 0.0, 0.0
@@ -210,9 +242,11 @@ def move_shared(parts: Any, fs: Any, m: int, phi: Any, g: Any, several: bool, ag
     return total
 
 
-@njit(cache=True)
+@internal()
 def note_statistics(parts: Any, f: Any, v: Any, n: int, rounds: int, labels: Any) -> None:
     """Enter a row into the statistics of its labels."""
+    if parts is None:
+        return
     for a in range(labels.shape[0]):
         r = labels[a]
         for j in range(n):

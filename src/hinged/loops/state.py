@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
+from hinged.loops.base import ScaledModel, restored_ledger
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
 from hinged.loops.costs import NO_COSTS
 from hinged.loops.labels import COUNTS, FIRSTS, SUMS, VECTORS, WEIGHTS
-from hinged.loops.ledger import COST, GAIN, LABELS, LEARNT, PENALTY, SQ_NORM, new_ledger, new_notes
+from hinged.loops.ledger import COST, LABELS, LEARNT, new_notes
 from hinged.loops.memory import Paged, longer
-from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Scaling
+from hinged.loops.pages import Store
+from hinged.loops.round import Memory
+from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE
 from hinged.loops.shared import Parts
 from hinged.loops.steps import Setting
 from hinged.sharing.features import DISTANCE, FIRST, FREQUENCY, TFIDF
@@ -22,11 +24,14 @@ from hinged.sharing.plan import Plan
 
 __all__ = ["LabelMemory"]
 
-LONGEST_LOG_TABLE = 1 << 20
 LARGEST_DENSE = 20_000_000  # weights shown as a dense array; more are shown as a sparse one
+#: Features of one row for which φ was computed by functions of the user's, and that φ (parts, features, labels).
+Explicit = tuple[np.ndarray, np.ndarray]
+#: The stores at one moment, with the pages that they point to.
+Views = list[tuple[Store, tuple[np.ndarray, ...]]]
 
 
-class LabelMemory:
+class LabelMemory(ScaledModel):
     """Weights, statistics and counts of one learner on labels.
 
     Parameters
@@ -54,10 +59,10 @@ class LabelMemory:
         bias: float = 0.0,
         average: bool = False,
     ) -> None:
+        super().__init__(idf=idf, unit=unit, bias=bias, average=average)
         self.dtype = np.dtype(dtype)
         least = LEAST_NORM if self.dtype.itemsize == 8 else LEAST_NORM_SINGLE
         self.plan, self.setting, self.own = plan, setting._replace(least_norm=least), own
-        self.idf, self.unit, self.bias = idf, unit, bias
         depth = 2 if average else 1
         codes = {part.code for part in plan.parts}
         self.keeps = np.array([bool(codes & {FREQUENCY, TFIDF}), FIRST in codes, DISTANCE in codes])
@@ -71,25 +76,20 @@ class LabelMemory:
             Paged(np.float64),
             Paged(np.float64),
         ]
-        self.ledger, self.notes = new_ledger(), new_notes()
+        self.notes = new_notes()
         self.costs = NO_COSTS
         self.label_rows = np.zeros(1, np.int64)
         self.first_rounds = np.zeros(1, np.int64)
-        self.df = np.zeros(1, np.int32)
-        self.n_features = 0
         self.names: dict[Hashable, int] = {}  # features of the user's own label features
-        self.lock = threading.RLock()
         self.functions = plan.functions
         self._fitted_to = (-1, -1)  # features, with those there is room for, and labels
-        self._logs = np.zeros(0)
         self._columns: tuple[int, Columns] | None = None
-        self._scaling_now: Scaling | None = None
 
     def declare(self, n_labels: int) -> None:
         """Make labels known before any of their rows came."""
         with self.lock:
             self._fit_to(n_labels, 0)
-            self.ledger.counts[LABELS] = n_labels
+            self.counts[LABELS] = n_labels
 
     def widen(self, n_features: int) -> None:
         """Admit columns up to `n_features`."""
@@ -97,24 +97,13 @@ class LabelMemory:
             self.n_features = n_features
 
     @property
-    def dual(self) -> float:
-        """The dual certificate, Σ λ m - ½‖ω‖² (less Σ λ²/4C for pa2)."""
-        sums = self.ledger.sums
-        return float(sums[GAIN] - 0.5 * sums[SQ_NORM] - sums[PENALTY])
-
-    @property
-    def mean_depth(self) -> int:
-        """2 where an average is kept, else 1."""
-        return self.stores[WEIGHTS].store.depth
-
-    @property
     def mean_over(self) -> int:
         """Rounds the mean weights are taken over; 0 where no average is kept."""
-        return int(self.ledger.counts[LEARNT]) if self.mean_depth == 2 else 0
+        return int(self.counts[LEARNT]) if self.average else 0
 
     @property
     def n_learnt(self) -> int:
-        """Features that have weights of their own."""
+        """Number of features that have weights."""
         return len(self.stores[WEIGHTS].learnt())
 
     def coef(self) -> Any:
@@ -151,13 +140,13 @@ class LabelMemory:
 
     # ------------------------------------------------------------------ labels
     def with_plan(self, plan: Plan) -> Self:
-        """The same memory, whose vectors are read by other labels' names; this one stays as it is for its readers."""
+        """A model that shares this memory under another plan; this one stays as it is for its readers."""
         return self._twin(plan=plan)
 
     def with_labels(self, onto: np.ndarray, n_labels: int) -> Self:
-        """A model in which the weights and statistics of label r are added to those of label onto[r], -1 for nobody's.
+        """A model in which the weights and statistics of label r are added to those of label onto[r]; -1 drops them.
 
-        Computed aside, and what does not change is shared: a reader sees all of the old or all of the new.
+        What does not change is shared, and this model stays as it is: a reader sees all of the old or all of the new.
         """
         with self.lock:
             stores = list(self.stores)
@@ -194,18 +183,18 @@ class LabelMemory:
     @property
     def sizes(self) -> tuple[int, int, int]:
         """Labels, features and names of the user's own label features, as far as they are known."""
-        return int(self.ledger.counts[LABELS]), self.n_features, len(self.names)
+        return int(self.counts[LABELS]), self.n_features, len(self.names)
 
     def cut(self, n_labels: int, n_features: int, n_names: int) -> None:
         """Forget what came after those `sizes`; nothing may have been learnt of it."""
-        self.ledger.counts[LABELS], self.n_features = n_labels, n_features
+        self.counts[LABELS], self.n_features = n_labels, n_features
         while len(self.names) > n_names:
             self.names.popitem()
 
     # ------------------------------------------------------------------ keeping
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything learnt, as plain arrays, without the room for more."""
-        n_labels = int(self.ledger.counts[LABELS])
+        n_labels = int(self.counts[LABELS])
         arrays = {f"ledger.{name}": array for name, array in self.ledger._asdict().items()}
         arrays |= {
             "df": self.df[: self.n_features + 1],
@@ -221,18 +210,14 @@ class LabelMemory:
 
     def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int) -> None:
         """Become what `arrays` described, if it makes sense; the arrays are copied."""
-        for name, array in self.ledger._asdict().items():
-            kept = arrays[f"ledger.{name}"]
-            if kept.shape != array.shape or kept.dtype != array.dtype or not np.isfinite(kept).all():
-                raise ValueError(f"its {name} are damaged")
-        counts, rows = arrays["ledger.counts"], arrays["label_rows"]
-        if (counts < 0).any() or counts[LABELS] != n_labels or len(rows) < n_labels or (rows < 0).any():
+        ledger, rows = restored_ledger(arrays), arrays["label_rows"]
+        if ledger.counts[LABELS] != n_labels or len(rows) < n_labels or (rows < 0).any():
             raise ValueError("its counts do not fit its labels")
         if len(arrays["first_rounds"]) < n_labels or arrays["first_rounds"].dtype != np.int64:
             raise ValueError("its counts are damaged")
         if rows.dtype != np.int64 or arrays["df"].dtype != np.int32 or len(arrays["n_features"]) != 1:
             raise ValueError("its counts are damaged")
-        self.ledger = type(self.ledger)(**{name: arrays[f"ledger.{name}"].copy() for name in self.ledger._fields})
+        self.ledger = ledger
         self.df, self.label_rows = arrays["df"].copy(), rows.copy()
         self.first_rounds = arrays["first_rounds"].copy()
         self.n_features = int(arrays["n_features"][0])
@@ -245,10 +230,10 @@ class LabelMemory:
             prefix = f"store{which}."
             theirs = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
             self.stores[which] = Paged.from_arrays(theirs, paged.store.like.dtype, paged.store.depth, paged.least)
-        self._fit_to(int(self.ledger.counts[LABELS]), 0)
+        self._fit_to(int(self.counts[LABELS]), 0)
 
     def copy(self) -> Self:
-        """A model of its own that knows the same."""
+        """An independent copy."""
         twin = object.__new__(type(self))
         twin.__setstate__(self.__getstate__())
         return twin
@@ -256,7 +241,7 @@ class LabelMemory:
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
             settings = {name: getattr(self, name) for name in ("dtype", "plan", "setting", "own")}
-            options = {"idf": self.idf, "unit": self.unit, "bias": self.bias, "average": self.mean_depth == 2}
+            options = {"idf": self.idf, "unit": self.unit, "bias": self.bias, "average": self.average}
             return {"settings": settings, "options": options, "arrays": self.arrays(), "names": list(self.names)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -267,36 +252,24 @@ class LabelMemory:
     # ------------------------------------------------------------------ what the loops are given
     def _fit_to(self, n_labels: int, n_rows: int) -> None:
         """Make the tables large enough for these labels and the features admitted."""
+        self._tabulate(n_rows)
         features = max(self.n_features, len(self.names)) + 1
-        if self.idf:
-            need = min(int(self.ledger.counts[LEARNT]) + n_rows + 1, LONGEST_LOG_TABLE)
-            if need > len(self._logs):
-                self._logs = np.log(np.arange(max(need, 2 * len(self._logs))) + 0.5)
         room, labels = self._fitted_to
         if features <= room and n_labels == labels:
             return
         for which in self.in_use:
             self.stores[which].fit_to(features, self._width(which, n_labels))
-        if self.counts_features:
-            self.df = longer(self.df, features)
         self.label_rows = longer(self.label_rows, n_labels)
         self.first_rounds = longer(self.first_rounds, n_labels)
-        rooms = [self.stores[which].store.slots.shape[0] for which in self.in_use]
-        self._fitted_to = (min([*rooms, len(self.df)] if self.counts_features else rooms), n_labels)
+        self._fitted_to = (min(self.stores[which].store.slots.shape[0] for which in self.in_use), n_labels)
 
     def _width(self, which: int, n_labels: int) -> int:
         if which == WEIGHTS:
             return max(1, self.plan.n_columns(n_labels))
         return max(1, len(self.plan.parts)) if which == VECTORS else max(1, n_labels)
 
-    def _scaling(self) -> Scaling:
-        now = self._scaling_now
-        if now is None or now.df is not self.df or now.logs is not self._logs:
-            now = Scaling(self.idf, self.unit, self.bias, self.counts_features, self.df, self._logs)
-            self._scaling_now = now
-        return now
-
-    def _columns_of(self, labels: Sequence[Hashable]) -> Columns:
+    def columns_of(self, labels: Sequence[Hashable]) -> Columns:
+        """Which columns of the weights make up the score of each label."""
         cached, n = self._columns, len(labels)
         if cached is None or cached[0] != n:  # other readers may be here too: what is returned is what was made here
             indptr, indices = self.plan.columns(labels)
@@ -307,13 +280,15 @@ class LabelMemory:
             self._columns = cached
         return cached[1]
 
-    def _parts(
-        self, labels: Sequence[Hashable], explicit: tuple[np.ndarray, np.ndarray] | None, held: Any = None
-    ) -> Parts | None:
+    def _memory(self, labels: Sequence[Hashable], explicit: Explicit | None, held: Views | None = None) -> Memory:
+        """What the loops are given: these labels' columns, and the stores as they are now or as `held` has them."""
+        weights, *others = (view[0] for view in held or [paged.view for paged in self.stores])
+        return Memory(self.columns_of(labels), self._scaling(), weights, self._parts(labels, explicit, others))
+
+    def _parts(self, labels: Sequence[Hashable], explicit: Explicit | None, stores: Sequence[Store]) -> Parts | None:
         parts = self.plan.parts
         if not parts:
             return None
-        views = held or [paged.view for paged in self.stores]
         ids, phi = explicit or (np.zeros(0, np.int64), np.zeros((len(parts), 0, 0)))
         return Parts(
             np.array([part.code for part in parts], np.int64),
@@ -321,10 +296,7 @@ class LabelMemory:
             np.array([part.factors for part in parts], np.float64),
             self.plan.members(labels),
             self.keeps,
-            views[VECTORS][0],
-            views[COUNTS][0],
-            views[FIRSTS][0],
-            views[SUMS][0],
+            *stores,
             longer(self.label_rows, len(labels)),
             self.first_rounds,
             ids,

@@ -1,4 +1,4 @@
-"""From a round's scores to its net coefficients: the rule is asked, the sharing scheme supplies the norms."""
+"""From a round's scores to its net coefficients: the rule decides, the sharing scheme supplies the norms."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from hinged.loops.columns import common_columns, sq_distance
-from hinged.loops.costs import constrained_rival, own_margins, shared_steps
+from hinged.loops.columns import Columns, common_columns, sq_distance
+from hinged.loops.compiling import inlined, internal
+from hinged.loops.costs import constrained_rival, cost_margins, gain_of, own_margins
 from hinged.loops.ledger import GAP, ITERATIONS
 from hinged.loops.rows import LEAST_NORM
 from hinged.loops.shared import add_shared_inner, shared_sq_distance
 from hinged.rules.active_set import maximise
-from hinged.rules.combine import over_pairs
+from hinged.rules.combine import over_pairs, shares
 from hinged.rules.interior_point import MOST_ITERATIONS, interior_point
 from hinged.rules.length import alone, softening
 from hinged.rules.optimal import by_sorting
 from hinged.rules.response import LINEAR, Responses
 from hinged.rules.words import INTERIOR, JOINT, ONE, OWN, PA, Words
 
-__all__ = ["Setting", "net_coefficients"]
+__all__ = ["Ranking", "Setting", "Step", "Vectors", "by_joint_step", "by_share", "net_coefficients"]
 
 
 class Setting(NamedTuple):
@@ -35,175 +35,184 @@ class Setting(NamedTuple):
     tolerance: float = 1e-14  # relative gap at which interior points stop
 
 
-@njit(cache=True)
-def _pair_norm(columns: Any, q: float, phi: Any, r: int, s: int, least: float) -> float:
-    """‖V_r - V_s‖²; `phi` is None without shared vectors."""
-    norm = sq_distance(columns, q, r, s)
-    if phi is not None:
-        norm += shared_sq_distance(phi, phi.shape[1], r, s)
-    return norm if norm >= least else 0.0
+class Ranking(NamedTuple):
+    """The scores of a round, and which labels should be above the others."""
+
+    scores: np.ndarray  # float64 (labels,)
+    relevant: np.ndarray  # int64: the right labels
+    is_relevant: np.ndarray  # bool (labels,)
+    low: int  # position in `relevant` of the lowest right label
+    rival: int  # the highest wrong label
 
 
-@njit(cache=True)
-def _gram(columns: Any, q: float, phi: Any, k: int, least: float, stop: Any) -> Any:
+class Vectors(NamedTuple):
+    """The vectors V_r whose inner products with the weights are the labels' scores."""
+
+    columns: Columns  # which copies of the row x are in V_r
+    q: float  # ‖x‖²
+    phi: np.ndarray  # float64 (parts, features, labels): the label features in V_r; (0, 0, 0) for none
+    least: float  # a squared norm below this counts as 0
+
+
+class Step(NamedTuple):
+    """Sums over the steps λ of a round."""
+
+    total: float  # Σλ
+    gain: float  # Σλm, m the margin
+    penalty: float  # Σλ²/4C where the dual subtracts it, else 0
+
+
+@internal()
+def _pair_norm(vectors: Any, r: int, s: int) -> float:
+    """‖V_r - V_s‖²."""
+    norm = sq_distance(vectors.columns, vectors.q, r, s) + shared_sq_distance(vectors.phi, r, s)
+    return norm if norm >= vectors.least else 0.0
+
+
+@internal()
+def _gram(vectors: Any, k: int, stop: Any) -> Any:
     """⟨V_r, V_s⟩ for all labels; zeros where even the longest V_r counts as none."""
     gram = np.zeros((k, k))
-    if phi is not None:
-        add_shared_inner(phi, phi.shape[1], gram, stop)
+    add_shared_inner(vectors.phi, gram, stop)
     for r in range(k):
         for s in range(r + 1):
-            gram[r, s] += q * common_columns(columns, r, s)
+            gram[r, s] += vectors.q * common_columns(vectors.columns, r, s)
             gram[s, r] = gram[r, s]
     longest = 0.0
     for r in range(k):
         longest = max(longest, gram[r, r])
-    if longest < least:
+    if longest < vectors.least:
         gram[:, :] = 0.0
     return gram
 
 
-@njit(cache=True)
+@internal()
 def net_coefficients(
-    setting: Any,
-    own: Any,
-    costs: Any,
-    C: float,
-    s: Any,
-    relevant: Any,
-    is_relevant: Any,
-    low: int,
-    rival: int,
-    columns: Any,
-    q: float,
-    phi: Any,
-    work: Any,
-    shifted: Any,
-    notes: Any,
-    g: Any,
-    stop: Any,
-) -> tuple[float, float, float]:
-    """Fill `g` with the rule's net coefficients; return Σλ, Σλm, and Σλ²/4C where the dual subtracts it.
+    own: Any, problem: Any, C: float, ranking: Any, vectors: Any, work: Any, notes: Any, stop: Any
+) -> Any:
+    """Fill `work.g` with the net coefficients by the rule, or by the user's `own`; return the sums of its steps.
 
-    `low` is the position in `relevant` of the lowest right label, `rival` the highest wrong one. Once `stop[0]` is
-    set, the answer is of no use.
+    Overwrites `work.shifted`, `work.spare`, `work.gaps` and `work.norms`. Once `stop[0]` is set, the answer is of no
+    use.
     """
+    setting, costs, s, relevant = problem.setting, problem.costs, ranking.scores, ranking.relevant
+    rule, judged, rival, y, penalty = setting.words, s, ranking.rival, relevant[0], 0.0
+    has_costs, g, total = costs.rho.shape[0] > 0, work.g[: s.shape[0]], 0.0
     g[:] = 0.0
-    y, rule, penalty, judged = relevant[0], setting.words, 0.0, s
-    has_costs = costs.rho.shape[0] > 0
     if has_costs:
-        own_margins(costs, s, y, setting.margin, shifted)
-        rival, judged = constrained_rival(rule, costs, s, shifted, y), shifted
-    if has_costs and rule.combine == ONE:
-        total = 0.0
-        if rival != y:
-            norm = _pair_norm(columns, q, phi, y, rival, setting.least_norm)
-            total = alone(rule.length, s[y] - s[rival], norm, math.sqrt(costs.rho[y, rival]), C)
-            g[y] = total
-            g[rival] = -total
-            penalty = softening(rule.length, total, C)
-    elif has_costs and rule.combine not in (JOINT, INTERIOR, OWN):
-        norms = np.zeros(s.shape[0])
-        for r in range(s.shape[0]):
-            norms[r] = _pair_norm(columns, q, phi, y, r, setting.least_norm)
-        total, penalty = shared_steps(setting, costs, s, shifted, y, norms, C, g)
-    elif own is None:  # called here alone: a function with one caller becomes part of it
-        total, penalty = _by_rule(
-            setting, C, judged, relevant, is_relevant, low, rival, columns, q, phi, work, notes, g, stop
-        )
-    else:
-        total = _by_own(setting, own, C, judged, relevant, is_relevant, low, rival, columns, q, phi, g)
-    if not has_costs:
-        return total, total * setting.margin, penalty
-    gain = 0.0
-    for r in range(s.shape[0]):
-        if r != y:
-            gain -= g[r] * math.sqrt(costs.rho[y, r])
-    return total, gain, penalty
+        judged = work.shifted[: s.shape[0]]
+        own_margins(costs, s, y, setting.margin, judged)
+        rival = constrained_rival(rule, costs, s, judged, y)
+    if has_costs and rule.combine not in (JOINT, INTERIOR, OWN):
+        total, penalty = _with_costs(setting, costs, C, s, y, rival, vectors, work)
+    elif judged[relevant[ranking.low]] - judged[rival] < setting.margin:
+        order = Ranking(judged, relevant, ranking.is_relevant, ranking.low, rival)
+        if own is None:
+            total, penalty = _by_rule(setting, C, order, vectors, work, notes, stop)
+        else:
+            own(judged, relevant, _pair_norms(setting.margin, order, vectors), setting.margin, C, g)
+            for r in relevant:
+                total += g[r]
+    return Step(total, gain_of(costs, y, g) if has_costs else total * setting.margin, penalty)
 
 
-@njit(cache=True)
-def _by_rule(
-    setting: Any,
-    C: float,
-    s: Any,
-    relevant: Any,
-    is_relevant: Any,
-    low: int,
-    rival: int,
-    columns: Any,
-    q: float,
-    phi: Any,
-    work: Any,
-    notes: Any,
-    g: Any,
-    stop: Any,
+@inlined()
+def _with_costs(
+    setting: Any, costs: Any, C: float, s: Any, y: int, rival: int, vectors: Any, work: Any
 ) -> tuple[float, float]:
-    """Fill `g` where every pair has the same margin; return Σλ, and Σλ²/4C where the dual subtracts it."""
-    margin = setting.margin
-    k = s.shape[0]
-    several = relevant.shape[0] > 1  # then shares along directions of norm 0 would cancel only up to rounding
-    r = relevant[low]
-    gap = s[r] - s[rival]
-    if gap >= margin:
+    """Fill `work.g` where every pair has a margin of its own; return Σλ, and what the dual subtracts for the steps."""
+    rule, g = setting.words, work.g[: s.shape[0]]
+    if rule.combine != ONE:
+        gaps, margins, norms = work.gaps[: s.shape[0]], work.spare[: s.shape[0]], work.norms[: s.shape[0]]
+        cost_margins(setting, costs, s, y, work.shifted, gaps, margins)
+        for r in range(s.shape[0]):
+            norms[r] = _pair_norm(vectors, y, r)
+        return by_share(rule, y, gaps, margins, norms, C, g)
+    if rival == y:
         return 0.0, 0.0
-    rule = setting.words
+    total = alone(rule.length, s[y] - s[rival], _pair_norm(vectors, y, rival), math.sqrt(costs.rho[y, rival]), C)
+    g[y], g[rival] = total, -total
+    return total, softening(rule.length, total, C)
+
+
+@internal()
+def _by_rule(
+    setting: Any, C: float, ranking: Any, vectors: Any, work: Any, notes: Any, stop: Any
+) -> tuple[float, float]:
+    """Fill `work.g` where every pair has the same margin; return Σλ, and what the dual subtracts for the steps."""
+    rule, margin, s, relevant = setting.words, setting.margin, ranking.scores, ranking.relevant
+    several = relevant.shape[0] > 1  # then shares along directions of norm 0 would cancel only up to rounding
+    k = s.shape[0]
+    g, r, rival = work.g[:k], relevant[ranking.low], ranking.rival
     if rule.combine == ONE:
-        total = alone(rule.length, gap, _pair_norm(columns, q, phi, r, rival, setting.least_norm), margin, C)
-        g[r] = total
-        g[rival] = -total
+        total = alone(rule.length, s[r] - s[rival], _pair_norm(vectors, r, rival), margin, C)
+        g[r], g[rival] = total, -total
         return total, softening(rule.length, total, C)
-    if rule.combine == INTERIOR and q > 0.0:
-        curves = Responses(LINEAR, s, q, 0.0, 0.0, np.zeros((0, 0)), np.zeros(0), 0.0, 0.0)
-        total, iterations, left = interior_point(curves, is_relevant, margin, C, setting.tolerance, MOST_ITERATIONS, g)
-        notes[ITERATIONS], notes[GAP] = max(notes[ITERATIONS], iterations), max(notes[GAP], left)
-        return total, 0.0
+    if rule.combine == INTERIOR and vectors.q > 0.0:
+        return _by_interior_points(setting, C, ranking, vectors.q, notes, g), 0.0
     if rule.combine in (JOINT, INTERIOR):
-        if phi is not None or not columns.separate:
-            gram = _gram(columns, q, phi, k, setting.least_norm, stop)
-            if stop[0] != 0:
-                return 0.0, 0.0
-            return maximise(s, is_relevant, gram, margin, C, rule.length == PA, g, several)[0], 0.0
-        if q > 0.0:
-            return by_sorting(s, is_relevant, q, margin, C, work, g), 0.0
-        total = alone(rule.length, gap, 0.0, margin, C)
-        g[r] = total
-        g[rival] = -total
-        return total, 0.0
-    norms = _pair_norms(setting, s, relevant, is_relevant, columns, q, phi)
-    return over_pairs(rule, s, relevant, is_relevant, norms, margin, C, g, several)
+        if vectors.phi.shape[0] == 0 and vectors.columns.separate:
+            return by_joint_step(setting, C, ranking, vectors.q, work.spare[:k], g), 0.0
+        gram = _gram(vectors, k, stop)
+        if stop[0] != 0:
+            return 0.0, 0.0
+        return maximise(s, ranking.is_relevant, gram, margin, C, rule.length == PA, g, several)[0], 0.0
+    if several:
+        norms = _pair_norms(margin, ranking, vectors)
+        return over_pairs(rule, s, relevant, ranking.is_relevant, norms, margin, C, g, True)
+    gaps, norms_of_one, margins = work.gaps[:k], work.norms[:k], work.spare[:k]
+    for b in range(k):
+        gaps[b], margins[b] = s[r] - s[b], margin
+        norms_of_one[b] = _pair_norm(vectors, r, b) if b != r and gaps[b] < margin else 0.0
+    return by_share(rule, r, gaps, margins, norms_of_one, C, g)
 
 
-@njit(cache=True)
-def _by_own(
-    setting: Any,
-    own: Any,
-    C: float,
-    s: Any,
-    relevant: Any,
-    is_relevant: Any,
-    low: int,
-    rival: int,
-    columns: Any,
-    q: float,
-    phi: Any,
-    g: Any,
-) -> float:
-    """The same by the user's own rule; return Σλ. Apart from the others, which are then not compiled anew with it."""
-    if s[relevant[low]] - s[rival] >= setting.margin:
-        return 0.0
-    own(s, relevant, _pair_norms(setting, s, relevant, is_relevant, columns, q, phi), setting.margin, C, g)
-    total = 0.0
-    for a in range(relevant.shape[0]):
-        total += g[relevant[a]]
+@inlined()
+def _by_interior_points(setting: Any, C: float, ranking: Any, q: float, notes: Any, g: Any) -> float:
+    """Fill `g` with the best joint step where every label has a vector of its own, by interior points; return Σλ."""
+    curves = Responses(LINEAR, ranking.scores, q, 0.0, 0.0, np.zeros((0, 0)), np.zeros(0), 0.0, 0.0)
+    total, iterations, left = interior_point(
+        curves, ranking.is_relevant, setting.margin, C, setting.tolerance, MOST_ITERATIONS, g
+    )
+    notes[ITERATIONS], notes[GAP] = max(notes[ITERATIONS], iterations), max(notes[GAP], left)
     return total
 
 
-@njit(cache=True, inline="always")  # a call costs as much as a short row
-def _pair_norms(setting: Any, s: Any, relevant: Any, is_relevant: Any, columns: Any, q: float, phi: Any) -> Any:
+@internal()
+def by_joint_step(setting: Any, C: float, ranking: Any, q: float, work: Any, g: Any) -> float:
+    """Fill `g` with the best joint step where every label has a vector of its own; return Σλ."""
+    s, y = ranking.scores, ranking.relevant[ranking.low]
+    if q > 0.0:
+        return by_sorting(s, ranking.is_relevant, q, setting.margin, C, work, g)
+    total = alone(setting.words.length, s[y] - s[ranking.rival], 0.0, setting.margin, C)
+    g[y], g[ranking.rival] = total, -total
+    return total
+
+
+@internal(error_model="numpy")
+def by_share(rule: Any, y: int, gaps: Any, margins: Any, norms: Any, C: float, g: Any) -> tuple[float, float]:
+    """Fill `g` where one label, `y`, is right and the rule takes a share of each step; overwrites gaps[y].
+
+    Return Σλ, and what the dual subtracts for the steps. Arrays have a place for each label.
+    """
+    gaps[y] = math.inf
+    for r in range(gaps.shape[0]):
+        g[r] = alone(rule.length, gaps[r], norms[r], margins[r], C)
+    total, softened = shares(rule, gaps, margins, g), 0.0
+    for r in range(gaps.shape[0]):
+        softened += softening(rule.length, g[r], C)
+        g[r] = -g[r]
+    g[y] = total
+    return total, softened
+
+
+@inlined()
+def _pair_norms(margin: float, ranking: Any, vectors: Any) -> Any:
     """‖V_r - V_s‖² of every pair that misses the margin, 0 for the others."""
+    s, relevant = ranking.scores, ranking.relevant
     norms = np.zeros((relevant.shape[0], s.shape[0]))
     for a in range(relevant.shape[0]):
         for b in range(s.shape[0]):
-            if not is_relevant[b] and s[relevant[a]] - s[b] < setting.margin:
-                norms[a, b] = _pair_norm(columns, q, phi, relevant[a], b, setting.least_norm)
+            if not ranking.is_relevant[b] and s[relevant[a]] - s[b] < margin:
+                norms[a, b] = _pair_norm(vectors, relevant[a], b)
     return norms

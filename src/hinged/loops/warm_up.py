@@ -11,9 +11,8 @@ import numpy as np
 from hinged.geometry.entropy import Entropy
 from hinged.loops.chain import ChainModel
 from hinged.loops.entropic import EntropicModel
-from hinged.loops.explain import row_contributions, shared_contributions
 from hinged.loops.labels import Targets
-from hinged.loops.ledger import LABELS, lead_bin, new_ledger, note_rounds
+from hinged.loops.ledger import lead_bin, new_ledger, note_rounds
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.sequence import MAX_LOSS, PREDICTION, Wish
@@ -77,11 +76,7 @@ def _run_all(dtype: type, sharing: str, features: str | None) -> None:
     model.read(rows)
     for paged in model.stores:
         paged.rows(2)
-    k = int(model.ledger.counts[LABELS])
-    columns, scaling, counts = model._columns_of(labels), model._scaling(), model.ledger.counts
-    row_contributions(rows, columns, scaling, model.stores[0].store, counts, 1, k, 0)
-    if plan.parts:
-        shared_contributions(rows, scaling, model._parts(labels, None), counts, 1, k, 0)
+    model.explain(rows, labels)
     model.with_labels(np.array([0, 0], np.int64), 1)
     lead_bin(0.5)
 

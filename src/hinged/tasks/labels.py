@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import njit
 
 __all__ = ["extremes", "find_new", "judge", "rank_of_best", "runner_up"]
@@ -75,8 +76,7 @@ def rank_of_best(scores: Any, relevant: Any, is_relevant: Any) -> int:
         best = max(best, scores[relevant[a]])
     rank = 1
     for s in range(scores.shape[0]):
-        if not is_relevant[s] and scores[s] >= best:
-            rank += 1
+        rank += (scores[s] >= best) & (not is_relevant[s])  # without a branch, which would be hard to predict
     return rank
 
 
@@ -93,4 +93,4 @@ def runner_up(scores: Any) -> tuple[int, float]:
             second = s
     if second < 0:
         return first, 0.0
-    return first, scores[first] - scores[second]
+    return first, np.float64(scores[first]) - np.float64(scores[second])

@@ -1,0 +1,304 @@
+"""A round of a label learner in six functions: read, score, count, step, move, note.
+
+Learning, delayed learning, predicting and explaining all go through these functions; `step` is in steps.py. Arrays that
+a round needs for itself are in `Work`, made once for each call.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hinged.loops.columns import PER_LABEL, PER_SET, Columns, column_coefficients, label_scores, n_columns
+from hinged.loops.compiling import inlined, internal
+from hinged.loops.costs import Costs, counted_cost, round_loss
+from hinged.loops.ledger import COST, LABELS, LEARNT, ROUNDS, note_lead, note_middle, note_move, note_round
+from hinged.loops.pages import SEGMENT, Store, add_means, add_scores, add_to
+from hinged.loops.rows import Scaling, count_features, read_row
+from hinged.loops.shared import (
+    Parts,
+    add_shared_scores,
+    fill_features,
+    learnt_among,
+    measure_from,
+    move_shared,
+    note_statistics,
+    shared_room,
+    support,
+)
+from hinged.loops.steps import Setting
+from hinged.tasks.labels import judge, runner_up
+
+__all__ = [
+    "NEW_LABEL",
+    "NO_RIVAL",
+    "Example",
+    "Memory",
+    "Problem",
+    "Row",
+    "Verdict",
+    "Work",
+    "count",
+    "describe",
+    "mark",
+    "move",
+    "new_example",
+    "new_work",
+    "note",
+    "note_prediction",
+    "only_learnt",
+    "read",
+    "score",
+    "tell",
+]
+
+DONE, FULL, NARROW, STOPPED = 0, 1, 2, 3
+#: The cursor: the next round, why the loop stopped, three numbers on that, the round to end at, a request to stop, and
+#: by how many rounds learning lags behind predicting.
+NEXT, REASON, WHICH, SLOTS, BLOCKS, UNTIL, STOP, DELAY = range(8)
+PAGE_TO_WIDEN, CURSOR = SLOTS, 8
+
+
+#: For `score`: by the current weights. For `describe`: measured from 0. A plain number would be compiled in as a
+#: constant, and the function once more for all other numbers.
+CURRENT, FROM_ZERO = np.int64(0), np.int64(-1)
+
+
+class Memory(NamedTuple):
+    """What a label learner has learnt, and how labels and rows map to it."""
+
+    columns: Columns
+    scaling: Scaling
+    weights: Store
+    parts: Parts | None
+
+
+class Problem(NamedTuple):
+    """What every round is asked to achieve, and by which rule."""
+
+    setting: Setting
+    costs: Costs
+    own: Any  # a user's compiled rule, or None
+
+
+class Row(NamedTuple):
+    """Sizes of the row that `read` put into `Work`."""
+
+    n: int  # features
+    q: float  # ‖x‖²
+    m: int  # features on which some label's φ may differ from 0
+
+
+class Verdict(NamedTuple):
+    """How a round's scores compare with its right labels."""
+
+    low: int  # position of the lowest right label among the right ones
+    rival: int  # the highest wrong label
+    gap: float  # score of the lowest right label minus that of the rival
+    flag: int  # 1 a mistake, 0 right, -1 a new label
+    rank: int  # from 1, of the best right label
+    loss: float
+    cost: float
+
+
+NEW_LABEL = Verdict(-1, -1, 0.0, -1, 0, 0.0, 0.0)
+NO_RIVAL = Verdict(-1, -1, 0.0, 0, 1, 0.0, 0.0)
+
+
+class Example(NamedTuple):
+    """Room for one row, as it is read and scored."""
+
+    f: np.ndarray  # int64: the row's features ...
+    v: np.ndarray  # ... and values
+    fs: np.ndarray  # int64: features of φ ...
+    vs: np.ndarray  # float64: ... and the row's values there
+    phi: np.ndarray  # float64 (parts, features of φ, labels), empty without shared vectors
+    origin: np.ndarray  # float64 (parts, features of φ): φ of the label that scores are measured from
+    wide: np.ndarray  # scores by column, padded to whole segments
+
+
+class Work(NamedTuple):
+    """Scratch arrays of one call that learns."""
+
+    x: Example
+    wide_g: np.ndarray  # net coefficients by column; zeros between rounds
+    touched: np.ndarray  # int64: the columns that move, rising
+    set_g: np.ndarray  # float64 (sets,): net coefficients before they are rounded to the weights' type ...
+    set_sizes: np.ndarray  # ... and the sizes of the terms they are sums of
+    scores: np.ndarray  # float64 (labels,), as are the next five
+    g: np.ndarray  # net coefficients
+    shifted: np.ndarray  # scores for which one margin stands for every pair's own
+    spare: np.ndarray
+    gaps: np.ndarray
+    norms: np.ndarray
+    is_relevant: np.ndarray  # bool (labels,); all False between rounds
+
+
+@internal()
+def new_example(rows: Any, memory: Any, longest: int, n_labels: int, to_come: int) -> Any:
+    """Room for rows of at most `longest` values, which may bring `to_come` features not met before."""
+    n_parts, room = shared_room(memory.parts, longest, to_come)
+    n_wide = -(-max(1, n_columns(memory.columns, n_labels)) // SEGMENT) * SEGMENT
+    return Example(
+        np.empty(longest + 1, np.int64),
+        np.empty(longest + 1, rows.data.dtype),
+        np.empty(room, np.int64),
+        np.empty(room),
+        np.zeros((n_parts, room, n_labels)),
+        np.zeros((n_parts, room)),
+        np.zeros(n_wide, memory.weights.like.dtype),
+    )
+
+
+@inlined()
+def new_work(x: Any, n_sets: int, n_labels: int) -> Any:
+    """Scratch arrays for learning."""
+    by_set, by_label = np.zeros((2, n_sets)), np.zeros((6, n_labels))
+    return Work(
+        x,
+        np.zeros_like(x.wide),
+        np.empty(x.wide.shape[0], np.int64),
+        by_set[0],
+        by_set[1],
+        by_label[0],
+        by_label[1],
+        by_label[2],
+        by_label[3],
+        by_label[4],
+        by_label[5],
+        np.zeros(n_labels, np.bool_),
+    )
+
+
+@internal()
+def read(rows: Any, i: int, memory: Any, rounds: int, x: Any) -> Any:
+    """Read row `i`, scaled as `rounds` earlier rounds ask for, and list the features of its φ."""
+    n, q = read_row(rows, i, memory.scaling, rounds, x.f, x.v)
+    return Row(n, q, support(memory.parts, x.f, x.v, n, x.fs, x.vs))
+
+
+@inlined()
+def only_learnt(memory: Any, row: Any, x: Any) -> Any:
+    """The same row, with those features of φ alone that can add to a score."""
+    return Row(row.n, row.q, learnt_among(memory.parts, x.fs, x.vs, row.m))
+
+
+@internal()
+def describe(memory: Any, row: Any, rounds: int, pivot: int, n_labels: int, x: Any, stop: Any) -> None:
+    """Compute φ(x, r) of every label into `x.phi`, measured from that of label `pivot` (from 0 where it is -1).
+
+    Once `stop[0]` is set, the answer is of no use.
+    """
+    phi = x.phi[:, :, :n_labels]
+    fill_features(memory.parts, x.fs, x.vs, row.m, rounds, memory.scaling.df, phi, stop)
+    if pivot >= 0:
+        measure_from(phi, row.m, pivot, x.origin)
+
+
+@internal()
+def score(memory: Any, row: Any, mean_over: int, s: Any, x: Any) -> float:
+    """Fill `s` with ⟨w_r, x⟩ + ⟨w, φ(x, r)⟩ of every label; return the score of φ's origin.
+
+    By the mean weights of `mean_over` rounds; by the current weights where that is 0. `describe` must have been called.
+    """
+    columns, wide = n_columns(memory.columns, s.shape[0]), x.wide
+    wide[:] = 0
+    if mean_over > 0:
+        add_means(memory.weights, x.f, x.v, row.n, columns, mean_over, wide)
+    else:
+        add_scores(memory.weights, x.f, x.v, row.n, columns, wide)
+    label_scores(memory.columns, wide, s)
+    return add_shared_scores(memory.parts, x.fs, row.m, x.phi, x.origin, mean_over, s)
+
+
+@inlined()
+def mark(is_relevant: Any, relevant: Any, value: bool) -> None:
+    """Mark the right labels, or unmark them."""
+    for r in relevant:
+        is_relevant[r] = value
+
+
+@internal()
+def count(setting: Any, costs: Any, s: Any, relevant: Any, is_relevant: Any) -> Any:
+    """Return how the scores compare with the right labels."""
+    low, rival, gap, rank = judge(s, relevant, is_relevant)
+    cost = counted_cost(costs, s, relevant[0]) if costs.rho.shape[0] > 0 else 0.0
+    return Verdict(low, rival, gap, 0 if gap > 0.0 else 1, rank, round_loss(setting, costs, s, relevant[0], gap), cost)
+
+
+@inlined()
+def tell(book: Any, i: int, verdict: Any) -> None:
+    """Report the outcome of round `i`."""
+    book.told.flags[i], book.told.ranks[i], book.told.losses[i] = verdict.flag, verdict.rank, verdict.loss
+    book.notes[COST] += verdict.cost
+
+
+@inlined()
+def note_prediction(memory: Any, row: Any, verdict: Any, base: float, relevant: Any, ledger: Any, work: Any) -> None:
+    """Count the lead of the label that is predicted, by the mean weights where they are kept; overwrites `work.spare`.
+
+    Scores are measured from `base`.
+    """
+    k, learnt = ledger.counts[LABELS], ledger.counts[LEARNT]
+    s = work.scores
+    note_middle(ledger.sums, base + 0.5 * (s[relevant[verdict.low]] + s[verdict.rival]))
+    if memory.weights.depth == 2 and learnt > 0:
+        mean = work.spare[:k]
+        score(memory, row, learnt, mean, work.x)
+        first, lead = runner_up(mean)
+        note_lead(ledger.leads, lead, work.is_relevant[first])
+    elif verdict.flag == 0 and relevant.shape[0] == 1:
+        note_lead(ledger.leads, verdict.gap, True)
+    else:
+        first, lead = runner_up(s[:k])
+        note_lead(ledger.leads, lead, work.is_relevant[first])
+
+
+@inlined()
+def _by_column(columns: Any, g: Any, relevant: Any, work: Any) -> int:
+    """Net coefficients of the columns into `work.wide_g`; return how many columns move."""
+    n = 0
+    if columns.separate:
+        for r in range(g.shape[0]):
+            if g[r] != 0.0:
+                c = r if columns.kind == PER_LABEL else columns.indices[columns.indptr[r]]
+                work.wide_g[c] = g[r]
+                work.touched[n] = c
+                n += 1
+    elif columns.kind == PER_SET:
+        column_coefficients(columns, g, relevant[0], relevant.shape[0] > 1, work.set_g, work.set_sizes)
+        for c in range(columns.n):
+            if work.set_g[c] != 0.0:
+                work.wide_g[c] = work.set_g[c]
+                work.touched[n] = c
+                n += 1
+    return n
+
+
+@inlined()
+def move(memory: Any, row: Any, step: Any, relevant: Any, ledger: Any, work: Any) -> None:
+    """Move every label's weights by its net coefficient times the row, and count the move."""
+    k, age = ledger.counts[LABELS], float(ledger.counts[LEARNT])
+    g, wide_g, touched = work.g[:k], work.wide_g, work.touched
+    inner, sq_move = 0.0, 0.0
+    for r in range(k):
+        inner += g[r] * work.scores[r]
+    n_touched = _by_column(memory.columns, g, relevant, work)
+    for a in range(n_touched):
+        sq_move += row.q * np.float64(wide_g[touched[a]]) ** 2
+    add_to(memory.weights, work.x.f, work.x.v, row.n, wide_g, touched, n_touched, age)
+    for a in range(n_touched):
+        wide_g[touched[a]] = 0
+    sq_move += move_shared(memory.parts, work.x.fs, row.m, work.x.phi, g, relevant.shape[0] > 1, age)
+    note_move(ledger, step.gain, step.penalty, inner, sq_move)
+
+
+@inlined()
+def note(memory: Any, row: Any, relevant: Any, flag: int, weight: float, counts: Any, work: Any) -> None:
+    """Count the round, and update what later rounds are scaled and described by."""
+    note_round(counts, flag, weight > 0.0)
+    if weight > 0.0:
+        if memory.scaling.counts:
+            count_features(memory.scaling, work.x.f, row.n)
+        note_statistics(memory.parts, work.x.f, work.x.v, row.n, counts[ROUNDS], relevant)
