@@ -68,3 +68,15 @@ def test_labels_that_are_the_same_to_a_kernel_move_nothing(rule, kind):
         model.partial_fit([[1.0, 3.0]], [right])  # no label has a mean yet
         assert (model.n_updates_, model.dual_) == (1, pytest.approx(0.3))
         assert not model.decision_function([[0.3, 0.9]]).any()
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_sets_of_one_label_in_any_order_learn_as_vectors_of_their_own(average):
+    n, rng = 130, np.random.default_rng(1)  # more than two segments of weights
+    X, y = rng.normal(size=(40, 5)), rng.integers(0, n, 40)
+    groups = hinged.sharing.Groups([{label} for label in rng.permutation(n).tolist()])
+    own, grouped = (
+        hinged.Classifier("simproj", average=average, sharing=sharing).partial_fit(X, y, classes=range(n))
+        for sharing in ("multi", groups)
+    )
+    assert grouped.decision_function(X) == pytest.approx(own.decision_function(X), abs=1e-10)

@@ -258,21 +258,18 @@ def note_prediction(memory: Any, row: Any, verdict: Any, base: float, relevant: 
 @inlined()
 def _by_column(columns: Any, g: Any, relevant: Any, work: Any) -> int:
     """Net coefficients of the columns into `work.wide_g`; return how many columns move."""
-    n = 0
+    n, wide_g = 0, work.wide_g
     if columns.separate:
         for r in range(g.shape[0]):
-            if g[r] != 0.0:
-                c = r if columns.kind == PER_LABEL else columns.indices[columns.indptr[r]]
-                work.wide_g[c] = g[r]
-                work.touched[n] = c
-                n += 1
+            wide_g[r if columns.kind == PER_LABEL else columns.indices[columns.indptr[r]]] = g[r]
     elif columns.kind == PER_SET:
         column_coefficients(columns, g, relevant[0], relevant.shape[0] > 1, work.set_g, work.set_sizes)
         for c in range(columns.n):
-            if work.set_g[c] != 0.0:
-                work.wide_g[c] = work.set_g[c]
-                work.touched[n] = c
-                n += 1
+            wide_g[c] = work.set_g[c]
+    for c in range(n_columns(columns, g.shape[0])):
+        if wide_g[c] != 0.0:
+            work.touched[n] = c
+            n += 1
     return n
 
 
