@@ -183,6 +183,19 @@ def test_settings_of_costs_are_refused_by_name(settings):
         hinged.Ranker(cost=np.zeros((4, 4))).fit(X, [[label] for label in y])
 
 
+def test_the_cost_of_a_delayed_prediction_counts_once():
+    for seed in range(4):
+        X, y, rho = stream(seed)
+        model, twin, total = hinged.Classifier(cost=rho), hinged.Classifier(cost=rho).declare(range(K)), 0.0
+        progressive(model, X, y, classes=range(K), delay=2)
+        for t, (x, label) in enumerate(zip(X, y, strict=True)):
+            predicted = twin.predict([x])[0] if t > 2 else 0
+            total += rho[label, predicted]
+            if t >= 2:
+                twin.partial_fit(X[[t - 2]], y[[t - 2]])
+        assert model.total_cost_ == total
+
+
 def test_a_circle_is_no_tree():
     with pytest.raises(ValueError, match="no circles"):
         hinged.costs.Tree(parents={"a": "b", "b": "a"})("a", "b")

@@ -29,6 +29,7 @@ from hinged.loops.round import (
     NEXT,
     NO_RIVAL,
     PAGE_TO_WIDEN,
+    PREDICTED,
     REASON,
     SLOTS,
     STOP,
@@ -84,8 +85,9 @@ def learn(
     work = new_work(x, memory.columns.n, n_labels)
     while cursor[NEXT] < until:
         t = cursor[NEXT]
-        if delay > 0 and t < n_rows:
+        if delay > 0 and cursor[PREDICTED] <= t < n_rows:  # not again where the loop stopped after it to make room
             _predict(rows, targets, t, problem, memory, book, work)
+            cursor[PREDICTED] = t + 1
         if t >= delay:
             _learn_row(rows, targets, t - delay, problem, memory, book, work, cursor)
             if cursor[REASON] != DONE:

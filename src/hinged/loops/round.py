@@ -54,10 +54,10 @@ __all__ = [
 ]
 
 DONE, FULL, NARROW, STOPPED = 0, 1, 2, 3
-#: The cursor: the next round, why the loop stopped, three numbers on that, the round to end at, a request to stop, and
-#: by how many rounds learning lags behind predicting.
-NEXT, REASON, WHICH, SLOTS, BLOCKS, UNTIL, STOP, DELAY = range(8)
-PAGE_TO_WIDEN, CURSOR = SLOTS, 8
+#: The cursor: the next round, why the loop stopped, three numbers on that, the round to end at, a request to stop, by
+#: how many rounds learning lags behind predicting, and how many rows have been predicted so far.
+NEXT, REASON, WHICH, SLOTS, BLOCKS, UNTIL, STOP, DELAY, PREDICTED = range(9)
+PAGE_TO_WIDEN, CURSOR = SLOTS, 9
 
 
 #: For `score`: by the current weights. For `describe`: measured from 0. A plain number would be compiled in as a
