@@ -8,7 +8,7 @@ the middle of a long row, it leaves that round undone.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -16,6 +16,7 @@ from numba import njit
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, n_columns
 from hinged.loops.compiling import inlined, internal
 from hinged.loops.ledger import LABELS, LEARNT
+from hinged.loops.lending import lend_book, lend_memory, lend_problem, lend_rows, lend_targets, lend_work
 from hinged.loops.pages import SEGMENT, has_room, narrow_page
 from hinged.loops.prototypes import fast_forward
 from hinged.loops.round import (
@@ -48,21 +49,15 @@ from hinged.loops.round import (
     score,
     tell,
 )
+from hinged.loops.rows import Targets
 from hinged.loops.steps import Ranking, Vectors, net_coefficients
+from hinged.native import borrowed
 from hinged.rules.words import INTERIOR, OWN
 from hinged.tasks.labels import find_new
 
 __all__ = ["Targets", "learn"]
 
 WEIGHTS, VECTORS, COUNTS, FIRSTS, SUMS = range(5)
-
-
-class Targets(NamedTuple):
-    """The right labels of each row (-1: a label not met before), and the rows' weights (none: all 1)."""
-
-    indptr: np.ndarray  # int64 (rows + 1,)
-    labels: np.ndarray  # int64
-    weights: np.ndarray  # float64 (rows,) or (0,)
 
 
 @njit(cache=True, nogil=True)
@@ -83,6 +78,16 @@ def learn(
         return
     x = new_example(rows, memory, longest, n_labels, rows.indices.shape[0] + n_rows)
     work = new_work(x, memory.columns.n, n_labels)
+    _rounds(rows, targets, problem, memory, book, work, quick, cursor)
+
+
+@internal()
+def _rounds(rows: Any, targets: Any, problem: Any, memory: Any, book: Any, work: Any, quick: bool, cursor: Any) -> None:
+    """The loop, on arrays that their owners keep: without reference counts, small functions cost nothing."""
+    longest, n_rows, delay = work.x.f.shape[0] - 1, rows.indptr.shape[0] - 1, cursor[DELAY]
+    rows, targets, problem, book = lend_rows(rows), lend_targets(targets), lend_problem(problem), lend_book(book)
+    memory, work, cursor = lend_memory(memory), lend_work(work), borrowed(cursor)
+    until = min(n_rows + delay, cursor[UNTIL])
     while cursor[NEXT] < until:
         t = cursor[NEXT]
         if delay > 0 and cursor[PREDICTED] <= t < n_rows:  # not again where the loop stopped after it to make room

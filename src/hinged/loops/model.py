@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +33,6 @@ from hinged.loops.round import (
     STOPPED,
     UNTIL,
     WHICH,
-    Problem,
 )
 from hinged.loops.rows import LARGEST_VALUE, Rows, longest_row, scale_rows
 from hinged.loops.scoring import score
@@ -50,17 +49,6 @@ learn_direct, score_direct = Direct(learn), Direct(score)
 
 #: Operations by which a label feature is worked out.
 PER_LABEL_FEATURE = 32
-
-
-class Job(NamedTuple):
-    """Rows to learn, and where their outcomes go."""
-
-    rows: Rows
-    targets: Targets
-    labels: Sequence[Hashable]  # all that are known after these rows
-    longest: int
-    told: Told
-    explicit: Explicit | None = None
 
 
 def _usual(kind: Hashable, *args: Any) -> None:
@@ -89,17 +77,17 @@ class LabelModel(LabelMemory):
         `labels` are all labels after these rows; `advance(n)` is called as rounds are done.
         """
         n = len(rows.indptr) - 1
-        job = Job(rows, targets, labels, longest_row(rows), new_told(n))
+        longest, told = longest_row(rows), new_told(n)
         with self.lock:
             self._fit_to(len(labels), n)
             if self.functions:
-                self._learn_singly(job, delay, describe, advance)
-                return job.told
+                self._learn_singly(rows, targets, labels, delay, describe, advance, told)
+                return told
             cursor = _new_cursor(delay)
             for part in pieces(rows.indptr, self._per_value(len(labels)), delay, advance):
                 cursor[UNTIL] = part.stop
-                self._run(job, cursor, advance)
-        return job.told
+                self._run(rows, targets, labels, longest, told, cursor, None, advance)
+        return told
 
     def _per_value(self, n_labels: int) -> int:
         """Operations that a value of a row takes, roughly."""
@@ -109,20 +97,27 @@ class LabelModel(LabelMemory):
         return 1 + len(self.plan.parts) * (PER_LABEL_FEATURE * n_labels + joint)
 
     def _learn_singly(
-        self, job: Job, delay: int, describe: Describe | None, advance: Callable[[int], None] | None
+        self,
+        rows: Rows,
+        targets: Targets,
+        labels: Sequence[Hashable],
+        delay: int,
+        describe: Describe | None,
+        advance: Callable[[int], None] | None,
+        told: Told,
     ) -> None:
         """Row by row, because the user's own label features must be computed for each."""
 
         def run(i: int, begin: int, grow: bool) -> None:
-            """One row as a job of its own; with a delay of 1 it is predicted in round 0 and learnt in round 1."""
+            """One row by itself; with a delay of 1 it is predicted in round 0 and learnt in round 1."""
             one = slice(i, i + 1)
-            rows, targets = part_of(job.rows, job.targets, one)
-            explicit = self._explicit(rows, job.labels[: int(self.counts[LABELS])], describe, grow)
+            row, target = part_of(rows, targets, one)
+            explicit = self._explicit(row, labels[: int(self.counts[LABELS])], describe, grow)
             cursor = _new_cursor(min(delay, 1))
             cursor[[NEXT, UNTIL]] = begin, begin + 1
-            self._run(Job(rows, targets, job.labels, job.longest, job.told.part(one), explicit), cursor)
+            self._run(row, target, labels, longest_row(row), told.part(one), cursor, explicit)
 
-        n = len(job.rows.indptr) - 1
+        n = len(told.flags)
         for t in range(n + delay):
             if delay > 0 and t < n:
                 run(t, 0, grow=False)
@@ -131,22 +126,33 @@ class LabelModel(LabelMemory):
                 if advance is not None:
                     advance(1)
 
-    def _run(self, job: Job, cursor: np.ndarray, advance: Callable[[int], None] | None = None) -> None:
+    def _run(
+        self,
+        rows: Rows,
+        targets: Targets,
+        labels: Sequence[Hashable],
+        longest: int,
+        told: Told,
+        cursor: np.ndarray,
+        explicit: Explicit | None,
+        advance: Callable[[int], None] | None = None,
+    ) -> None:
         """Learn rows up to `cursor[UNTIL]`; `advance(0)` is called before a long one, and in it after a signal."""
-        rows, n_labels = job.rows, len(job.labels)
+        n_labels = len(labels)
         call = learn_direct if len(rows.indptr) == 2 and self.own is None else _usual
-        one_left = cursor[DELAY] == 0 and cursor[UNTIL] - cursor[NEXT] == 1
-        if one_left and job.longest * self._per_value(n_labels) > LONG:
+        long = longest * self._per_value(n_labels) > LONG
+        if long and cursor[DELAY] == 0 and cursor[UNTIL] - cursor[NEXT] == 1:
             call = _alone
             if advance is not None:
                 advance(0)
-        problem, book = Problem(self.setting, self.costs, self.own), Book(self.ledger, self.notes, job.told)
+        problem, book = self._problem(), Book(self.ledger, self.notes, told)
         while True:
-            memory = self._memory(job.labels, job.explicit)
-            call(self.kind, rows, job.targets, problem, memory, book, job.longest, n_labels, cursor)
-            reason, which = cursor[REASON], int(cursor[WHICH])
+            memory = self._memory(labels, explicit)
+            call(self.kind, rows, targets, problem, memory, book, longest, n_labels, cursor)
+            reason = cursor[REASON]
             if reason == DONE:
                 return
+            which = int(cursor[WHICH])
             if reason == FULL:
                 alone = which == WEIGHTS and self.plan.per_label and not self.plan.parts  # as `fast_forward` needs them
                 room = (int(cursor[SLOTS]), int(cursor[BLOCKS]), self._width(which, n_labels))
@@ -303,5 +309,6 @@ def part_of(rows: Rows, targets: Targets, part: slice) -> tuple[Rows, Targets]:
 
 def _new_cursor(delay: int) -> np.ndarray:
     cursor = np.zeros(CURSOR, np.int64)
-    cursor[DELAY] = delay
+    if delay:
+        cursor[DELAY] = delay
     return cursor

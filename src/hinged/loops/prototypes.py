@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.loops.compiling import inlined, internal
-from hinged.loops.ledger import LABELS, LEARNT, Book, Ledger, Told, note_lead, note_middle, note_move, note_round
+from hinged.loops.ledger import LABELS, LEARNT, note_lead, note_middle, note_move, note_round
+from hinged.loops.lending import lend_book, lend_rows, lend_scaling, lend_store, lend_targets
 from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, Store, claim, has_room
 from hinged.loops.round import NEXT, UNTIL
-from hinged.loops.rows import Rows, Scaling, count_features, read_row
+from hinged.loops.rows import count_features, read_row
 from hinged.loops.steps import Ranking, by_joint_step, by_share
 from hinged.loops.weight_rows import move_pair, move_rows
 from hinged.native import borrowed, fetch, rival_of, segment, sum_rows
 from hinged.rules.length import alone, softening
 from hinged.rules.words import JOINT, ONE
-from hinged.tasks.labels import rank_of_best, runner_up
 
 __all__ = ["fast_forward"]
 
@@ -115,16 +115,20 @@ def _find(lane: Any, columns: Any, past: int, n: int, at: Any) -> bool:
 
     Features without weights are in slot 0, which is reserved and always zero.
     """
-    slots, wide_enough = lane.store.slots, True
+    slots, address, stride, narrow = lane.store.slots, lane.store.address, lane.store.stride, False
     if lane.in_order:
         for j in range(n):
-            at[j] = lane.store.address[0] + ((np.int64(columns[j]) + past + 1) << lane.shift)
+            at[j] = address[0] + ((np.int64(columns[j]) + past + 1) << lane.shift)
+    elif lane.uniform:
+        for j in range(n):
+            slot = np.uint64(slots[np.uint32(columns[j] + past)])
+            at[j] = address[slot >> PLACE] + (np.int64(slot & WITHIN) << lane.shift)
     else:
         for j in range(n):
             slot = np.uint64(slots[np.uint32(columns[j] + past)])
-            wide_enough = wide_enough and (lane.uniform or lane.store.stride[slot >> PLACE] >= lane.k)
+            narrow = narrow or stride[slot >> PLACE] < lane.k
             at[j] = _address(lane, slot)
-    return wide_enough
+    return not narrow
 
 
 @inlined()
@@ -143,9 +147,12 @@ def _count(pair: Any, k: int, ledger: Any, work: Any) -> int:
     if gap > 0.0:
         note_lead(ledger.leads, gap, True)
     else:
-        first, lead = runner_up(work.s[:k])
-        note_lead(ledger.leads, lead, first == pair.y)
-        rank = rank_of_best(work.s[:k], work.y, work.is_right)
+        s, right, second = work.s, work.s[pair.y], work.s[pair.y]
+        for r in range(k):  # `rank_of_best` and `runner_up` in one pass: the best label is known already
+            rank += s[r] >= right and r != pair.y
+            if r != pair.rival:
+                second = max(second, s[r])
+        note_lead(ledger.leads, pair.best - np.float64(second), gap == 0.0 and pair.y < pair.rival)
     note_middle(ledger.sums, 0.5 * (pair.right + pair.best))
     return rank
 
@@ -198,27 +205,6 @@ def _claim_new(lane: Any, f: Any, n: int, at: Any) -> None:
 
 
 @inlined()
-def _lend_rows(rows: Any) -> Any:
-    return Rows(borrowed(rows.indptr), borrowed(rows.indices), borrowed(rows.data))
-
-
-@inlined()
-def _lend_scaling(scaling: Any) -> Any:
-    df, logs = borrowed(scaling.df), borrowed(scaling.logs)
-    return Scaling(scaling.idf, scaling.unit, scaling.bias, scaling.counts, df, logs)
-
-
-@inlined()
-def _lend_book(book: Any) -> Any:
-    ledger, told = book.ledger, book.told
-    return Book(
-        Ledger(borrowed(ledger.counts), borrowed(ledger.sums), borrowed(ledger.leads)),
-        book.notes,
-        Told(borrowed(told.flags), borrowed(told.ranks), borrowed(told.losses)),
-    )
-
-
-@inlined()
 def _lend_work(work: Any) -> Any:
     return Work(
         borrowed(work.f),
@@ -241,17 +227,7 @@ def _lane(store: Any, k: int) -> Any:
     while 1 << shift < used[2] * store.like.itemsize:
         shift += 1
     uniform = used[2] == used[3] and used[2] >= k
-    lent = Store(
-        borrowed(store.slots),
-        borrowed(store.owners),
-        borrowed(store.table),
-        borrowed(store.address),
-        borrowed(store.stride),
-        borrowed(store.used),
-        borrowed(store.like),
-        1,
-    )
-    return Lane(lent, k, padded, uniform, shift, uniform and used[4] > 0)
+    return Lane(lend_store(store), k, padded, uniform, shift, uniform and used[4] > 0)
 
 
 @internal()
@@ -276,7 +252,8 @@ def fast_forward(
 @internal(error_model="numpy")
 def _rounds(rows: Any, targets: Any, setting: Any, scaling: Any, store: Any, book: Any, work: Any, cursor: Any) -> None:
     """The loop, on arrays that their owners keep: without reference counts, small functions cost nothing."""
-    rows, scaling, work, book = _lend_rows(rows), _lend_scaling(scaling), _lend_work(work), _lend_book(book)
+    rows, targets, scaling, book = lend_rows(rows), lend_targets(targets), lend_scaling(scaling), lend_book(book)
+    work = _lend_work(work)
     lane, counts = _lane(store, book.ledger.counts[LABELS]), book.ledger.counts
     f, v, s = work.f, work.v, work.s
     i, until, turn, found = cursor[NEXT], min(rows.indptr.shape[0] - 1, cursor[UNTIL]), 0, False

@@ -12,6 +12,7 @@ __all__ = [
     "Dense",
     "Rows",
     "Scaling",
+    "Targets",
     "count_features",
     "longest_row",
     "make_unit",
@@ -56,6 +57,14 @@ class Dense(NamedTuple):
     def indptr(self) -> range:
         """Bounds of the rows, as `Rows` has them."""
         return range(0, self.values.size + 1, max(1, self.values.shape[1]))
+
+
+class Targets(NamedTuple):
+    """The right labels of each row (-1: a label not met before), and the rows' weights (none: all 1)."""
+
+    indptr: np.ndarray  # int64 (rows + 1,)
+    labels: np.ndarray  # int64
+    weights: np.ndarray  # float64 (rows,) or (0,)
 
 
 class Scaling(NamedTuple):

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from hinged.loops.compiling import internal
 from hinged.loops.ledger import LEARNT
+from hinged.loops.lending import lend_example, lend_memory, lend_rows
 from hinged.loops.round import FROM_ZERO, describe, new_example, only_learnt, read
 from hinged.loops.round import score as score_row
+from hinged.native import borrowed
 
 __all__ = ["score"]
 
@@ -22,9 +25,15 @@ def score(rows: Any, memory: Any, counts: Any, mean_over: int, longest: int, out
     of no use.
     """
     x = new_example(rows, memory, longest, out.shape[1], np.int64(0))
+    _score_rows(rows, memory, counts[LEARNT], mean_over, x, out, stop)
+
+
+@internal()
+def _score_rows(rows: Any, memory: Any, learnt: int, mean_over: int, x: Any, out: Any, stop: Any) -> None:
+    rows, memory, x, out = lend_rows(rows), lend_memory(memory), lend_example(x), borrowed(out)
     for i in range(out.shape[0]):
-        row = only_learnt(memory, read(rows, i, memory, counts[LEARNT], x), x)
-        describe(memory, row, counts[LEARNT], FROM_ZERO, out.shape[1], x, stop)
+        row = only_learnt(memory, read(rows, i, memory, learnt, x), x)
+        describe(memory, row, learnt, FROM_ZERO, out.shape[1], x, stop)
         score_row(memory, row, mean_over, out[i], x)
         if stop[0] != 0:
             return

@@ -15,8 +15,8 @@ from hinged.loops.labels import COUNTS, FIRSTS, SUMS, VECTORS, WEIGHTS
 from hinged.loops.ledger import COST, LABELS, LEARNT, new_notes
 from hinged.loops.memory import Paged, longer
 from hinged.loops.pages import Store
-from hinged.loops.round import Memory
-from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE
+from hinged.loops.round import Memory, Problem
+from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Scaling
 from hinged.loops.shared import Parts
 from hinged.loops.steps import Setting
 from hinged.sharing.features import DISTANCE, FIRST, FREQUENCY, TFIDF
@@ -84,6 +84,10 @@ class LabelMemory(ScaledModel):
         self.functions = plan.functions
         self._fitted_to = (-1, -1)  # features, with those there is room for, and labels
         self._columns: tuple[int, Columns] | None = None
+        # What the loops were given last: making such tuples anew takes as long as learning a short row.
+        self._scaled_by: Scaling | None = None
+        self._last: Memory | None = None
+        self._asked: Problem | None = None
 
     def declare(self, n_labels: int) -> None:
         """Make labels known before any of their rows came."""
@@ -268,6 +272,12 @@ class LabelMemory(ScaledModel):
             return max(1, self.plan.n_columns(n_labels))
         return max(1, len(self.plan.parts)) if which == VECTORS else max(1, n_labels)
 
+    def _scaling(self) -> Scaling:
+        now = self._scaled_by
+        if now is None or now.df is not self.df or now.logs is not self.logs:
+            now = self._scaled_by = super()._scaling()
+        return now
+
     def columns_of(self, labels: Sequence[Hashable]) -> Columns:
         """Which columns of the weights make up the score of each label."""
         cached, n = self._columns, len(labels)
@@ -282,13 +292,24 @@ class LabelMemory(ScaledModel):
 
     def _memory(self, labels: Sequence[Hashable], explicit: Explicit | None, held: Views | None = None) -> Memory:
         """What the loops are given: these labels' columns, and the stores as they are now or as `held` has them."""
-        weights, *others = (view[0] for view in held or [paged.view for paged in self.stores])
-        return Memory(self.columns_of(labels), self._scaling(), weights, self._parts(labels, explicit, others))
+        columns, scaling = self.columns_of(labels), self._scaling()
+        if self.plan.parts:
+            weights, *others = (view[0] for view in held or [paged.view for paged in self.stores])
+            return Memory(columns, scaling, weights, self._parts(labels, explicit, others))
+        weights, last = held[WEIGHTS][0] if held else self.stores[WEIGHTS].view[0], self._last
+        if last is None or last.weights is not weights or last.columns is not columns or last.scaling is not scaling:
+            last = self._last = Memory(columns, scaling, weights, None)
+        return last
 
-    def _parts(self, labels: Sequence[Hashable], explicit: Explicit | None, stores: Sequence[Store]) -> Parts | None:
+    def _problem(self) -> Problem:
+        """What every round is asked to achieve."""
+        now = self._asked
+        if now is None or now.setting is not self.setting or now.costs is not self.costs or now.own is not self.own:
+            now = self._asked = Problem(self.setting, self.costs, self.own)
+        return now
+
+    def _parts(self, labels: Sequence[Hashable], explicit: Explicit | None, stores: Sequence[Store]) -> Parts:
         parts = self.plan.parts
-        if not parts:
-            return None
         ids, phi = explicit or (np.zeros(0, np.int64), np.zeros((len(parts), 0, 0)))
         return Parts(
             np.array([part.code for part in parts], np.int64),
