@@ -17,7 +17,7 @@ from hinged.loops.ledger import LABELS, LEARNT, note_lead, note_middle, note_mov
 from hinged.loops.lending import lend_book, lend_rows, lend_scaling, lend_store, lend_targets
 from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, Store, claim, has_room
 from hinged.loops.round import NEXT, UNTIL
-from hinged.loops.rows import count_features, read_row
+from hinged.loops.rows import count_features, read_here
 from hinged.loops.steps import Ranking, by_joint_step, by_share
 from hinged.loops.weight_rows import move_pair, move_rows
 from hinged.native import borrowed, fetch, rival_of, segment, sum_rows
@@ -264,7 +264,7 @@ def _rounds(rows: Any, targets: Any, setting: Any, scaling: Any, store: Any, boo
             break
         # ---- read
         _fetch_values(rows, i)
-        n, q = read_row(rows, i, scaling, counts[LEARNT], f, v)
+        n, q = read_here(rows, i, scaling, counts[LEARNT], f, v)
         found = found and n == length + (scaling.bias != 0.0)  # the row before looked for zeros too
         turn ^= found
         at, ahead = work.places[turn], work.places[1 - turn]

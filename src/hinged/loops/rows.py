@@ -16,6 +16,7 @@ __all__ = [
     "count_features",
     "longest_row",
     "make_unit",
+    "read_here",
     "read_row",
     "scale_rows",
     "sum_of_squares",
@@ -120,13 +121,24 @@ def make_unit(v: Any, n: int) -> float:
     return sum_of_squares(v, n)
 
 
-@njit(cache=True, error_model="numpy")
-def read_row(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> tuple[int, float]:
-    """Copy row `i` into (f, v), scaled, the bias last; return its length and its squared norm.
+@njit(cache=True, inline="always")
+def _scale(df: Any, logs: Any, rounds: int, f: Any, v: Any, n: int) -> None:
+    """Multiply each value by how rare its feature has been; features rise."""
+    log_rounds, last = math.log(rounds + 1.0), logs.shape[0] - 1
+    if n > 0 and rounds <= last and f[n - 1] < df.shape[0]:
+        for j in range(n):  # a writer may have counted more rounds than the table had room for when this reader began
+            log_count = logs[np.uint32(min(df[f[j]], last))]
+            v[j] = v.dtype.type(v[j] * max(0.1, log_rounds - log_count))
+        return
+    for j in range(n):
+        count = df[f[j]] if f[j] < df.shape[0] else 0
+        log_count = logs[count] if count <= last else math.log(count + 0.5)
+        v[j] = v.dtype.type(v[j] * max(0.1, log_rounds - log_count))
 
-    Column c becomes feature c + 1; feature 0 is the bias. Each value is multiplied by
-    max(0.1, log((T + 1) / (df + 1/2))), T the rounds so far (by 1 when T = 0); then the row is divided by its norm.
-    """
+
+@njit(cache=True, inline="always")
+def read_here(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> tuple[int, float]:
+    """Do what `read_row` does, as part of the caller."""
     x, columns = rows.data[rows.indptr[i] : rows.indptr[i + 1]], rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
     n, zeros = x.shape[0], 0
     for j in range(n):
@@ -139,7 +151,7 @@ def read_row(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> tu
                 f[n], v[n] = columns[j] + 1, x[j]
                 n += 1
     if scaling.idf and rounds > 0:
-        _scale(scaling.df, scaling.logs, math.log(rounds + 1.0), f, v, n)
+        _scale(scaling.df, scaling.logs, rounds, f, v, n)
     q = make_unit(v, n) if scaling.unit else sum_of_squares(v, n)
     if scaling.bias != 0.0:
         f[n] = 0
@@ -149,13 +161,14 @@ def read_row(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> tu
     return n, q
 
 
-@njit(cache=True)
-def _scale(df: Any, logs: Any, log_rounds: float, f: Any, v: Any, n: int) -> None:
-    """Multiply each value by how rare its feature has been."""
-    for j in range(n):
-        count = df[f[j]] if f[j] < df.shape[0] else 0
-        log_count = logs[count] if count < logs.shape[0] else math.log(count + 0.5)
-        v[j] = v.dtype.type(v[j] * max(0.1, log_rounds - log_count))
+@njit(cache=True, error_model="numpy")
+def read_row(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> tuple[int, float]:
+    """Copy row `i` into (f, v), scaled, the bias last; return its length and its squared norm.
+
+    Column c becomes feature c + 1; feature 0 is the bias. Each value is multiplied by
+    max(0.1, log((T + 1) / (df + 1/2))), T the rounds so far (by 1 when T = 0); then the row is divided by its norm.
+    """
+    return read_here(rows, i, scaling, rounds, f, v)
 
 
 def longest_row(rows: Rows) -> int:
