@@ -15,7 +15,7 @@ import numpy as np
 from hinged.loops.compiling import inlined, internal
 from hinged.loops.ledger import LABELS, LEARNT, note_lead, note_middle, note_move, note_round
 from hinged.loops.lending import lend_book, lend_rows, lend_scaling, lend_store, lend_targets
-from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, Store, claim, has_room
+from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, claim
 from hinged.loops.round import NEXT, UNTIL
 from hinged.loops.rows import count_features, read_here
 from hinged.loops.steps import Ranking, by_joint_step, by_share
@@ -32,14 +32,19 @@ PLACE, WITHIN = np.uint64(PAGE_BITS), np.uint64(PAGE - 1)
 
 
 class Lane(NamedTuple):
-    """The weights of at most 64 labels, and how they lie in memory. With one segment, a slot is its block."""
+    """How the weights of at most 64 labels lie in memory. With one segment, a slot is its block.
 
-    store: Store
+    Numbers alone: a tuple of arrays that is handed to a function in every round costs more than the function.
+    """
+
     k: int  # labels
     padded: int  # columns that are read of each feature: 8, 16, 32 or 64
     uniform: bool  # all pages are equally wide, and wide enough
     shift: int  # then a feature's weights take 2^shift bytes
     in_order: bool  # features have blocks 1, 2, 3 ..., one after the other in memory
+    itemsize: int
+    n_slots: int  # there is room for fewer than these
+    n_blocks: int
 
 
 class Work(NamedTuple):
@@ -82,14 +87,15 @@ def _usual(targets: Any, setting: Any, i: int, k: int) -> tuple[int, float]:
 
 
 @inlined()
-def _can_grow(lane: Any, n: int) -> bool:
+def _can_grow(lane: Any, used: Any, stride: Any, n: int) -> bool:
     """Return True if `n` new features can get weights, in pages that are wide enough."""
-    if lane.in_order:
-        return True
-    stride, first = lane.store.stride, lane.store.used[1]
-    if not has_room(lane.store, n, n):
-        return False
-    return stride[(first + 1) >> PAGE_BITS] >= lane.k and stride[(first + n) >> PAGE_BITS] >= lane.k
+    first = used[1]
+    return lane.in_order or (
+        used[0] + n < lane.n_slots
+        and first + n < lane.n_blocks
+        and stride[(first + 1) >> PAGE_BITS] >= lane.k
+        and stride[(first + n) >> PAGE_BITS] >= lane.k
+    )
 
 
 @inlined()
@@ -101,75 +107,82 @@ def _fetch_values(rows: Any, i: int) -> None:
 
 
 @inlined()
-def _address(lane: Any, slot: Any) -> Any:
+def _address(lane: Any, address: Any, stride: Any, slot: Any) -> Any:
     """Where the weights of a slot begin."""
-    store, page, place = lane.store, slot >> PLACE, np.int64(slot & WITHIN)
+    page, place = slot >> PLACE, np.int64(slot & WITHIN)
     if lane.uniform:
-        return store.address[page] + (place << lane.shift)
-    return store.address[page] + place * store.stride[page] * store.like.itemsize
+        return address[page] + (place << lane.shift)
+    return address[page] + place * stride[page] * lane.itemsize
 
 
 @inlined()
-def _find(lane: Any, columns: Any, past: int, n: int, at: Any) -> bool:
-    """Where the weights of features columns[j] + past lie; False if a page is too narrow for all labels.
+def _find(lane: Any, slots: Any, address: Any, columns: Any, past: int, n: int, at: Any) -> None:
+    """Where the weights of features columns[j] + past lie, where all pages are equally wide.
 
     Features without weights are in slot 0, which is reserved and always zero.
     """
-    slots, address, stride, narrow = lane.store.slots, lane.store.address, lane.store.stride, False
     if lane.in_order:
         for j in range(n):
             at[j] = address[0] + ((np.int64(columns[j]) + past + 1) << lane.shift)
-    elif lane.uniform:
-        for j in range(n):
-            slot = np.uint64(slots[np.uint32(columns[j] + past)])
-            at[j] = address[slot >> PLACE] + (np.int64(slot & WITHIN) << lane.shift)
     else:
         for j in range(n):
             slot = np.uint64(slots[np.uint32(columns[j] + past)])
-            narrow = narrow or stride[slot >> PLACE] < lane.k
-            at[j] = _address(lane, slot)
+            at[j] = address[slot >> PLACE] + (np.int64(slot & WITHIN) << lane.shift)
+
+
+@inlined()
+def _find_in_pages(lane: Any, slots: Any, address: Any, stride: Any, f: Any, n: int, at: Any) -> bool:
+    """The same where pages differ; False if one is too narrow for all labels."""
+    narrow = False
+    for j in range(n):
+        slot = np.uint64(slots[f[j]])
+        narrow = narrow or stride[slot >> PLACE] < lane.k
+        at[j] = _address(lane, address, stride, slot)
     return not narrow
 
 
 @inlined()
-def _find_next(lane: Any, rows: Any, i: int, at: Any) -> None:
+def _find_next(lane: Any, slots: Any, address: Any, rows: Any, i: int, at: Any) -> None:
     """The same for row `i` before it is read, with the constant feature last."""
     begin, m = rows.indptr[i], rows.indptr[i + 1] - rows.indptr[i]
     columns = segment(rows.indices.ctypes.data + begin * rows.indices.itemsize, m, rows.indices)
-    _find(lane, columns, 1, m, at)
-    at[m] = _address(lane, np.uint64(lane.store.slots[0]))
+    _find(lane, slots, address, columns, 1, m, at)
+    slot = np.uint64(slots[0])
+    at[m] = address[slot >> PLACE] + (np.int64(slot & WITHIN) << lane.shift)
 
 
 @inlined()
-def _count(pair: Any, k: int, ledger: Any, work: Any) -> int:
+def _count(pair: Any, k: int, s: Any, leads: Any) -> int:
     """Count the prediction's lead; return the right label's rank."""
     gap, rank = pair.right - pair.best, 1
     if gap > 0.0:
-        note_lead(ledger.leads, gap, True)
+        note_lead(leads, gap, True)
     else:
-        s, right, second = work.s, work.s[pair.y], work.s[pair.y]
+        right, second = s[pair.y], s[pair.y]
         for r in range(k):  # `rank_of_best` and `runner_up` in one pass: the best label is known already
             rank += s[r] >= right and r != pair.y
             if r != pair.rival:
                 second = max(second, s[r])
-        note_lead(ledger.leads, pair.best - np.float64(second), gap == 0.0 and pair.y < pair.rival)
-    note_middle(ledger.sums, 0.5 * (pair.right + pair.best))
+        note_lead(leads, pair.best - np.float64(second), gap == 0.0 and pair.y < pair.rival)
     return rank
 
 
 @inlined()
 def _step(setting: Any, C: float, q: float, pair: Any, k: int, work: Any) -> tuple[float, float]:
-    """Return Σλ and what the dual subtracts; net coefficients go to labels[STEPS] unless the rule moves one pair."""
+    """Fill labels[STEPS] with the net coefficients of a rule that moves several pairs.
+
+    Return Σλ, and what the dual subtracts for the steps.
+    """
     rule, margin = setting.words, setting.margin
-    if rule.combine == ONE:
-        total = alone(rule.length, pair.right - pair.best, 2.0 * q, margin, C)
-        return total, softening(rule.length, total, C)
     scores, steps, gaps = work.labels[SCORES, :k], work.labels[STEPS, :k], work.labels[GAPS, :k]
     if rule.combine == JOINT:
         for r in range(k):
             scores[r], steps[r] = work.s[r], 0.0
+        work.y[0], work.is_right[pair.y] = pair.y, True
         ranking = Ranking(scores, work.y, work.is_right[:k], 0, pair.rival)
-        return by_joint_step(setting, C, ranking, q, work.labels[SPARE, :k], steps), 0.0
+        total = by_joint_step(setting, C, ranking, q, work.labels[SPARE, :k], steps)
+        work.is_right[pair.y] = False
+        return total, 0.0
     margins, norms = work.labels[MARGINS, :k], work.labels[NORMS, :k]
     for r in range(k):
         gaps[r], margins[r], norms[r] = pair.right - np.float64(work.s[r]), margin, 2.0 * q
@@ -177,31 +190,23 @@ def _step(setting: Any, C: float, q: float, pair: Any, k: int, work: Any) -> tup
 
 
 @inlined()
-def _measure(rule: Any, total: float, q: float, pair: Any, k: int, work: Any) -> tuple[float, float]:
-    """Inner product of the weights and the move, and the move's squared length; net coefficients go to `work.g`."""
-    inner, sq_move, g = 0.0, 0.0, work.g
-    if rule.combine == ONE:
-        inner = total * pair.right - total * pair.best
-        sq_move = q * np.float64(g.dtype.type(total)) ** 2
-        return inner, sq_move + sq_move
-    steps = work.labels[STEPS]
+def _measure(q: float, k: int, s: Any, steps: Any, g: Any) -> tuple[float, float]:
+    """Round net coefficients to the weights' type, into `g`; return ⟨weights, move⟩ and the move's squared length."""
+    inner, sq_move = 0.0, 0.0
     for r in range(k):
-        inner += steps[r] * np.float64(work.s[r])
+        inner += steps[r] * np.float64(s[r])
         g[r] = steps[r]
         sq_move += q * np.float64(g[r]) ** 2
     return inner, sq_move
 
 
 @inlined()
-def _claim_new(lane: Any, f: Any, n: int, at: Any) -> None:
+def _claim_new(lane: Any, store: Any, f: Any, n: int, at: Any) -> None:
     """Give weights to the features of a row that have none."""
-    store, nowhere, unknown = lane.store, lane.store.address[0], 0
+    slots, address, stride = store.slots, store.address, store.stride
     for j in range(n):
-        unknown += at[j] == nowhere
-    if unknown > 0:
-        for j in range(n):
-            if store.slots[f[j]] == 0:
-                at[j] = _address(lane, np.uint64(claim(store, f[j], 0)))
+        if slots[f[j]] == 0:
+            at[j] = _address(lane, address, stride, np.uint64(claim(store, f[j], 0)))
 
 
 @inlined()
@@ -220,14 +225,15 @@ def _lend_work(work: Any) -> Any:
 
 @inlined()
 def _lane(store: Any, k: int) -> Any:
-    """The weights as this loop reads them; arrays lose their reference counts, so their owner must stay."""
-    used, padded, shift = store.used, 8, 0
+    """How this store's weights lie in memory."""
+    used, padded, shift, itemsize = store.used, 8, 0, store.like.itemsize
     while padded < k:
         padded *= 2
-    while 1 << shift < used[2] * store.like.itemsize:
+    while 1 << shift < used[2] * itemsize:
         shift += 1
     uniform = used[2] == used[3] and used[2] >= k
-    return Lane(lend_store(store), k, padded, uniform, shift, uniform and used[4] > 0)
+    n_slots, n_blocks = store.table.shape[0], store.address.shape[0] << PAGE_BITS
+    return Lane(k, padded, uniform, shift, uniform and used[4] > 0, itemsize, n_slots, n_blocks)
 
 
 @internal()
@@ -251,54 +257,65 @@ def fast_forward(
 
 @internal(error_model="numpy")
 def _rounds(rows: Any, targets: Any, setting: Any, scaling: Any, store: Any, book: Any, work: Any, cursor: Any) -> None:
-    """The loop, on arrays that their owners keep: without reference counts, small functions cost nothing."""
+    """The loop, on arrays that their owners keep: without reference counts, small functions cost little."""
     rows, targets, scaling, book = lend_rows(rows), lend_targets(targets), lend_scaling(scaling), lend_book(book)
-    work = _lend_work(work)
-    lane, counts = _lane(store, book.ledger.counts[LABELS]), book.ledger.counts
-    f, v, s = work.f, work.v, work.s
+    work, store, ledger, told = _lend_work(work), lend_store(store), book.ledger, book.told
+    lane, counts, sums, leads = _lane(store, ledger.counts[LABELS]), ledger.counts, ledger.sums, ledger.leads
+    f, v, s, g, places, rule, margin = work.f, work.v, work.s, work.g, work.places, setting.words, setting.margin
+    slots, address, stride, used = store.slots, store.address, store.stride, store.used
     i, until, turn, found = cursor[NEXT], min(rows.indptr.shape[0] - 1, cursor[UNTIL]), 0, False
     while i < until:
         y, C = _usual(targets, setting, i, lane.k)
         length = rows.indptr[i + 1] - rows.indptr[i]
-        if y < 0 or not _can_grow(lane, length + 1):
+        if y < 0 or not _can_grow(lane, used, stride, length + 1):
             break
         # ---- read
         _fetch_values(rows, i)
         n, q = read_here(rows, i, scaling, counts[LEARNT], f, v)
         found = found and n == length + (scaling.bias != 0.0)  # the row before looked for zeros too
         turn ^= found
-        at, ahead = work.places[turn], work.places[1 - turn]
-        if not found and not _find(lane, f, 0, n, at):
+        at, ahead = places[turn], places[1 - turn]
+        if lane.uniform and not found:
+            _find(lane, slots, address, f, 0, n, at)
+        elif not lane.uniform and not _find_in_pages(lane, slots, address, stride, f, n, at):
             break
         # ---- score
         sum_rows(at, v, n, lane.padded, s)
         # ---- count
-        work.y[0], work.is_right[y] = y, True
         best, rival = rival_of(s, lane.padded, lane.k, y)
         rival = min(lane.k - 1, rival)  # where all overflowed there is none
         pair = Pair(y, rival, np.float64(s[y]), np.float64(best))
-        rank = _count(pair, lane.k, book.ledger, work)
-        gap = pair.right - pair.best
-        flag = 0 if gap > 0.0 else 1
-        book.told.flags[i], book.told.ranks[i], book.told.losses[i] = flag, rank, max(0.0, setting.margin - gap)
+        gap, flag = pair.right - pair.best, 1
+        if gap > 0.0:
+            flag = 0
+        told.flags[i], told.ranks[i], told.losses[i] = flag, _count(pair, lane.k, s, leads), max(0.0, margin - gap)
+        note_middle(sums, 0.5 * (pair.right + pair.best))
         # ---- step
-        found = False
-        if gap < setting.margin:
+        total, penalty, inner, sq_move, found = 0.0, 0.0, 0.0, 0.0, False
+        if gap < margin and rule.combine == ONE:
+            total = alone(rule.length, gap, 2.0 * q, margin, C)
+            penalty = softening(rule.length, total, C)
+            inner = total * pair.right - total * pair.best
+            sq_move = 2.0 * (q * np.float64(s.dtype.type(total)) ** 2)
+        elif gap < margin:
             total, penalty = _step(setting, C, q, pair, lane.k, work)
-            if total > 0.0:
-                # ---- move
-                inner, sq_move = _measure(setting.words, total, q, pair, lane.k, work)
-                note_move(book.ledger, total * setting.margin, penalty, inner, sq_move)
-                _claim_new(lane, f, n, at)
-                if lane.uniform and i + 1 < until:  # find the next row's weights already, for the move to ask for
-                    _find_next(lane, rows, i + 1, ahead)
-                    found = True
-                if setting.words.combine == ONE:
-                    move_pair(at, v, n, lane.padded, y, rival, s.dtype.type(total), ahead, s)
-                else:
-                    move_rows(at, v, n, lane.padded, work.g, ahead)
+            inner, sq_move = _measure(q, lane.k, s, work.labels[STEPS], g)
+        # ---- move
+        if total > 0.0:
+            note_move(ledger, total * margin, penalty, inner, sq_move)
+            unknown = 0
+            for j in range(n):
+                unknown += at[j] == address[0]
+            if unknown > 0:
+                _claim_new(lane, store, f, n, at)
+            if lane.uniform and i + 1 < until:  # find the next row's weights already, for the move to ask for
+                _find_next(lane, slots, address, rows, i + 1, ahead)
+                found = True
+            if rule.combine == ONE:
+                move_pair(at, v, n, lane.padded, y, rival, s.dtype.type(total), ahead, s)
+            else:
+                move_rows(at, v, n, lane.padded, g, ahead)
         # ---- note
-        work.is_right[y] = False
         note_round(counts, flag, True)
         if scaling.counts:
             count_features(scaling, f, n)
