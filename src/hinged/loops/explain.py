@@ -12,7 +12,7 @@ from hinged.loops.columns import PER_LABEL, PER_SET, n_columns
 from hinged.loops.compiling import internal
 from hinged.loops.ledger import LEARNT
 from hinged.loops.pages import gather
-from hinged.loops.round import FROM_ZERO, describe, new_example, read
+from hinged.loops.round import FROM_ZERO, NO_MORE, describe, new_example, read
 
 __all__ = ["Share", "row_contributions", "row_features", "shared_contributions"]
 
@@ -29,7 +29,7 @@ class Share(NamedTuple):
 def row_contributions(rows: Any, memory: Any, counts: Any, mean_over: int, n_labels: int, label: int) -> Any:
     """Features of the first row, and what each adds to the label's score through the vectors of the row itself."""
     columns, longest = memory.columns, rows.indptr[1] - rows.indptr[0]
-    x = new_example(rows, memory, longest, n_labels, np.int64(0))
+    x = new_example(rows, memory, longest, n_labels, NO_MORE)
     row = read(rows, 0, memory, counts[LEARNT], x)
     out, values = np.zeros(row.n), np.zeros(n_columns(columns, n_labels))
     for j in range(row.n):
@@ -45,7 +45,7 @@ def row_contributions(rows: Any, memory: Any, counts: Any, mean_over: int, n_lab
 @njit(cache=True)
 def row_features(rows: Any, memory: Any, counts: Any, n_labels: int) -> Any:
     """Features of the first row's φ, and φ (parts, features, labels)."""
-    x = new_example(rows, memory, rows.indptr[1] - rows.indptr[0], n_labels, np.int64(0))
+    x = new_example(rows, memory, rows.indptr[1] - rows.indptr[0], n_labels, NO_MORE)
     row = read(rows, 0, memory, counts[LEARNT], x)
     describe(memory, row, counts[LEARNT], FROM_ZERO, n_labels, x, np.zeros(1, np.int64))
     return x.fs[: row.m], x.phi[:, : row.m]

@@ -241,7 +241,8 @@ class LabelModel(LabelMemory):
         for f, value in zip(ids.tolist(), values.tolist(), strict=True):
             found[False, f] = value
         if self.plan.parts:
-            ids, values, names = *shared_contributions(*args), list(self.names)
+            ids, values = shared_contributions(*args)
+            names = list(self.names)
             for f, value in zip(ids.tolist(), values.tolist(), strict=True):
                 key: tuple[bool, Hashable] = (True, names[f - 1]) if self.functions else (False, f)
                 found[key] = found.get(key, 0.0) + value

@@ -201,6 +201,15 @@ def _measure(q: float, k: int, s: Any, steps: Any, g: Any) -> tuple[float, float
 
 
 @inlined()
+def _some_are_new(address: Any, n: int, at: Any) -> bool:
+    """Return True if some features of a row have no weights."""
+    new = 0
+    for j in range(n):
+        new += at[j] == address[0]
+    return new > 0
+
+
+@inlined()
 def _claim_new(lane: Any, store: Any, f: Any, n: int, at: Any) -> None:
     """Give weights to the features of a row that have none."""
     slots, address, stride = store.slots, store.address, store.stride
@@ -283,11 +292,9 @@ def _rounds(rows: Any, targets: Any, setting: Any, scaling: Any, store: Any, boo
         sum_rows(at, v, n, lane.padded, s)
         # ---- count
         best, rival = rival_of(s, lane.padded, lane.k, y)
-        rival = min(lane.k - 1, rival)  # where all overflowed there is none
-        pair = Pair(y, rival, np.float64(s[y]), np.float64(best))
-        gap, flag = pair.right - pair.best, 1
-        if gap > 0.0:
-            flag = 0
+        pair = Pair(y, min(lane.k - 1, rival), np.float64(s[y]), np.float64(best))  # all may have overflowed
+        gap = pair.right - pair.best
+        flag = 0 if gap > 0.0 else 1
         told.flags[i], told.ranks[i], told.losses[i] = flag, _count(pair, lane.k, s, leads), max(0.0, margin - gap)
         note_middle(sums, 0.5 * (pair.right + pair.best))
         # ---- step
@@ -303,16 +310,13 @@ def _rounds(rows: Any, targets: Any, setting: Any, scaling: Any, store: Any, boo
         # ---- move
         if total > 0.0:
             note_move(ledger, total * margin, penalty, inner, sq_move)
-            unknown = 0
-            for j in range(n):
-                unknown += at[j] == address[0]
-            if unknown > 0:
+            if _some_are_new(address, n, at):
                 _claim_new(lane, store, f, n, at)
             if lane.uniform and i + 1 < until:  # find the next row's weights already, for the move to ask for
                 _find_next(lane, slots, address, rows, i + 1, ahead)
                 found = True
             if rule.combine == ONE:
-                move_pair(at, v, n, lane.padded, y, rival, s.dtype.type(total), ahead, s)
+                move_pair(at, v, n, lane.padded, y, pair.rival, s.dtype.type(total), ahead, s)
             else:
                 move_rows(at, v, n, lane.padded, g, ahead)
         # ---- note

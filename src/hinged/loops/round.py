@@ -60,9 +60,11 @@ NEXT, REASON, WHICH, SLOTS, BLOCKS, UNTIL, STOP, DELAY, PREDICTED = range(9)
 PAGE_TO_WIDEN, CURSOR = SLOTS, 9
 
 
-#: For `score`: by the current weights. For `describe`: measured from 0. A plain number would be compiled in as a
-#: constant, and the function once more for all other numbers.
-CURRENT, FROM_ZERO = np.int64(0), np.int64(-1)
+#: For `score`: by the current weights. For `describe`: measured from 0. For `new_example`: no features are to come.
+#: Plain numbers would be compiled in as constants, and the function once more for all other numbers.
+CURRENT: Any = np.int64(0)
+FROM_ZERO: Any = np.int64(-1)
+NO_MORE: Any = np.int64(0)
 
 
 class Memory(NamedTuple):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import njit
 
 from hinged.loops.compiling import internal
 from hinged.loops.ledger import LEARNT
 from hinged.loops.lending import lend_example, lend_memory, lend_rows
-from hinged.loops.round import FROM_ZERO, describe, new_example, only_learnt, read
+from hinged.loops.round import FROM_ZERO, NO_MORE, describe, new_example, only_learnt, read
 from hinged.loops.round import score as score_row
 from hinged.native import borrowed
 
@@ -24,7 +23,7 @@ def score(rows: Any, memory: Any, counts: Any, mean_over: int, longest: int, out
     By the mean weights of `mean_over` rounds; by the current weights where that is 0. Once `stop[0]` is set, `out` is
     of no use.
     """
-    x = new_example(rows, memory, longest, out.shape[1], np.int64(0))
+    x = new_example(rows, memory, longest, out.shape[1], NO_MORE)
     _score_rows(rows, memory, counts[LEARNT], mean_over, x, out, stop)
 
 

@@ -294,8 +294,8 @@ class LabelMemory(ScaledModel):
         """What the loops are given: these labels' columns, and the stores as they are now or as `held` has them."""
         columns, scaling = self.columns_of(labels), self._scaling()
         if self.plan.parts:
-            weights, *others = (view[0] for view in held or [paged.view for paged in self.stores])
-            return Memory(columns, scaling, weights, self._parts(labels, explicit, others))
+            stores = [view[0] for view in held or [paged.view for paged in self.stores]]
+            return Memory(columns, scaling, stores[WEIGHTS], self._parts(labels, explicit, stores))
         weights, last = held[WEIGHTS][0] if held else self.stores[WEIGHTS].view[0], self._last
         if last is None or last.weights is not weights or last.columns is not columns or last.scaling is not scaling:
             last = self._last = Memory(columns, scaling, weights, None)
@@ -317,7 +317,10 @@ class LabelMemory(ScaledModel):
             np.array([part.factors for part in parts], np.float64),
             self.plan.members(labels),
             self.keeps,
-            *stores,
+            stores[VECTORS],
+            stores[COUNTS],
+            stores[FIRSTS],
+            stores[SUMS],
             longer(self.label_rows, len(labels)),
             self.first_rounds,
             ids,
