@@ -219,7 +219,7 @@ def test_examples_without_a_label_are_left_out_and_counted(call, tmp_path):
         (("learn", "a.jsonl"), "--model"),
         (("learn", "a.jsonl", "--model", "m.hinged", "--format", "xml"), "xml"),
         (("learn", "a.jsonl", "--model", "m.hinged", "--format", "parquet"), "a.jsonl"),
-        (("learn", "a.jsonl", "--model", "m.hinged", "--format", "folders"), "no folder"),
+        (("learn", "a.jsonl", "--model", "m.hinged", "--format", "folders"), "not a folder"),
         (("learn", "a.jsonl", "--model", "m.hinged", "--words", "many"), "--words"),
         (("learn", "a.jsonl", "--model", "m.hinged", "--class-weight", "spam"), "--class-weight"),
         (("learn", "a.jsonl", "--model", "m.hinged", "--C", "-1"), "C must be"),

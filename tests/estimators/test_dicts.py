@@ -91,7 +91,7 @@ def test_a_copy_knows_the_same_names(copied):
     again = [{"".join(["w", name[1:]]): value for name, value in x.items()} for x in rows]
     assert [other.predict_one(x) for x in again] == [model.predict_one(x) for x in rows]
     other.learn_one({"w1": 1.0, "new": 2.0}, 0)
-    assert (len(other._names.listed), len(model._names.listed)) == (301, 300)
+    assert (other.n_known_features, model.n_known_features) == (301, 300)
 
 
 def test_a_dict_changed_between_question_and_answer_is_read_anew():
@@ -113,7 +113,7 @@ def test_readers_together_beside_a_writer_find_every_name():
 
     def read():
         while not ends.is_set():
-            names = model._names
+            names = model._parts.reader.names
             listed = list(names.listed)
             rows, _ = one_dict_row(dict.fromkeys(listed, 1.0), names, DOUBLE, whole=False)
             if rows.indices[: len(listed)].tolist() != list(range(len(listed))):

@@ -128,8 +128,9 @@ def one_dict_row(
         values = np.fromiter(x.values(), np.float64, n)
     except OverflowError:  # a whole number that is too large for a float
         return None
-    if not values.dot(values) < usual_square(dtype):  # NaN, infinity or a value that is too large
-        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not values.dot(values) < usual_square(dtype):  # NaN, infinity or a value that is too large
+            return None
     beyond = len(column) if first is None else first
     columns = np.fromiter(map(column.get, x, count(beyond)), np.int32, n)
     order = columns.argsort()
