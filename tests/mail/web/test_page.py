@@ -107,6 +107,20 @@ def test_j_and_k_move_and_slash_finds_any_folder(site, opened):
     assert before[-2] in [place.key for place in open_source(site.mail).places("Travel")]
 
 
+def test_enter_counts_while_the_folders_are_still_loading(site, opened):
+    page, first = opened(site), inbox(site)[-1]
+    held = []
+    page.route("**/api/folders", lambda route: held.append(route))
+    page.keyboard.press("/")
+    page.wait_for_selector("#search[open]")
+    page.keyboard.type("trvl")
+    page.keyboard.press("Enter")
+    assert page.locator("#search").is_visible()
+    held[0].continue_()
+    left(page, 29)
+    assert where(site, first) == "Travel"
+
+
 def test_a_click_on_a_chip_files_that_message(site, opened):
     page = opened(site)
     key, chip = inbox(site)[-3], page.locator(".row[aria-posinset='3'] .chip").nth(1)

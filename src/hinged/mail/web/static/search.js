@@ -10,11 +10,13 @@ let row = null;
 let all = null;
 let found = [];
 let chosen = 0;
+let entered = false; // Enter was pressed before the folders had come
 
 export async function open(which = selected()) {
   if (!which || dialog.open) return;
   row = which;
   all = null;
+  entered = false;
   text.value = "";
   $("#search-what").replaceChildren(foreign("bdi", {}, row.subject));
   dialog.showModal(); // at once, so that keystrokes go to the field
@@ -24,6 +26,7 @@ export async function open(which = selected()) {
     const { folders } = await ask("/api/folders");
     if (row === which) all = folders;
     draw();
+    if (entered && row === which && dialog.open) take(chosen);
   } catch (problem) {
     dialog.close();
     if (up) warn(problem.message);
@@ -80,7 +83,10 @@ function take(i) {
   file(row, found[i].name, Boolean(found[i].anew));
 }
 
-text.addEventListener("input", draw);
+text.addEventListener("input", () => {
+  entered = false;
+  draw();
+});
 text.addEventListener("keydown", (event) => {
   if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     event.preventDefault();
@@ -88,6 +94,7 @@ text.addEventListener("keydown", (event) => {
     mark();
   } else if (event.key === "Enter" && !event.repeat) {
     event.preventDefault();
+    entered = !all;
     take(chosen);
   }
 });
