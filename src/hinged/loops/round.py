@@ -284,8 +284,12 @@ def move(memory: Any, row: Any, step: Any, relevant: Any, ledger: Any, work: Any
     for r in range(k):
         inner += g[r] * work.scores[r]
     n_touched = _by_column(memory.columns, g, relevant, work)
-    for a in range(n_touched):
-        sq_move += row.q * np.float64(wide_g[touched[a]]) ** 2
+    if memory.columns.separate:  # summed in the order of labels, so that sets of one label have the bits of "multi"
+        for r in range(k):
+            sq_move += row.q * np.float64(wide_g.dtype.type(g[r])) ** 2
+    else:
+        for a in range(n_touched):
+            sq_move += row.q * np.float64(wide_g[touched[a]]) ** 2
     add_to(memory.weights, work.x.f, work.x.v, row.n, wide_g, touched, n_touched, age)
     for a in range(n_touched):
         wide_g[touched[a]] = 0

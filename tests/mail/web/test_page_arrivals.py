@@ -99,8 +99,12 @@ def test_a_key_held_down_asks_once_for_each_page_and_ends_with_its_message(mailb
         text = f"From: a{i}@example.com\nSubject: message {i}\nMessage-ID: <{i}@many>\n\nhello\n"
         (mailbox.mail / "new" / f"20{i:08d}.many.host").write_text(text)
     site = mailbox.serve()
-    assert site.server.loaded.wait(60)  # while mail is being read, the page asks for its rows anew
+    assert site.server.loaded.wait(60)
     page = opened(site)
+    # News of the start makes the page load its rows anew, and ask again for those in flight: wait until that is over.
+    page.wait_for_function(
+        "() => performance.getEntriesByType('resource').every(e => performance.now() - e.responseEnd > 1000)"
+    )
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     press = """([key, times]) => {

@@ -224,6 +224,7 @@ def strings_of(b: Bytes, starts: Places, ends: Places) -> list[str]:
     >>> strings_of(np.array(list(b"ab cd"), np.uint8), np.array([0, 3, 3]), np.array([2, 3, 5]))
     ['ab', '', 'cd']
     """
+    starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
     texts = _joined(b, starts, ends).tobytes().decode("utf-8").split("\n") if len(starts) else []
     if len(texts) == len(starts):
         return texts
