@@ -149,7 +149,7 @@ PROGRAM = """
 import zlib
 import numpy as np, scipy.sparse, hinged, hinged.native
 rng = np.random.default_rng(3)
-X = scipy.sparse.random_array((300, 500), density=0.05, rng=rng, dtype=np.float32, format="csr")
+X = scipy.sparse.csr_array((rng.random((300, 500)) * (rng.random((300, 500)) < 0.05)).astype(np.float32))
 y = rng.integers(20, size=300)
 texts = [" ".join(f"Word{w} wörd" for w in row.nonzero()[0]) for row in X.toarray()]
 print(hinged.native.PLAIN)
