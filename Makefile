@@ -13,11 +13,9 @@ ifneq ($(wildcard $(SHARED)/checks/vectors.py),)
 export HINGED_CHECKS ?= $(SHARED)/checks
 endif
 
-# Numba's cache sees edits of a loop's own file only, so the folder is named after all sources that compiled code may use.
+# Folders without compiled code; edits of the others may leave something to compile.
 PLAIN := cli client experiments files http journal mail service
-SOURCES := $(shell find src -name '*.py' $(PLAIN:%=-not -path '*/hinged/%/*') | LC_ALL=C sort)
-CACHE := $(CURDIR)/.numba-$(shell cat $(SOURCES) | cksum | cut -d' ' -f1)
-export NUMBA_CACHE_DIR := $(CACHE)
+SOURCES := $(shell find src -name '*.py' $(PLAIN:%=-not -path '*/hinged/%/*'))
 
 # Programs that tests run for real. Where they cannot be installed, tests that need them skip by name.
 PROGRAMS := /usr/sbin/dovecot /usr/bin/openssl /usr/bin/chromium
@@ -33,13 +31,11 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/pip install --quiet --editable ".[all,test,lint]"
 	@touch $@
 
-$(CACHE)/.warm: $(VENV)/.installed $(SOURCES)
-	@rm -rf .numba-*
-	@mkdir -p $(CACHE)
+$(VENV)/.warm: $(VENV)/.installed $(SOURCES)
 	$(BIN)/hinged warm-up
 	@touch $@
 
-install: $(CACHE)/.warm ## make .venv, install everything, compile the loops
+install: $(VENV)/.warm ## make .venv, install everything, compile the loops
 
 demo: install ## learn a generated mail stream by several rules; table, picture, report
 	$(BIN)/hinged demo
@@ -66,7 +62,7 @@ test: $(VENV)/.installed ## the whole suite: compiled, bounds-checked, uncompile
 
 # These take a core each, side by side: the first as long as all others. What looks for reads out of bounds need not be fast,
 # so it is compiled sooner; what the others store is there by the time that readers beside a writer need it.
-BOUNDS := NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_CACHE_DIR=$(CACHE)-bounds $(BIN)/python -m pytest
+BOUNDS := NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 $(BIN)/python -m pytest
 
 test-bounds-labels:
 	$(BOUNDS) tests/test_theorems.py
@@ -83,8 +79,8 @@ test-uncompiled:
 # Golden streams, where they lie beside the checkout.
 test-vectors:
 ifdef HINGED_CHECKS
-	@$(BIN)/python $(HINGED_CHECKS)/vectors.py all > $(CACHE)/vectors.txt || { grep -v '^ok' $(CACHE)/vectors.txt; exit 1; }
-	@echo "golden streams: $$(tail -n 1 $(CACHE)/vectors.txt)"
+	@$(BIN)/python $(HINGED_CHECKS)/vectors.py all > $(VENV)/vectors.txt || { grep -v '^ok' $(VENV)/vectors.txt; exit 1; }
+	@echo "golden streams: $$(tail -n 1 $(VENV)/vectors.txt)"
 endif
 
 # The oldest packages that pyproject.toml allows, in an environment of their own: a floor that is too low fails here.
@@ -94,7 +90,7 @@ test-oldest: ## commands, examples and estimators with the oldest packages that 
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable ".[all]"
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python "pytest>=8.2" "hypothesis>=6.100" "polars>=1.0"
 	NUMBA_DISABLE_JIT=1 $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/cli/test_options.py tests/cli/test_learn.py src/hinged/cli src/hinged/io src/hinged/service src/hinged/mail src/hinged/evaluate src/hinged/files
-	NUMBA_CACHE_DIR=$(CACHE)-oldest $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/native src/hinged/estimators
+	$(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/compiling tests/native src/hinged/estimators
 
 test-long: install system-packages ## more random streams, kills and damaged files; about an hour
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 --dist worksteal tests
@@ -113,5 +109,5 @@ reproduce: install ## the experiments of the papers, run again; a report, JSON, 
 	cp hinged-results/results.md docs/results.md
 
 clean: ## remove everything that was made
-	rm -rf $(VENV) $(OLDEST) .numba-* .pytest_cache .mypy_cache .ruff_cache .hypothesis hinged-demo hinged-results build dist
+	rm -rf $(VENV) $(OLDEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis hinged-demo hinged-results build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -12,13 +12,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tests.conftest import PLAIN
 
 import hinged
+from hinged.compiling.cache import BESIDES, CORE
 
 ROOT = Path(hinged.__file__).parent
 #: From the bottom up. A module imports from folders below its own, and from its own folder.
 LEVELS = (
+    ("compiling",),
     ("native",),
     ("rules", "tasks", "sharing", "geometry"),
     ("mercer",),
@@ -52,9 +53,24 @@ def imported(path):
                 yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if m.split("/")[0] in PLAIN])
-def test_a_plain_folder_compiles_nothing(module):
-    assert "njit" not in (ROOT / module).read_text(encoding="utf-8")
+@pytest.mark.parametrize("module", [m for m in MODULES if m.split("/")[0] not in CORE])
+def test_compiled_code_calls_only_what_its_folder_is_named_after(module):
+    tree, part = ast.parse((ROOT / module).read_text(encoding="utf-8")), module.split("/")[0]
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    origin = {alias.name: node.module.split(".") for node in imports for alias in node.names}
+    foreign = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any("compiled" in ast.unparse(d) for d in node.decorator_list):
+            used = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+            foreign += [name for name in used if origin.get(name, [""])[0] == "hinged"]
+    assert [name for name in foreign if origin[name][1] not in (*CORE, part, BESIDES.get(part))] == []
+
+
+def test_one_decorator_compiles():
+    assert [m for m in MODULES if "njit(" in (ROOT / m).read_text(encoding="utf-8")] == [
+        "compiling/decorator.py",
+        "compiling/parts.py",
+    ]
 
 
 def test_the_wheel_holds_the_package_alone():
@@ -161,7 +177,7 @@ def test_what_can_be_reached_can_be_imported(statement):
 def test_importing_the_package_loads_next_to_nothing():
     ask = "import sys; before = set(sys.modules); import hinged; print(*sorted(set(sys.modules) - before))"
     loaded = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout.split()
-    assert [name for name in loaded if name.startswith("hinged")] == ["hinged", "hinged.storing"]
+    assert [name for name in loaded if name.startswith("hinged")] == ["hinged"]
     assert len(loaded) < 100
 
 

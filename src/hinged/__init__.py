@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hinged.storing import find_room
-
 if TYPE_CHECKING:
     from hinged import (
         bounds,
@@ -80,9 +78,6 @@ _HOMES = {
     "load": "hinged.estimators.files",
     "to_river": "hinged.estimators.river",
 }
-
-
-find_room()
 
 
 def __getattr__(name: str) -> Any:

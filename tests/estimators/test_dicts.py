@@ -105,6 +105,24 @@ def test_a_dict_changed_between_question_and_answer_is_read_anew():
     assert np.array_equal(model.coef_, plain.coef_)
 
 
+def test_a_dict_in_another_order_is_read_anew():
+    model = hinged.Classifier()
+    model.learn_one({"k": 1.0}, 0)
+    model.predict_one({"a": 1.0, "b": 2.0, "k": 3.0})
+    model.learn_one({"k": 3.0, "b": 2.0, "a": 1.0}, 1)
+    assert model.feature_names_ == ["k", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(np.float16(0.1), 0.1), (np.float32(2**24), 2**24 + 1), (np.float32(1.0), 10**400)]
+)
+def test_a_value_that_numpy_would_call_equal_is_read_anew(before, after):
+    names = FeatureNames("k")
+    one_dict_row({"k": before}, names, DOUBLE, whole=True)
+    row = one_dict_row({"k": after}, names, DOUBLE, whole=True)
+    assert (None if row is None else row[0].data.tolist()) == (None if after == 10**400 else [after])
+
+
 def test_readers_together_beside_a_writer_find_every_name():
     model = hinged.Classifier()
     model.learn_one({"w0": 1.0}, 0)

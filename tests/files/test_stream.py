@@ -13,7 +13,7 @@ from scipy import sparse
 
 import hinged
 from hinged.files.answers import answer
-from hinged.files.examples import check_agrees, new_learner, rows_for, taken
+from hinged.files.examples import check_agrees, new_learner, rows_for
 from hinged.files.explain import explain_one
 from hinged.files.stream import Tally, learn_stream, learner_for, spread
 from hinged.io.examples import read
@@ -51,7 +51,7 @@ def test_some_examples_are_those_rows(kind):
     model = new_learner(chunk, None, {})
     whole = matrix(model, chunk)
     for rows in (slice(1, 3), slice(0, 4), slice(2, 5), np.array([4, 0, 2]), np.array([], np.int64)):
-        some = taken(chunk, rows)
+        some = chunk.taken(rows)
         picked = np.arange(len(chunk))[rows]
         assert some.answers == [chunk.answers[i] for i in picked]
         assert some.lines.tolist() == chunk.lines[picked].tolist()
@@ -67,7 +67,7 @@ def test_some_examples_are_those_rows(kind):
 @pytest.mark.parametrize("size", [1, 20, 1 << 20])
 def test_pieces_of_a_stream_teach_what_the_whole_does(kind, size):
     answered = [
-        taken(c, np.array([i for i, a in enumerate(c.answers) if a is not None], np.int64)) for c in chunks(kind)
+        c.taken(np.array([i for i, a in enumerate(c.answers) if a is not None], np.int64)) for c in chunks(kind)
     ]
     model, other = (new_learner(answered[0], None, {}) for _ in range(2))
     model.partial_fit(rows_for(model, answered[0], True), answered[0].answers, sample_weight=answered[0].weights)
@@ -98,7 +98,7 @@ def test_counts_go_on_from_earlier_ones():
 
 @given(st.floats(0.05, 0.95), st.integers(1, 6))
 def test_what_is_kept_and_what_is_not_make_up_the_whole(share, size):
-    stream = [taken(chunk, slice(i, i + size)) for chunk in chunks("jsonl") for i in range(0, len(chunk), size)]
+    stream = [chunk.taken(slice(i, i + size)) for chunk in chunks("jsonl") for i in range(0, len(chunk), size)]
     parts = [[line for chunk in spread(stream, share, kept) for line in chunk.lines.tolist()] for kept in (True, False)]
     assert sorted(parts[0] + parts[1]) == [1, 2, 3, 4, 5]
     assert abs(len(parts[0]) - 5 * share) <= 1

@@ -9,10 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers import as_compiled
 
+from hinged.loops import pages
 from hinged.loops.memory import Paged
-from hinged.loops.pages import PAGE, SEGMENT, add_means, add_scores, add_to, gather, has_room, narrow_page, put
+from hinged.loops.pages import PAGE, SEGMENT
 from hinged.native import segment
+
+add_means, add_scores, add_to = as_compiled(pages.add_means, pages.add_scores, pages.add_to)
+gather, has_room, narrow_page, put = as_compiled(pages.gather, pages.has_room, pages.narrow_page, pages.put)
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import config, njit
 
+from hinged.compiling import compiled
 from hinged.native import BLOCK, instructions, plain
 from hinged.native.memory import borrowed, segment
 
@@ -140,9 +141,15 @@ def test_memory_is_read_and_written_where_it_lies():
     part = segment(array.ctypes.data + 2 * 8, 3, array)
     part[1] = -1.0
     assert (part.tolist(), array[0].tolist()) == ([2.0, -1.0, 4.0], [0.0, 1.0, 2.0, -1.0])
-    same = borrowed(array)
+    same = compiled(lambda array: borrowed(array))(array)
     same[2, 3] = 7.0
     assert (same.shape, array[2, 3]) == ((3, 4), 7.0)
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="uncompiled code has no reference counts to leave out")
+def test_only_arrays_and_tuples_of_them_can_be_borrowed():
+    with pytest.raises(Exception, match="only arrays, and tuples of them, can be borrowed"):
+        compiled(lambda words: borrowed(words))("a string")
 
 
 PROGRAM = """
@@ -164,8 +171,7 @@ print(zlib.crc32(model.coef_.tobytes()))
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="compiled code is compared")
 def test_weights_are_the_same_with_plain_code():
     def weights(switch):
-        cache = f"{os.environ['NUMBA_CACHE_DIR']}-plain" if switch else os.environ["NUMBA_CACHE_DIR"]
-        environment = os.environ | {"HINGED_PLAIN": switch, "NUMBA_CACHE_DIR": cache}
+        environment = os.environ | {"HINGED_PLAIN": switch}
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         ran = [sys.executable, "-c", PROGRAM]
         done = subprocess.run(ran, env=environment, capture_output=True, text=True, timeout=1800, check=False, cwd=ROOT)

@@ -1,13 +1,23 @@
 """What the papers prove of mistakes: each bound as a function of a stream and a comparator, one found in hindsight."""
 
-from hinged.bounds.bound import Bound
 from hinged.bounds.comparators import Comparator, losses, objective
 from hinged.bounds.drawing import plot_trace, trace_svg
-from hinged.bounds.passive_aggressive import pa_theorem_2, pa_theorem_3, pa_theorem_4, pa_theorem_5, pa_theorem_10
-from hinged.bounds.ranking import hs_theorem_1, lr_equation_2, simproj_bound, sp_corollary_1, sp_theorem_1
+from hinged.bounds.formulas import Bound
 from hinged.bounds.running import Trace, mistake_bound, trace
 from hinged.bounds.solver import Hindsight, hindsight
 from hinged.bounds.streams import Stream, as_stream
+from hinged.bounds.theorems import (
+    hs_theorem_1,
+    lr_equation_2,
+    pa_theorem_2,
+    pa_theorem_3,
+    pa_theorem_4,
+    pa_theorem_5,
+    pa_theorem_10,
+    simproj_bound,
+    sp_corollary_1,
+    sp_theorem_1,
+)
 
 __all__ = [
     "Bound",

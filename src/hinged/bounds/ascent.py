@@ -14,16 +14,20 @@ right labels and for any sharing scheme.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hinged.bounds.streams import mark
+from hinged.compiling import compiled
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, common_columns, label_scores
 
-__all__ = ["NONE", "RAISE", "RETURN", "Problem", "Weights", "ascend", "best_move", "mark_right", "take"]
+__all__ = ["NONE", "RAISE", "RETURN", "Problem", "Weights"]
+__all__ += ["ascend", "best_move", "mark_right", "nearly_least", "take"]
 
 NONE, RAISE, RETURN, SWAP_RIGHT, SWAP_WRONG = 0, 1, 2, 3, 4
+LARGEST_PRICE = 1e300  # an infinite one is not near anything
 
 
 class Problem(NamedTuple):
@@ -55,12 +59,42 @@ class Scratch(NamedTuple):
     line: np.ndarray  # (places of the shared vectors,), zeros between visits
 
 
-@njit(cache=True)
-def best_move(s: Any, g: Any, is_right: Any, Z: float, margin: float, C: float, squared: bool) -> Any:
-    """The move that gains fastest: (kind, up, down, rate, longest δ); kind 0 where none gains."""
-    k = s.shape[0]
+def nearly_least(
+    measure: Callable[[], tuple[Any, float, float]], improve: Callable[[], None], tol: float, max_epochs: int
+) -> tuple[Any, float, float, int]:
+    """Improve weights, epoch by epoch, until what they pay is near the dual; the best of them, and their numbers.
+
+    Parameters
+    ----------
+    measure : function
+        Returns the weights, what they pay, and the dual.
+    improve : function
+        Runs an epoch.
+    tol : float
+        How far from the dual is near, as a share of what the best weights pay.
+    max_epochs : int
+
+    Returns
+    -------
+    weights, what they pay, dual, epochs
+    """
+    best_u, best, dual = measure()
+    epochs = 0
+    while best - dual > tol * min(abs(best), LARGEST_PRICE) and epochs < max_epochs:
+        improve()
+        epochs += 1
+        u, price, reached = measure()
+        if price < best:
+            best_u, best = u, price
+        dual = max(dual, reached)
+    return best_u, best, dual, epochs
+
+
+@compiled(helper=True)
+def _ends(s: Any, g: Any, is_right: Any) -> Any:
+    """The lowest right label and the highest wrong one; of those with a coefficient, highest right and lowest wrong."""
     lowest, highest, held_right, held_wrong = -1, -1, -1, -1
-    for r in range(k):
+    for r in range(s.shape[0]):
         if is_right[r]:
             if lowest < 0 or s[r] < s[lowest]:
                 lowest = r
@@ -71,38 +105,43 @@ def best_move(s: Any, g: Any, is_right: Any, Z: float, margin: float, C: float, 
                 highest = r
             if g[r] < 0.0 and (held_wrong < 0 or s[r] < s[held_wrong]):
                 held_wrong = r
+    return lowest, highest, held_right, held_wrong
+
+
+@compiled(helper=True)
+def _faster(best: Any, move: Any) -> Any:
+    return move if move[3] > best[3] else best
+
+
+@compiled(helper=True)
+def best_move(s: Any, g: Any, is_right: Any, Z: float, margin: float, C: float, squared: bool) -> Any:
+    """The move that gains fastest: (kind, up, down, rate, longest δ); kind 0 where none gains."""
+    low, high, held_right, held_wrong = _ends(s, g, is_right)
     price = Z / (2.0 * C) if squared else 0.0
-    kind, up, down, rate, longest = NONE, 0, 0, 0.0, 0.0
+    best = (NONE, 0, 0, 0.0, 0.0)
     if squared or Z < C:
-        gain = margin - price - s[lowest] + s[highest]
-        if gain > rate:
-            kind, up, down, rate, longest = RAISE, lowest, highest, gain, math.inf if squared else C - Z
+        best = _faster(best, (RAISE, low, high, margin - price - s[low] + s[high], math.inf if squared else C - Z))
     if held_right >= 0 and held_wrong >= 0:
-        gain = price - margin + s[held_right] - s[held_wrong]
-        if gain > rate:
-            kind, up, down, rate, longest = RETURN, held_wrong, held_right, gain, min(-g[held_wrong], g[held_right])
+        gain, longest = price - margin + s[held_right] - s[held_wrong], min(-g[held_wrong], g[held_right])
+        best = _faster(best, (RETURN, held_wrong, held_right, gain, longest))
     if held_right >= 0:
-        gain = s[held_right] - s[lowest]
-        if gain > rate:
-            kind, up, down, rate, longest = SWAP_RIGHT, lowest, held_right, gain, g[held_right]
+        best = _faster(best, (SWAP_RIGHT, low, held_right, s[held_right] - s[low], g[held_right]))
     if held_wrong >= 0:
-        gain = s[highest] - s[held_wrong]
-        if gain > rate:
-            kind, up, down, rate, longest = SWAP_WRONG, held_wrong, highest, gain, -g[held_wrong]
-    return kind, up, down, rate, longest
+        best = _faster(best, (SWAP_WRONG, held_wrong, high, s[high] - s[held_wrong], -g[held_wrong]))
+    return best
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def mark_right(right: Any, t: int, g: Any, is_right: Any) -> float:
     """Mark the right labels of round `t`; return Z, the sum of their coefficients."""
+    mark(right, t, is_right, True)
     Z = 0.0
     for j in range(right[0][t], right[0][t + 1]):
-        is_right[right[1][j]] = True
         Z += g[right[1][j]]
     return Z
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def take(g: Any, Z: float, kind: int, up: int, down: int, step: float, longest: float, C: float) -> float:
     """Move `step` from label `down` to label `up`; return Z after it."""
     g[up] += step
@@ -117,7 +156,7 @@ def take(g: Any, Z: float, kind: int, up: int, down: int, step: float, longest: 
     return max(0.0, Z - step) if kind == RETURN else Z
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def ascend(order: Any, rounds: Any, problem: Any, weights: Any) -> float:
     """Visit rounds in that order, changing the weights in place; return the fastest rate that was met.
 
@@ -138,13 +177,12 @@ def ascend(order: Any, rounds: Any, problem: Any, weights: Any) -> float:
     return fastest
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _visit(t: int, rounds: Any, problem: Any, weights: Any, work: Any) -> float:
     """Make the moves of one round that gain; return the rate of the first."""
-    k, q = rounds.known[t], rounds.sq_norms[t]
+    k, q, plain = rounds.known[t], rounds.sq_norms[t], rounds.columns.kind == PER_LABEL and not rounds.shared
     s, d, moved, is_right = work.s[:k], work.d[:k], work.moved[:k], work.is_right[:k]
     g = weights.g[rounds.starts[t] : rounds.starts[t + 1]]
-    plain = rounds.columns.kind == PER_LABEL and not rounds.shared
     _score(t, rounds, weights, work.wide, s)
     Z = mark_right(rounds.right, t, g, is_right)
     moved[:] = 0.0
@@ -161,9 +199,7 @@ def _visit(t: int, rounds: Any, problem: Any, weights: Any, work: Any) -> float:
             curvature = d[up] - d[down]
         if problem.squared and kind <= RETURN:
             curvature += 1.0 / (2.0 * problem.C)
-        step = longest
-        if curvature * longest > rate:  # also where longest is infinite
-            step = rate / curvature
+        step = rate / curvature if curvature * longest > rate else longest  # also where longest is infinite
         if not step < math.inf:  # no curvature and no cap: nothing can meet this constraint
             break
         Z = take(g, Z, kind, up, down, step, longest, problem.C)
@@ -178,15 +214,14 @@ def _visit(t: int, rounds: Any, problem: Any, weights: Any, work: Any) -> float:
         n_moves += 1
     if n_moves > 0:
         _move(t, rounds, moved, work.wide, weights)
-    for j in range(rounds.right[0][t], rounds.right[0][t + 1]):
-        is_right[rounds.right[1][j]] = False
+    mark(rounds.right, t, is_right, False)
     return fastest
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _score(t: int, rounds: Any, weights: Any, wide: Any, s: Any) -> None:
     """Fill `s` with the scores of a round's labels."""
-    X, phi, first = rounds.X, rounds.phi, rounds.starts[t]
+    X, first = rounds.X, rounds.starts[t]
     wide[:] = 0.0
     for j in range(X[0][t], X[0][t + 1]):
         row, x = weights.W[X[1][j]], X[2][j]
@@ -195,51 +230,64 @@ def _score(t: int, rounds: Any, weights: Any, wide: Any, s: Any) -> None:
     label_scores(rounds.columns, wide, s)
     if rounds.shared:
         for r in range(s.shape[0]):
-            for j in range(phi[0][first + r], phi[0][first + r + 1]):
-                s[r] += phi[2][j] * weights.v[phi[1][j]]
+            s[r] = _plus_product(rounds.phi, first + r, weights.v, s[r])
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _directions(t: int, up: int, down: int, rounds: Any, line: Any, d: Any) -> None:
     """Fill `d` with ⟨V_r, V_up - V_down⟩ of every label; `line` is zeros before and after."""
-    columns, phi, q, k = rounds.columns, rounds.phi, rounds.sq_norms[t], d.shape[0]
-    for r in range(k):
+    columns, phi, q, first = rounds.columns, rounds.phi, rounds.sq_norms[t], rounds.starts[t]
+    for r in range(d.shape[0]):
         d[r] = q * (common_columns(columns, r, up) - common_columns(columns, r, down))
     if not rounds.shared:
         return
-    first = rounds.starts[t]
-    for j in range(phi[0][first + up], phi[0][first + up + 1]):
-        line[phi[1][j]] += phi[2][j]
-    for j in range(phi[0][first + down], phi[0][first + down + 1]):
-        line[phi[1][j]] -= phi[2][j]
-    for r in range(k):
+    _add_row(phi, first + up, 1.0, line)
+    _add_row(phi, first + down, -1.0, line)
+    for r in range(d.shape[0]):
+        d[r] = _plus_product(phi, first + r, line, d[r])
+    for r in (up, down):
         for j in range(phi[0][first + r], phi[0][first + r + 1]):
-            d[r] += phi[2][j] * line[phi[1][j]]
-    for j in range(phi[0][first + up], phi[0][first + up + 1]):
-        line[phi[1][j]] = 0.0
-    for j in range(phi[0][first + down], phi[0][first + down + 1]):
-        line[phi[1][j]] = 0.0
+            line[phi[1][j]] = 0.0
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _move(t: int, rounds: Any, moved: Any, wide: Any, weights: Any) -> None:
     """u += Σ_r moved_r V_r."""
-    X, phi, columns, first, k = rounds.X, rounds.phi, rounds.columns, rounds.starts[t], moved.shape[0]
-    if columns.kind != NO_ROW_VECTORS:
-        wide[:] = 0.0
-        for r in range(k):
-            if moved[r] != 0.0:
-                if columns.kind == PER_LABEL:
-                    wide[r] += moved[r]
-                else:
-                    for c in range(columns.indptr[r], columns.indptr[r + 1]):
-                        wide[columns.indices[c]] += moved[r]
+    X = rounds.X
+    if rounds.columns.kind != NO_ROW_VECTORS:
+        _by_column(rounds.columns, moved, wide)
         for j in range(X[0][t], X[0][t + 1]):
             row, x = weights.W[X[1][j]], X[2][j]
             for c in range(wide.shape[0]):
                 row[c] += x * wide[c]
     if rounds.shared:
-        for r in range(k):
+        for r in range(moved.shape[0]):
             if moved[r] != 0.0:
-                for j in range(phi[0][first + r], phi[0][first + r + 1]):
-                    weights.v[phi[1][j]] += moved[r] * phi[2][j]
+                _add_row(rounds.phi, rounds.starts[t] + r, moved[r], weights.v)
+
+
+@compiled(helper=True)
+def _by_column(columns: Any, moved: Any, wide: Any) -> None:
+    """Fill `wide` with the coefficient of each column, from those of the labels."""
+    wide[:] = 0.0
+    for r in range(moved.shape[0]):
+        if columns.kind == PER_LABEL:
+            wide[r] += moved[r]
+        elif moved[r] != 0.0:
+            for c in range(columns.indptr[r], columns.indptr[r + 1]):
+                wide[columns.indices[c]] += moved[r]
+
+
+@compiled(helper=True)
+def _add_row(matrix: Any, i: int, factor: float, out: Any) -> None:
+    """Add a multiple of row `i` of a sparse matrix to a vector."""
+    for j in range(matrix[0][i], matrix[0][i + 1]):
+        out[matrix[1][j]] += factor * matrix[2][j]
+
+
+@compiled(helper=True)
+def _plus_product(matrix: Any, i: int, vector: Any, total: float) -> float:
+    """A number plus ⟨row i of a sparse matrix, vector⟩."""
+    for j in range(matrix[0][i], matrix[0][i + 1]):
+        total += matrix[2][j] * vector[matrix[1][j]]
+    return total

@@ -7,17 +7,18 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from scipy.special import xlogy
 
-from hinged.bounds.streams import Stream, as_stream
+from hinged.bounds.streams import Stream, as_stream, mark
 from hinged.bounds.trials import are_trials
+from hinged.compiling import compiled
 from hinged.geometry.entropy import curvature as largest_variance
 from hinged.geometry.entropy import resolve
-from hinged.loops.columns import PER_LABEL
+from hinged.loops.columns import PER_LABEL, label_scores
 
-__all__ = ["Comparator", "Sums", "as_comparator", "check_cap", "entropy_of", "losses", "objective", "read", "sums_of"]
+__all__ = ["Comparator", "Sums"]
+__all__ += ["as_comparator", "check_cap", "entropy_of", "losses", "objective", "read", "sums_of", "total"]
 
 ROWS_AT_ONCE = 4096
 
@@ -87,27 +88,23 @@ def as_comparator(stream: Stream, u: Any) -> Comparator:
     A matrix (labels, features) for vectors of the labels' own, a vector (features,) for a shared one (for two labels
     with vectors of their own: the second's less the first's), a pair of both for "hybrid".
     """
-    if isinstance(u, Comparator):
-        own, shared = u.own, u.shared
-    elif isinstance(u, tuple) and len(u) == 2:
-        own, shared = u
-    elif stream.n_columns == 0:
-        own, shared = None, u
-    elif stream.n_parts == 0:
-        own, shared = u, None
-    else:
-        raise ValueError('with sharing="hybrid" u is a pair: a matrix (labels, features) and a vector (features,).')
-    if stream.n_columns == 0:
-        own = None
-    elif own is None:
-        own = np.zeros((stream.n_columns, stream.X.shape[1]))
-    else:
-        own = _as_matrix(stream, own)
-    if stream.n_parts == 0:
-        shared = None
-    else:
+    own, shared = _parts(stream, u)
+    if stream.n_columns:
+        own = _as_matrix(stream, np.zeros((stream.n_columns, stream.X.shape[1])) if own is None else own)
+    if stream.n_parts:
         shared = _as_vector(stream, np.zeros(0) if shared is None else shared)
-    return Comparator(own, shared)
+    return Comparator(own if stream.n_columns else None, shared if stream.n_parts else None)
+
+
+def _parts(stream: Stream, u: Any) -> tuple[Any, Any]:
+    """What multiplies the row, and what multiplies the label features, as given."""
+    if isinstance(u, tuple) and len(u) == 2:  # a Comparator among them
+        return u
+    if stream.n_columns == 0:
+        return None, u
+    if stream.n_parts == 0:
+        return u, None
+    raise ValueError('with sharing="hybrid" u is a pair: a matrix (labels, features) and a vector (features,).')
 
 
 def _as_matrix(stream: Stream, own: Any) -> Any:
@@ -121,13 +118,17 @@ def _as_matrix(stream: Stream, own: Any) -> Any:
             f"u must be a matrix of {stream.n_columns} labels (or sets) × {width} features for this stream; got shape "
             f"{own.shape}. Its rows follow the stream's labels: {stream.labels[:5]!r} ..."
         )
-    if not np.isfinite(own.data if sparse_one else own).all():
-        raise ValueError("u must be finite; got NaN or infinity.")
+    _check_finite(own.data if sparse_one else own)
     if own.shape[1] == width:
         return own
     if sparse_one:
         return sparse.csr_array((own.data, own.indices, own.indptr), shape=(own.shape[0], width))
     return np.pad(own, ((0, 0), (0, width - own.shape[1])))
+
+
+def _check_finite(weights: np.ndarray) -> None:
+    if not np.isfinite(weights).all():
+        raise ValueError("u must be finite; got NaN or infinity.")
 
 
 def _as_vector(stream: Stream, shared: Any) -> np.ndarray:
@@ -142,8 +143,7 @@ def _as_vector(stream: Stream, shared: Any) -> np.ndarray:
             f"the shared part of u must be {stream.n_parts} vector(s) of at most {width} features; got shape "
             f"{np.shape(shared)}."
         )
-    if not np.isfinite(vectors).all():
-        raise ValueError("u must be finite; got NaN or infinity.")
+    _check_finite(vectors)
     return np.pad(vectors, ((0, 0), (0, width - vectors.shape[1]))).ravel()
 
 
@@ -188,35 +188,26 @@ def _losses(stream: Stream, u: Comparator, margins: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(cache=True)
+@compiled
 def _fold(first: int, wide: Any, shared: Any, rounds: Any, margin: float, margins: Any, out: Any) -> None:
     """From scores of columns (rounds, columns) and of (round, label) pairs to the loss of each round."""
-    known, starts, columns = rounds.known, rounds.starts, rounds.columns
+    known, starts = rounds.known, rounds.starts
     is_right = np.zeros(max(1, np.max(known)), np.bool_)
-    s = np.empty(is_right.shape[0])
+    scores = np.empty(is_right.shape[0])
     for i in range(wide.shape[0]):
         t = first + i
-        if starts[t + 1] == starts[t]:
-            continue
-        k = known[t]
-        for r in range(k):
-            s[r] = 0.0
-            if columns.kind == PER_LABEL:
-                s[r] = wide[i, r]
-            elif columns.indptr.shape[0] > r + 1:
-                for c in range(columns.indptr[r], columns.indptr[r + 1]):
-                    s[r] += wide[i, columns.indices[c]]
+        if starts[t + 1] > starts[t]:
+            s = scores[: known[t]]
+            label_scores(rounds.columns, wide[i], s)
             if shared.shape[0] > 0:
-                s[r] += shared[starts[t] + r]
-        ours = rounds.right[1][rounds.right[0][t] : rounds.right[0][t + 1]]
-        for r in ours:
-            is_right[r] = True
-        out[t] = _worst_loss(s[:k], ours, is_right, margin, margins)
-        for r in ours:
-            is_right[r] = False
+                s += shared[starts[t] : starts[t + 1]]
+            mark(rounds.right, t, is_right, True)
+            ours = rounds.right[1][rounds.right[0][t] : rounds.right[0][t + 1]]
+            out[t] = _worst_loss(s, ours, is_right, margin, margins)
+            mark(rounds.right, t, is_right, False)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _worst_loss(s: Any, ours: Any, is_right: Any, margin: float, margins: Any) -> float:
     """By how much the worst pair misses its margin, at least 0; `margins` (labels, labels) where each has its own."""
     if margins.shape[0] > 0:
@@ -253,15 +244,16 @@ def objective(stream: Any, u: Any, C: float = 1.0, *, squared: bool = False, geo
     >>> objective(stream, 0.5 * np.eye(2), C=2.0)
     2.25
     """
-    stream = read(stream)
-    s = sums_of(stream, u, geometry)
-    if not len(stream):
-        return s.complexity
-    return s.complexity + _times(check_cap(C, endless=True), (s.squared if squared else s.loss)[-1])
+    s = sums_of(read(stream), u, geometry)
+    lost = total(s.squared if squared else s.loss)
+    if len(s.loss):
+        C = check_cap(C, endless=True)
+    return s.complexity + (C * lost if lost else 0.0)
 
 
-def _times(C: float, loss: float) -> float:
-    return 0.0 if loss == 0.0 else C * float(loss)
+def total(sums: np.ndarray) -> float:
+    """A running sum at the end of the stream."""
+    return float(sums[-1]) if len(sums) else 0.0
 
 
 def sums_of(stream: Stream, u: Any, geometry: Any = "euclidean", margins: np.ndarray | None = None) -> Sums:

@@ -9,7 +9,7 @@ import numpy as np
 
 from hinged.bounds.running import Trace
 from hinged.bounds.watching import Watched
-from hinged.evaluate.plots import COLOURS, MUTED, finish, new_figure, save_figure, spread_labels
+from hinged.evaluate.plots import COLOURS, MUTED, draw_curves, finish, new_figure, save_figure
 from hinged.evaluate.svg import curves
 
 __all__ = ["bound_section", "plot_trace", "trace_svg"]
@@ -42,20 +42,13 @@ def plot_trace(trace: Trace, path: str | Path, *, title: str = "What was proven,
     ...     plot_trace(seen, os.path.join(folder, "bound.svg")).name
     'bound.svg'
     """
-    series = _series(trace)
-    ends = {name: float(values[np.isfinite(values)][-1]) for name, values in series.items()}
-    top = max(1.0, *ends.values())
-    n = int(trace.rounds[-1])
+    series = {}
+    for name, values in _series(trace).items():
+        seen = np.isfinite(values)
+        series[name] = (trace.rounds[seen], values[seen])
+    top = max(1.0, *(float(values[-1]) for _, values in series.values()))
     with new_figure((10, 5.6)) as (figure, axes):
-        heights = spread_labels(list(ends.values()), gap=0.05 * top)
-        for i, (name, values) in enumerate(series.items()):
-            colour, seen = COLOURS[(0, 2, 1)[i]], np.isfinite(values)
-            axes.plot(trace.rounds[seen], values[seen], color=colour, linewidth=1.8, solid_capstyle="round")
-            elbow = [n * 1.004, n * 1.02, n * 1.03]
-            axes.plot(elbow, [ends[name], heights[i], heights[i]], color=colour, linewidth=1.2, clip_on=False)
-            at = (n * 1.035, heights[i])
-            axes.annotate(f"{name}  {ends[name]:,.0f}", at, va="center", fontsize=10, annotation_clip=False)
-        axes.set_xlim(0, n)
+        draw_curves(axes, series, [COLOURS[i] for i in (0, 2, 1)], int(trace.rounds[-1]), top)
         axes.set_ylim(0, 1.04 * top)
         axes.set_xlabel("rounds, in order of arrival", color=MUTED)
         by = f"no bound: {trace.note}" if trace.final is None else f"bound by {trace.final.theorem}"

@@ -9,13 +9,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from scipy.special import logsumexp, xlogy
 
-from hinged.bounds.ascent import NONE, RAISE, RETURN, Problem, best_move, mark_right, take
+from hinged.bounds.ascent import NONE, RAISE, RETURN, Problem, best_move, mark_right, nearly_least, take
 from hinged.bounds.comparators import losses
-from hinged.bounds.streams import Stream
+from hinged.bounds.streams import Stream, as_arrays, mark
+from hinged.compiling import compiled
 from hinged.loops.columns import PER_LABEL
 
 __all__ = ["entropic_hindsight"]
@@ -35,30 +35,25 @@ def entropic_hindsight(
     n, k = rows.shape[1], len(stream.labels)
     theta, g = np.zeros((n, k)), np.zeros(int(stream.starts[-1]))
     problem = Problem(stream.margin, C, False, 1e-10 * stream.margin, 10 + 2 * k)
-    constraints = stream.constraints._replace(
-        X=(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
-    )
-    rounds = np.flatnonzero(np.diff(stream.starts) > 0)
-    places = np.repeat(np.arange(len(stream)), np.diff(stream.right.indptr))
-    kept = (np.diff(stream.starts) > 0)[places]
-    is_right = stream.starts[places[kept]] + stream.right.labels[kept]
-    rng = np.random.default_rng(0)
-    best, best_u, dual, epochs = math.inf, np.zeros((k, stream.X.shape[1])), -math.inf, 0
-    while True:
-        log_z = logsumexp(theta, axis=0) if n else np.zeros(k)
+    constraints = stream.constraints._replace(X=as_arrays(rows))
+    rounds, rng = np.flatnonzero(stream.constrained), np.random.default_rng(0)
+    log_z = np.zeros(k)
+
+    def measure() -> tuple[np.ndarray, float, float]:
+        log_z[:] = logsumexp(theta, axis=0) if n else 0.0
         w = radius * np.exp(theta - log_z).T
         u = w[:, : n // 2] - w[:, n // 2 :] if signed else w
         price = float(xlogy(w, w * n / radius).sum()) + C * float(losses(stream, u).sum())
-        if price < best:
-            best, best_u = price, u
-        dual = max(dual, stream.margin * float(g[is_right].sum()) - radius * float((log_z - math.log(max(1, n))).sum()))
-        if best - dual <= tol * abs(best) or epochs >= max_epochs or not len(rounds):
-            return best_u, best, dual, epochs
+        gained, paid = float(g[stream.right_places].sum()), float((log_z - math.log(max(1, n))).sum())
+        return u, price, stream.margin * gained - radius * paid
+
+    def improve() -> None:
         ascend_entropic(rng.permutation(rounds), constraints, problem, radius, theta, log_z, g)
-        epochs += 1
+
+    return nearly_least(measure, improve, tol, max_epochs if len(rounds) else 0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def ascend_entropic(order: Any, rounds: Any, problem: Any, radius: float, theta: Any, log_z: Any, g: Any) -> None:
     """Visit rounds in that order, changing θ (features, labels), log Z (labels,) and g in place."""
     k, X = max(1, np.max(rounds.known)), rounds.X
@@ -70,11 +65,10 @@ def ascend_entropic(order: Any, rounds: Any, problem: Any, radius: float, theta:
         known, n = rounds.known[t], X[0][t + 1] - X[0][t]
         own_g = g[rounds.starts[t] : rounds.starts[t + 1]]
         _visit(t, rounds, problem, radius, theta, log_z, own_g, (s[:known], p[:known, :n], is_right[:known]))
-        for j in range(rounds.right[0][t], rounds.right[0][t + 1]):
-            is_right[rounds.right[1][j]] = False
+        mark(rounds.right, t, is_right, False)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _visit(t: int, rounds: Any, problem: Any, radius: float, theta: Any, log_z: Any, g: Any, work: Any) -> None:
     """Make the moves of one round that gain; `work` is room for scores, weights on the row, and marks."""
     # p (labels, non-zeros): each label's weights on the row, of sum 1 with those off it · s = U ⟨p, x⟩
@@ -98,18 +92,25 @@ def _visit(t: int, rounds: Any, problem: Any, radius: float, theta: Any, log_z: 
             break
         Z = take(g, Z, kind, up, down, step, longest, problem.C)
         for r, way in ((up, step), (down, -step)):
-            grown = 0.0
-            for j in range(n):
-                grown += p[r, j] * math.expm1(way * x[j])
-            log_z[r] += math.log1p(grown)
+            log_z[r] += math.log1p(_tilt(x, p[r], way))
             s[r] = 0.0
             for j in range(n):
                 theta[f[j], r] += way * x[j]
-                p[r, j] *= math.exp(way * x[j]) / (1.0 + grown)
                 s[r] += radius * p[r, j] * x[j]
 
 
-@njit(cache=True)
+@compiled(helper=True)
+def _tilt(x: Any, p: Any, way: float) -> float:
+    """Multiply weights on a row by e^(way · x), keeping their sum with those off it at 1; return how much it grew."""
+    grown = 0.0
+    for j in range(x.shape[0]):
+        grown += p[j] * math.expm1(way * x[j])
+    for j in range(x.shape[0]):
+        p[j] *= math.exp(way * x[j]) / (1.0 + grown)
+    return grown
+
+
+@compiled(helper=True)
 def _best_step(x: Any, p_up: Any, p_down: Any, pull: float, radius: float, longest: float) -> float:
     """The δ in [0, longest] at which pull · δ - G(θ_up + δx) - G(θ_down - δx) is largest; its slope falls with δ."""
     low, high = 0.0, longest
@@ -134,7 +135,7 @@ def _best_step(x: Any, p_up: Any, p_down: Any, pull: float, radius: float, longe
     return step
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _slope(x: Any, p_up: Any, p_down: Any, pull: float, radius: float, step: float) -> tuple[float, float]:
     """Slope at δ = step, and how fast it falls there."""
     slope, bend = pull, 0.0

@@ -7,6 +7,7 @@ Where a theorem does not apply its value is infinite, and `why` says so in a sen
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,18 +18,21 @@ from hinged.rules.table import RULES
 from hinged.rules.words import is_joint, is_softened, is_uncapped
 
 __all__ = [
+    "Bound",
     "Terms",
     "at_best_cap",
     "cost",
     "dual_ascent",
     "gain_per_mistake",
     "hypothesis_sharing",
+    "last",
     "pa_equal_lengths",
     "pa_separable",
     "passive_aggressive_1",
     "passive_aggressive_2",
 ]
 
+NO_LOSS = "with C=inf the comparator must have no loss at all; use hindsight(stream, C=inf)."
 EQUAL = 1e-6  # lengths that differ by less, relatively, are one length rounded
 
 
@@ -48,6 +52,50 @@ class Terms(NamedTuple):
         return self.complexity + self.loss + self.mixed
 
 
+@dataclass(frozen=True)
+class Bound:
+    """What a theorem allows on a stream, for one comparator.
+
+    Attributes
+    ----------
+    theorem : str
+        Where it stands.
+    value : float
+        The bound, complexity + loss + mixed, on what `counts` says: "mistakes", "squared loss" or "cost".
+    complexity, loss, mixed : float
+        The parts due to the length of u, to its losses, and to both.
+    mistakes : float
+        What it means for mistakes: `value`, over the least squared loss (or cost) that comes with a mistake.
+    """
+
+    theorem: str
+    value: float
+    complexity: float
+    loss: float
+    mixed: float
+    counts: str
+    mistakes: float
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        parts = f"{self.complexity:.6g} for complexity, {self.loss:.6g} for loss"
+        parts += f", {self.mixed:.6g} for both" if self.mixed else ""
+        return f"Bound({self.counts} ≤ {self.value:.6g} by {self.theorem}: {parts})"
+
+
+def last(theorem: str, terms: Terms) -> Bound:
+    """A bound at the end of the stream, or a sentence that says why there is none."""
+    if not len(terms.value):
+        return Bound(theorem, 0.0, 0.0, 0.0, 0.0, terms.counts, 0.0)
+    complexity, loss, mixed = (float(part[-1]) for part in (terms.complexity, terms.loss, terms.mixed))
+    value, per = complexity + loss + mixed, terms.per_mistake
+    if not math.isfinite(value):
+        raise ValueError(f"{theorem} does not apply: {terms.why}")
+    return Bound(theorem, value, complexity, loss, mixed, terms.counts, value / per if per > 0 else math.inf)
+
+
 def gain_per_mistake(rule: str, s: Sums, C: Any) -> np.ndarray:
     """What a mistake adds at least to the dual: M · gain ≤ D ≤ P(u), the whole proof of SP and LR."""
     return least_gain(RULES[rule].words, s.margin, s.curvature, C, s.sq_shortest, s.n_pairs)
@@ -62,18 +110,21 @@ def dual_ascent(rule: str, s: Sums, C: float) -> Terms:
         price = np.where(lost == 0.0, 0.0, C * lost)
         complexity = np.where(gain > 0, s.complexity / gain, math.inf)
         loss = np.where((gain > 0) & (price > 0), price / gain, 0.0)
-    why = ""
+    return Terms(complexity, loss, np.zeros_like(loss), why=_why_not(words, s, C, gain))
+
+
+def _why_not(words: Any, s: Sums, C: float, gain: np.ndarray) -> str:
+    """Why `dual_ascent` may not apply."""
     if is_uncapped(words) and is_joint(words) and (s.sq_shortest <= 0).any():
-        why = "MIRA takes no step along constraints of length 0 (a zero row, labels with the same features)."
-    elif (gain <= 0).any():
-        why = (
-            f"the bound needs C·h < m, where h = {float(s.curvature.max()):g} (half the longest ‖z‖², for Euclidean "
-            f"weights) and the margin m = {s.margin:g}; got C={C:g}. Take C < {s.margin / float(s.curvature.max()):g}, "
-            "or leave C out where predictions do not depend on it."
+        return "MIRA takes no step along constraints of length 0 (a zero row, labels with the same features)."
+    if (gain <= 0).any():
+        h = float(s.curvature.max())
+        return (
+            f"the bound needs C·h < m, where h = {h:g} (half the longest ‖z‖², for Euclidean weights) and the margin "
+            f"m = {s.margin:g}; got C={C:g}. Take C < {s.margin / h:g}, or leave C out where predictions do not depend "
+            "on it."
         )
-    elif math.isinf(C):
-        why = "with C=inf the comparator must have no loss at all; use hindsight(stream, C=inf)."
-    return Terms(complexity, loss, np.zeros_like(loss), why=why)
+    return NO_LOSS if math.isinf(C) else ""
 
 
 def at_best_cap(s: Sums) -> Terms:
@@ -113,8 +164,7 @@ def passive_aggressive_1(s: Sums, C: float) -> Terms:
     factor = np.maximum(s.sq_length / (m * m), 1.0 / (C * m))
     with np.errstate(invalid="ignore"):
         price = np.where(s.loss == 0.0, 0.0, 2.0 * C * s.loss)
-    why = "with C=inf the comparator must have no loss at all; use hindsight(stream, C=inf)."
-    return Terms(factor * 2.0 * s.complexity, factor * price, np.zeros_like(factor), why=why)
+    return Terms(factor * 2.0 * s.complexity, factor * price, np.zeros_like(factor), why=NO_LOSS)
 
 
 def passive_aggressive_2(s: Sums, C: float) -> Terms:

@@ -6,17 +6,17 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hinged.bounds import formulas
-from hinged.bounds.bound import Bound, last
-from hinged.bounds.comparators import Sums, entropy_of, sums_of
-from hinged.bounds.formulas import Terms, gain_per_mistake
-from hinged.bounds.ranking import AGAINST_IT, condition
-from hinged.bounds.solver import hindsight
+from hinged.bounds.comparators import Sums, entropy_of, sums_of, total
+from hinged.bounds.formulas import Bound, Terms, gain_per_mistake, last
+from hinged.bounds.solver import Hindsight, hindsight
 from hinged.bounds.streams import Stream, as_stream
+from hinged.bounds.theorems import AGAINST_IT, condition
 from hinged.estimators.trials import Trials
 from hinged.loops.ledger import GAIN, SQ_NORM
 from hinged.rules.table import RULES, name_of
@@ -36,19 +36,16 @@ PROVEN: dict[str, dict[str, Callable[[Sums, float], Terms]]] = {
     },
     "simperc": {"SP theorem 1 at the best C": lambda s, C: formulas.at_best_cap(s)},
     "uniform": {"SP theorem 1 at the best C": lambda s, C: formulas.at_best_cap(s)},
-    "conproj": {"SP corollary 1": lambda s, C: formulas.dual_ascent("conproj", s, C)},
-    "simproj": {"the argument of SP theorem 1": lambda s, C: formulas.dual_ascent("simproj", s, C)},
+    "conproj": {"SP corollary 1": partial(formulas.dual_ascent, "conproj")},
+    "simproj": {"the argument of SP theorem 1": partial(formulas.dual_ascent, "simproj")},
     "pa": {
         "PA theorem 2": lambda s, C: formulas.pa_separable(s),
         "PA theorem 3": lambda s, C: formulas.pa_equal_lengths(s),
     },
-    "pa1": {
-        "PA theorem 4": formulas.passive_aggressive_1,
-        "LR eq. 2": lambda s, C: formulas.dual_ascent("pa1", s, C),
-    },
+    "pa1": {"PA theorem 4": formulas.passive_aggressive_1, "LR eq. 2": partial(formulas.dual_ascent, "pa1")},
     "pa2": {"PA theorem 5": formulas.passive_aggressive_2},
-    "optimal": {"LR eq. 2": lambda s, C: formulas.dual_ascent("optimal", s, C)},
-    "mira": {"LR eq. 2": lambda s, C: formulas.dual_ascent("mira", s, C)},
+    "optimal": {"LR eq. 2": partial(formulas.dual_ascent, "optimal")},
+    "mira": {"LR eq. 2": partial(formulas.dual_ascent, "mira")},
 }
 #: The same for weights on the simplex, where predictions depend on C.
 PROVEN_ENTROPIC: dict[str, str] = {
@@ -128,14 +125,11 @@ class Trace:
 
     def summary(self) -> dict[str, Any]:
         """The end of it as plain numbers: mistakes, bound, theorem, its parts, certificate, objective, and notes."""
-        final = self.final
         certificate = float(self.certificate[-1])
         return {
             "mistakes": int(self.mistakes[-1]),
-            "bound": None if final is None else final.mistakes,
-            "theorem": None if final is None else final.theorem,
-            "complexity": None if final is None else final.complexity,
-            "loss": None if final is None else final.loss,
+            "bound": getattr(self.final, "mistakes", None),
+            **{name: getattr(self.final, name, None) for name in ("theorem", "complexity", "loss")},
             "certificate": None if math.isnan(certificate) else certificate,
             "objective": self.objective,
             "note": self.note,
@@ -143,11 +137,9 @@ class Trace:
         }
 
     def __repr__(self) -> str:
-        limit = (
-            f"no bound: {self.note}"
-            if self.final is None
-            else f"at most {self.final.mistakes:.6g} by {self.final.theorem}"
-        )
+        limit = f"no bound: {self.note}"
+        if self.final is not None:
+            limit = f"at most {self.final.mistakes:.6g} by {self.final.theorem}"
         return f"Trace({self.rule}: {int(self.mistakes[-1])} mistakes in {len(self.flags)} rounds, {limit})"
 
 
@@ -313,14 +305,13 @@ def _case(model: Any, named: bool = True) -> Case:
         if named:
             raise ValueError(f"no theorem covers a rule of your own; got rule={rule!r}.")
         return Case(getattr(rule, "__name__", "own"), C, geometry, {}, False)
+    words, is_euclidean = RULES[rule].words, entropy_of(geometry) is None
     proven = PROVEN.get(rule, {})
-    if entropy_of(geometry) is not None:
-        proven = {}
-        if rule in PROVEN_ENTROPIC:
-            proven[PROVEN_ENTROPIC[rule]] = lambda s, C: formulas.dual_ascent(rule, s, C)
-    words = RULES[rule].words
-    free_of_cap = is_constant(words) and entropy_of(geometry) is None
-    return Case(rule, C, geometry, proven, free_of_cap, is_softened(words), is_uncapped(words) and is_one(words))
+    if not is_euclidean:
+        names = [PROVEN_ENTROPIC[rule]] if rule in PROVEN_ENTROPIC else []
+        proven = {name: partial(formulas.dual_ascent, rule) for name in names}
+    one_step = is_uncapped(words) and is_one(words)
+    return Case(rule, C, geometry, proven, is_constant(words) and is_euclidean, is_softened(words), one_step)
 
 
 def _nothing(stream: Stream, case: Case) -> Any:
@@ -332,50 +323,46 @@ def _nothing(stream: Stream, case: Case) -> Any:
 
 
 def _comparators(stream: Stream, case: Case) -> list[Any]:
-    """Nothing, then good fixed weights of ever longer beginnings of a stream, each found from the one before."""
+    """Nothing, then good fixed weights of ever longer beginnings of a stream, for each problem that helps a theorem."""
+    longest = float(stream.sq_lengths.max(initial=0.0))
+    per_length = stream.margin / longest if longest > 0 else 1.0
+    problems = [(per_length if case.free_of_cap else case.C, case.squared)]
+    if case.separable:
+        problems = [(math.inf, False), (2.0 * per_length, True)]  # PA theorem 2, then 3
+    runs = [found for C, squared in problems for found in _of_beginnings(stream, case, C, squared)]
+    us = [_nothing(stream, case), *(found.u for found in runs)]
+    if case.free_of_cap:  # the best C for the bound follows from u and the bound itself
+        s = sums_of(stream, us[-1])
+        least = float(formulas.at_best_cap(s).value[-1]) if len(stream) else 0.0
+        if least > 0 and s.complexity > 0:
+            C = math.sqrt(2.0 * s.complexity / (longest * least))
+            us.append(hindsight(stream, C, max_epochs=EPOCHS, start=runs[-1]).u)
+    return us
+
+
+def _of_beginnings(stream: Stream, case: Case, C: float, squared: bool) -> list[Hindsight]:
+    """Good fixed weights of ever longer beginnings, each found from the one before; none that need to be separable."""
     n = len(stream)
     heads = int(np.clip(WORK / max(1, stream.X.nnz * len(stream.labels)), 4, 30))  # fewer where each takes long
     stops = [n * i // heads for i in range(heads, 0, -1)]
     stops += [stops[-1] >> i for i in range(1, 5)]
-    stops = [stop for stop in stops if stop >= min(n, SHORTEST_HEAD)]
-    found: list[Any] = [_nothing(stream, case)]
-    longest = float(stream.sq_lengths.max(initial=0.0))
-    per_length = stream.margin / longest if longest > 0 else 1.0
-    C, squared = (per_length if case.free_of_cap else case.C), case.squared
-    problems = [(C, squared)]
-    if case.separable:
-        problems = [(math.inf, False), (2.0 * per_length, True)]  # PA theorem 2, then 3
-    for C, squared in problems:
-        before = None
-        for stop in reversed(stops):
-            try:
-                before = hindsight(
-                    stream.head(stop),
-                    C,
-                    squared=squared,
-                    geometry=case.geometry,
-                    tol=1e-3 if stop == n else 1e-2,
-                    max_epochs=EPOCHS,
-                    start=before,
-                )
-            except ValueError:  # not separable
-                if math.isfinite(C):
-                    raise
-                break
-            found.append(before.u)
-    if case.free_of_cap:  # the best C for the bound follows from u and the bound itself
-        s = sums_of(stream, found[-1])
-        least = float(formulas.at_best_cap(s).value[-1]) if n else 0.0
-        if least > 0 and s.complexity > 0:
-            C = math.sqrt(2.0 * s.complexity / (longest * least))
-            found.append(hindsight(stream, C, max_epochs=EPOCHS, start=before).u)
+    found: list[Hindsight] = []
+    for stop in sorted(stop for stop in stops if stop >= min(n, SHORTEST_HEAD)):
+        how = {"squared": squared, "geometry": case.geometry, "tol": 1e-3 if stop == n else 1e-2}
+        try:
+            before = found[-1] if found else None
+            found.append(hindsight(stream.head(stop), C, max_epochs=EPOCHS, start=before, **how))
+        except ValueError:  # not separable
+            if math.isfinite(C):
+                raise
+            break
     return found
 
 
 def _best(stream: Stream, case: Case, us: Sequence[Any]) -> Best:
     """The least bound over comparators and theorems, after each round."""
     mistakes = np.full(len(stream), math.inf)
-    final, complexity, paid, reasons = None, 0.0, None, []
+    best, reasons = Best(mistakes, None, 0.0, None, ""), []
     for u in us:
         s = sums_of(stream, u, case.geometry)
         for theorem, curve in case.proven.items():
@@ -386,13 +373,15 @@ def _best(stream: Stream, case: Case, us: Sequence[Any]) -> Best:
             except ValueError as reason:
                 reasons.append(str(reason))
                 continue
-            if final is None or bound.mistakes < final.mistakes:
-                final, complexity = bound, s.complexity
-                lost = s.squared if case.squared else s.loss
-                lost_in_all = float(lost[-1]) if len(lost) else 0.0
-                capped = not case.separable or lost_in_all == 0.0
-                paid = s.complexity + (case.C * lost_in_all if lost_in_all else 0.0) if capped else None
-    why = "" if final is not None else " ".join(dict.fromkeys(reasons))
-    if final is None and not why:
-        why = f"no fixed weights without loss were found, which the bound of rule={case.rule!r} needs."
-    return Best(mistakes, final, complexity, paid, why)
+            if best.final is None or bound.mistakes < best.final.mistakes:
+                best = Best(mistakes, bound, s.complexity, _paid(s, case), "")
+    if best.final is None:
+        none = f"no fixed weights without loss were found, which the bound of rule={case.rule!r} needs."
+        best = best._replace(why=" ".join(dict.fromkeys(reasons)) or none)
+    return best._replace(mistakes=mistakes)
+
+
+def _paid(s: Sums, case: Case) -> float | None:
+    """What a comparator pays; None if it has a loss where none is allowed."""
+    lost = total(s.squared if case.squared else s.loss)
+    return None if case.separable and lost else s.complexity + (case.C * lost if lost else 0.0)

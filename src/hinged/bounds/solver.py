@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hinged.bounds.ascent import Problem, Weights, ascend
+from hinged.bounds.ascent import Problem, Weights, ascend, nearly_least
 from hinged.bounds.comparators import Comparator, check_cap, entropy_of, losses, read
 from hinged.bounds.entropy_ascent import entropic_hindsight
 from hinged.bounds.streams import Stream
@@ -20,7 +20,6 @@ from hinged.loops.state import LARGEST_DENSE
 __all__ = ["Hindsight", "hindsight"]
 
 INNER_PASSES = 6
-LARGEST_PRICE = 1e300  # an infinite one is not near anything
 
 
 @dataclass(frozen=True)
@@ -118,70 +117,76 @@ def hindsight(
 def _euclidean(
     stream: Stream, C: float, squared: bool, tol: float, max_epochs: int, start: Hindsight | None
 ) -> Hindsight:
-    width = stream.X.shape[1]
     used = np.unique(stream.X.indices)  # only features of the stream get a place
-    place = np.zeros(width, np.int64)
+    place = np.zeros(stream.X.shape[1], np.int64)
     place[used] = np.arange(len(used))
     rounds = stream.constraints
     rounds = rounds._replace(X=(rounds.X[0], place[stream.X.indices], rounds.X[2]))
     W, v = np.zeros((len(used), max(1, stream.n_columns))), np.zeros(stream.phi_width)
-    g = np.zeros(int(stream.starts[-1]))
+    weights = Weights(W, v, np.zeros(int(stream.starts[-1])))
     problem = Problem(stream.margin, C, squared, 1e-10 * stream.margin, 10 + 2 * len(stream.labels))
-    weights = Weights(W, v, g)
-
-    def comparator() -> Comparator:
-        own: Any = None
-        if stream.n_columns:
-            if stream.n_columns * width > LARGEST_DENSE:
-                kept = sparse.csr_array(W.T)
-                own = sparse.csr_array((kept.data, used[kept.indices], kept.indptr), shape=(stream.n_columns, width))
-            else:
-                own = np.zeros((stream.n_columns, width))
-                own[:, used] = W.T
-        return Comparator(own, v.copy() if rounds.shared else None)
-
     if start is not None and len(start.steps):
-        ratio = min(1.0, C / start.C) if math.isfinite(start.C) and not squared else 1.0
-        n = min(len(g), len(start.steps))
-        n = int(stream.starts[np.searchsorted(stream.starts, n, side="right") - 1])  # whole rounds
-        g[:n] = ratio * start.steps[:n]
-        _rebuild(stream, g, used, W, v)
-    constrained = np.flatnonzero(np.diff(stream.starts) > 0)
-    is_right = _right_places(stream)
+        _begin_from(stream, start, C, squared, used, weights)
+    constrained = np.flatnonzero(stream.constrained)
     rng = np.random.default_rng(0)
-    best, best_u, dual, epochs = math.inf, comparator(), -math.inf, 0
-    while True:
-        u = comparator()
-        each = losses(stream, u)
-        lost = float((each * each).sum()) if squared else float(each.sum())
-        price = 0.5 * u.sq_norm + (0.0 if lost == 0.0 else C * lost)
-        if math.isinf(C):
-            price = _scaled_price(stream, u, each)
-        if price < best:
-            best, best_u = price, u
-        dual = max(dual, _dual(stream, g, is_right, u, C, squared))
-        if best - dual <= tol * min(abs(best), LARGEST_PRICE) or epochs >= max_epochs or not len(constrained):
-            break
+
+    def measure() -> tuple[Comparator, float, float]:
+        u = _comparator(stream, used, weights)
+        return u, _price(stream, u, C, squared), _dual(stream, weights.g, u, C, squared)
+
+    def improve() -> None:
         ascend(rng.permutation(constrained), rounds, problem, weights)
-        epochs += 1
-        active = np.flatnonzero(np.add.reduceat(np.append(np.abs(g), 0.0), np.minimum(stream.starts[:-1], len(g))))
-        active = np.intersect1d(active, constrained)
+        active = np.intersect1d(_active(stream, weights.g), constrained)
         for _ in range(INNER_PASSES):  # most rounds are settled: those that hold something, again
             if ascend(rng.permutation(active), rounds, problem, weights) <= 0.1 * tol * stream.margin:
                 break
+
+    best_u, best, dual, epochs = nearly_least(measure, improve, tol, max_epochs if len(constrained) else 0)
     if math.isinf(C):
         best_u = _lossless(stream, best_u)
-    return Hindsight(best_u, best, dual, epochs, C, squared, g)
+    return Hindsight(best_u, best, dual, epochs, C, squared, weights.g)
 
 
-def _right_places(stream: Stream) -> np.ndarray:
-    """Where the right labels stand among all (round, label) pairs with constraints."""
-    rows = np.repeat(np.arange(len(stream)), np.diff(stream.right.indptr))
-    kept = (np.diff(stream.starts) > 0)[rows]
-    return stream.starts[rows[kept]] + stream.right.labels[kept]
+def _comparator(stream: Stream, used: np.ndarray, weights: Weights) -> Comparator:
+    """The weights as a comparator, at the places that their features have in the stream."""
+    shared, shape = weights.v.copy() if stream.phi is not None else None, (stream.n_columns, stream.X.shape[1])
+    if not stream.n_columns:
+        return Comparator(None, shared)
+    if shape[0] * shape[1] > LARGEST_DENSE:
+        kept = sparse.csr_array(weights.W.T)
+        return Comparator(sparse.csr_array((kept.data, used[kept.indices], kept.indptr), shape=shape), shared)
+    own = np.zeros(shape)
+    own[:, used] = weights.W.T
+    return Comparator(own, shared)
 
 
-def _dual(stream: Stream, g: np.ndarray, is_right: np.ndarray, u: Comparator, C: float, squared: bool) -> float:
+def _begin_from(stream: Stream, start: Hindsight, C: float, squared: bool, used: np.ndarray, weights: Weights) -> None:
+    """Take over the coefficients of whole rounds, and the weights they make up."""
+    g = weights.g
+    ratio = min(1.0, C / start.C) if math.isfinite(start.C) and not squared else 1.0
+    n = min(len(g), len(start.steps))
+    n = int(stream.starts[np.searchsorted(stream.starts, n, side="right") - 1])
+    g[:n] = ratio * start.steps[:n]
+    _rebuild(stream, g, used, weights.W, weights.v)
+
+
+def _active(stream: Stream, g: np.ndarray) -> np.ndarray:
+    """Rounds with a coefficient that is not 0."""
+    return np.flatnonzero(np.add.reduceat(np.append(np.abs(g), 0.0), np.minimum(stream.starts[:-1], len(g))))
+
+
+def _price(stream: Stream, u: Comparator, C: float, squared: bool) -> float:
+    """What u pays; with C=inf, ½‖u‖² of the multiple of u without loss, infinity where there is none."""
+    each = losses(stream, u)
+    if math.isfinite(C) or not each.any():
+        lost = float((each * each).sum()) if squared else float(each.sum())
+        return 0.5 * u.sq_norm + (0.0 if lost == 0.0 else C * lost)
+    least = stream.margin - float(each.max())
+    return 0.5 * u.sq_norm * (stream.margin / least) ** 2 if least > 0.0 else math.inf
+
+
+def _dual(stream: Stream, g: np.ndarray, u: Comparator, C: float, squared: bool) -> float:
+    is_right = stream.right_places
     dual = stream.margin * float(g[is_right].sum()) - 0.5 * u.sq_norm
     if squared:
         of_round = np.repeat(np.arange(len(stream)), np.diff(stream.starts))
@@ -195,24 +200,15 @@ def _rebuild(stream: Stream, g: np.ndarray, used: np.ndarray, W: np.ndarray, v: 
     of_round = np.repeat(np.arange(len(stream)), np.diff(stream.starts))
     label = np.arange(len(g)) - stream.starts[of_round]
     if stream.n_columns:
-        if stream.columns.kind == PER_LABEL:
-            owned = sparse.eye_array(len(stream.labels), format="csr")
+        columns, k = stream.columns, len(stream.labels)
+        if columns.kind == PER_LABEL:
+            owned = sparse.eye_array(k, format="csr")
         else:
-            columns = stream.columns
-            ones = np.ones(len(columns.indices))
-            owned = sparse.csr_array((ones, columns.indices, columns.indptr), shape=(len(stream.labels), columns.n))
-        steps = sparse.csr_array((g, (of_round, label)), shape=(len(stream), len(stream.labels))) @ owned
+            owned = sparse.csr_array((np.ones(len(columns.indices)), columns.indices, columns.indptr), (k, columns.n))
+        steps = sparse.csr_array((g, (of_round, label)), shape=(len(stream), k)) @ owned
         W[:] = (stream.X.T @ steps).toarray()[used]
     if stream.phi is not None:
         v[:] = stream.phi.T @ g
-
-
-def _scaled_price(stream: Stream, u: Comparator, each: np.ndarray) -> float:
-    """½‖u‖² of the multiple of u without loss; infinity where there is none."""
-    least = stream.margin - float(each.max(initial=0.0))
-    if not len(each) or each.max() == 0.0:
-        return 0.5 * u.sq_norm
-    return 0.5 * u.sq_norm * (stream.margin / least) ** 2 if least > 0.0 else math.inf
 
 
 def _lossless(stream: Stream, u: Comparator) -> Comparator:

@@ -6,25 +6,32 @@ met: rows scaled as it scales them, label features from the same statistics, lab
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from sklearn.base import clone
 
 from hinged.bounds.label_features import label_features
 from hinged.bounds.trials import are_trials, trial_rounds
+from hinged.compiling import compiled
 from hinged.estimators import Classifier, Ranker
 from hinged.estimators.stream import read_stream
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, Columns, sq_distance
 from hinged.loops.labels import Targets
 from hinged.rules.table import positive
 
-__all__ = ["Constraints", "Stream", "as_stream"]
+__all__ = ["Constraints", "Stream", "as_arrays", "as_stream", "mark"]
+
+#: Settings of a learner that the bounds do not speak of, and why.
+REFUSED = {
+    "class_weight": "the bounds speak of rounds of equal weight; got a learner with class_weight. Set it to None.",
+    "cost": "here every pair of labels has the same margin; got a learner with cost=. Use hinged.bounds.pa_theorem_10.",
+    "kernel": "the bounds are computed on weights of features; got a learner with kernel=. Use its dual_.",
+}
 
 
 class Constraints(NamedTuple):
@@ -71,9 +78,21 @@ class Stream:
 
     def __repr__(self) -> str:
         return (
-            f"Stream({len(self)} rounds, {int((np.diff(self.starts) > 0).sum())} with constraints, "
-            f"{len(self.labels)} labels, {self.X.shape[1]} features)"
+            f"Stream({len(self)} rounds, {int(self.constrained.sum())} with constraints, {len(self.labels)} labels, "
+            f"{self.X.shape[1]} features)"
         )
+
+    @cached_property
+    def constrained(self) -> np.ndarray:
+        """Which rounds have constraints."""
+        return np.diff(self.starts) > 0
+
+    @cached_property
+    def right_places(self) -> np.ndarray:
+        """Where the right labels of these rounds stand among all (round, label) pairs."""
+        rows = np.repeat(np.arange(len(self)), np.diff(self.right.indptr))
+        kept = self.constrained[rows]
+        return self.starts[rows[kept]] + self.right.labels[kept]
 
     @property
     def n_columns(self) -> int:
@@ -111,7 +130,9 @@ class Stream:
         right = (self.right.indptr, self.right.labels)
         phi = sparse.csr_array((0, 0)) if self.phi is None else self.phi
         shared = self.phi is not None
-        return Constraints(_csr(self.X), _csr(phi), shared, self.sq_norms, right, self.known, self.starts, self.columns)
+        return Constraints(
+            as_arrays(self.X), as_arrays(phi), shared, self.sq_norms, right, self.known, self.starts, self.columns
+        )
 
     @cached_property
     def sq_lengths(self) -> np.ndarray:
@@ -126,46 +147,42 @@ class Stream:
     @cached_property
     def sq_blocks(self) -> np.ndarray:
         """The longest single block of each round, max ‖φ^τ(x, r)‖²; x itself where labels have vectors of their own."""
-        constrained = np.diff(self.starts) > 0
-        blocks = np.where(constrained & (self.n_columns > 0), self.sq_norms, 0.0)
+        blocks = np.where(self.constrained & (self.n_columns > 0), self.sq_norms, 0.0)
         if self.phi is not None:
             width = self.phi.shape[1] // self.n_parts
             for p in range(self.n_parts):
                 part = self.phi[:, p * width : (p + 1) * width]
                 each = np.asarray(part.multiply(part).sum(axis=1), np.float64).ravel()
                 longest = np.maximum.reduceat(np.append(each, 0.0), np.minimum(self.starts[:-1], len(each)))
-                blocks = np.maximum(blocks, np.where(constrained, longest, 0.0))
+                blocks = np.maximum(blocks, np.where(self.constrained, longest, 0.0))
         return blocks
 
     @cached_property
     def spans(self) -> np.ndarray:
         """The largest value of each round's row less its smallest, zeros counted where the row has some."""
-        if self.X.shape[1] == 0:
-            return np.zeros(len(self))
-        low, high = (np.asarray(ends.todense()).ravel() for ends in (self.X.min(axis=1), self.X.max(axis=1)))
-        return np.where(np.diff(self.starts) > 0, high - low, 0.0)
+        return self._ends(lambda X: X.max(axis=1)) - self._ends(lambda X: X.min(axis=1))
 
     @cached_property
     def signed_spans(self) -> np.ndarray:
         """The same for rows joined with their negatives: twice the largest absolute value."""
+        return 2.0 * self._ends(lambda X: abs(X).max(axis=1))
+
+    def _ends(self, of_rows: Callable[[Any], Any]) -> np.ndarray:
+        """One end of each row's values; 0 where a round has no constraints."""
         if self.X.shape[1] == 0:
             return np.zeros(len(self))
-        largest = np.asarray(abs(self.X).max(axis=1).todense()).ravel()
-        return np.where(np.diff(self.starts) > 0, 2.0 * largest, 0.0)
+        return np.where(self.constrained, np.asarray(of_rows(self.X).todense()).ravel(), 0.0)
 
     @cached_property
     def n_pairs(self) -> np.ndarray:
         """Constraints of each round, right labels times wrong ones."""
         right = np.diff(self.right.indptr)
-        return np.where(np.diff(self.starts) > 0, right * (self.known - right), 0)
+        return np.where(self.constrained, right * (self.known - right), 0)
 
     @property
     def most_vectors(self) -> int:
         """ρ of hypothesis sharing: how many vectors a label reads at most."""
-        if self.columns.kind == PER_LABEL:
-            own = 1
-        else:
-            own = int(np.diff(self.columns.indptr).max(initial=0))
+        own = 1 if self.columns.kind == PER_LABEL else int(np.diff(self.columns.indptr).max(initial=0))
         return own + self.n_parts
 
 
@@ -196,22 +213,25 @@ def as_stream(X: Any, y: Any = None, classes: Any = None, *, like: Any = None, m
     """
     if are_trials(X, like):
         own = 1.0 if like is None else like.check_settings().step.margin
-        return _as_trials(X, y, classes, own if margin is None else positive("margin", margin, "1 is usual"))
+        return _as_trials(X, y, classes, _margin(margin, own))
     if y is None:
         raise ValueError("a stream needs the right answers: give X and y, or a list of trials (X_t, y_t).")
     if like is None:
         like = Ranker() if _are_sets(y) else Classifier()
-    if getattr(like, "class_weight", None) is not None:
-        raise ValueError("the bounds speak of rounds of equal weight; got a learner with class_weight. Set it to None.")
-    if getattr(like, "cost", None) is not None:
-        raise ValueError(
-            "here every pair of labels has the same margin; got a learner with cost=. Use hinged.bounds.pa_theorem_10."
-        )
-    if getattr(like, "kernel", None) is not None:
-        raise ValueError("the bounds are computed on weights of features; got a learner with kernel=. Use its dual_.")
+    for name, why in REFUSED.items():
+        if getattr(like, name, None) is not None:
+            raise ValueError(why)
+    return _as_rounds(X, y, classes, like, margin)
+
+
+def _margin(given: float | None, own: float) -> float:
+    return own if given is None else positive("margin", given, "1 is usual")
+
+
+def _as_rounds(X: Any, y: Any, classes: Any, like: Any, margin: float | None) -> Stream:
+    """The rounds of a learner of labels."""
     model = clone(like)
-    own_margin = model.check_settings().rule.margin
-    wanted = own_margin if margin is None else positive("margin", margin, "1 is usual")
+    margin = _margin(margin, model.check_settings().rule.margin)
     model.rule, model.C, model.geometry = "perceptron", 1.0, "euclidean"  # rounds depend on none of these
     if not hasattr(like, "model_"):  # labels declared in advance, in their order
         for label in like.known_labels():
@@ -225,7 +245,7 @@ def as_stream(X: Any, y: Any = None, classes: Any = None, *, like: Any = None, m
     rows = sparse.csr_array((values, columns, indptr), shape=(len(known), memory.n_features + (memory.bias != 0.0)))
     phi = label_features(read, known, starts) if memory.plan.parts else None
     n_parts = len(memory.plan.parts)
-    return Stream(rows, labels, wanted, memory.columns_of(labels), phi, n_parts, right, known, starts)
+    return Stream(rows, labels, margin, memory.columns_of(labels), phi, n_parts, right, known, starts)
 
 
 def _as_trials(X: Any, y: Any, classes: Any, margin: float) -> Stream:
@@ -264,44 +284,51 @@ def _constrained(right: Targets, known: np.ndarray) -> np.ndarray:
     return ~novel & (n_right > 0) & (n_right < known)
 
 
-def _csr(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def as_arrays(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A sparse matrix as the loops read it."""
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64, copy=False)
 
 
-@njit(cache=True)
+@compiled(helper=True)
+def mark(right: Any, t: int, is_right: Any, value: bool) -> None:
+    """Mark the right labels of round `t`, or remove the marks; `right` is indptr and labels."""
+    for j in range(right[0][t], right[0][t + 1]):
+        is_right[right[1][j]] = value
+
+
+@compiled
 def _longest_pairs(rounds: Any, shortest: bool) -> Any:
     """The longest ‖V_r - V_s‖² of each round; with `shortest` the shortest one, negated."""
-    known, starts, columns, sq_norms = rounds.known, rounds.starts, rounds.columns, rounds.sq_norms
-    out = np.zeros(known.shape[0])
+    known, starts = rounds.known, rounds.starts
+    out = np.full(known.shape[0], -np.inf if shortest else 0.0)
     is_right = np.zeros(max(1, np.max(known) if known.shape[0] else 1), np.bool_)
+    sign = -1.0 if shortest else 1.0
     for t in range(known.shape[0]):
-        first = starts[t]
-        if shortest:
-            out[t] = -np.inf
-        if starts[t + 1] == first:
-            continue
-        most = -np.inf
-        if columns.kind == PER_LABEL and not rounds.shared:
-            most = -2.0 * sq_norms[t] if shortest else 2.0 * sq_norms[t]
-        else:
-            ours = rounds.right[1][rounds.right[0][t] : rounds.right[0][t + 1]]
-            for r in ours:
-                is_right[r] = True
-            for r in ours:
-                for s in range(known[t]):
-                    if not is_right[s]:
-                        length = sq_distance(columns, sq_norms[t], r, s)
-                        if rounds.shared:
-                            length += _sq_difference(rounds.phi, first + r, first + s)
-                        most = max(most, -length if shortest else length)
-            for r in ours:
-                is_right[r] = False
-        out[t] = most
+        if starts[t + 1] > starts[t]:
+            mark(rounds.right, t, is_right, True)
+            out[t] = _longest_pair(rounds, t, is_right[: known[t]], sign)
+            mark(rounds.right, t, is_right, False)
     return out
 
 
-@njit(cache=True)
+@compiled(helper=True)
+def _longest_pair(rounds: Any, t: int, is_right: Any, sign: float) -> float:
+    """The largest sign · ‖V_r - V_s‖² over right r and wrong s of one round."""
+    columns, first, q = rounds.columns, rounds.starts[t], rounds.sq_norms[t]
+    if columns.kind == PER_LABEL and not rounds.shared:
+        return sign * 2.0 * q
+    most = -np.inf
+    for r in rounds.right[1][rounds.right[0][t] : rounds.right[0][t + 1]]:
+        for s in range(is_right.shape[0]):
+            if not is_right[s]:
+                length = sq_distance(columns, q, r, s)
+                if rounds.shared:
+                    length += _sq_difference(rounds.phi, first + r, first + s)
+                most = max(most, sign * length)
+    return most
+
+
+@compiled(helper=True)
 def _sq_difference(matrix: Any, a: int, b: int) -> float:
     """‖row a - row b‖² of a sparse matrix whose columns rise within a row."""
     indptr, indices, data = matrix

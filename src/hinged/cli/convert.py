@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from typing import Annotated, Any
@@ -10,23 +9,20 @@ from typing import Annotated, Any
 import typer
 
 from hinged.cli.inputs import Inputs
-from hinged.cli.options import READING, AsJson, Format, takes
-from hinged.cli.tables import emit
+from hinged.cli.lean import import_lean
+from hinged.cli.options import READING, AsJson, Format, argument, option, takes
+from hinged.cli.progress import Foot, size_of
+from hinged.cli.tables import emit, emit_json
 
 __all__ = ["convert"]
 
 
 @takes(READING)
 def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", help="What to read; - for standard input.")],
-    target: Annotated[
-        str, typer.Argument(metavar="OUT", help="The output; - for standard output. .gz and .zst are compressed.")
-    ],
+    source: Annotated[str, argument("IN", "What to read; - for standard input.")],
+    target: Annotated[str, argument("OUT", "The output; - for standard output. .gz and .zst are compressed.")],
     *,
-    to: Annotated[
-        Format | None,
-        typer.Option(metavar="FORMAT", help="The format to write; by the name of OUT if left out."),
-    ] = None,
+    to: Annotated[Format | None, option("FORMAT", "The format to write; by the name of OUT if left out.")] = None,
     as_json: AsJson = False,
     **options: Any,
 ) -> None:
@@ -36,19 +32,9 @@ def convert(
 
     Example: hinged convert mail.csv mail.jsonl.gz
     """
-    from hinged.cli.progress import Foot, size_of
-
     inputs = Inputs([source], options)
     inputs.aside = "nothing was written"
-    if target == "-":
-        if to is None:
-            raise typer.BadParameter("standard output has no file name to infer the format from; give --to")
-        if as_json:
-            raise typer.BadParameter("--json and the examples cannot both go to standard output; name a file")
-    elif os.path.exists(target) and os.path.exists(source) and os.path.samefile(source, target):
-        raise typer.BadParameter(f"{target} is the input itself; write to another file")
-    from hinged.cli.lean import import_lean
-
+    _check_target(source, target, to, as_json)
     import_lean()
     from hinged.io.examples import write
 
@@ -60,10 +46,20 @@ def convert(
     size = os.path.getsize(target) if os.path.isfile(target) else 0
     if as_json:
         facts = {"examples": written, "skipped": inputs.skipped, "target": target, "bytes": size, "seconds": seconds}
-        emit(json.dumps(facts, indent=2))
+        emit_json(facts, ensure_ascii=True)
     else:
         where = "standard output" if target == "-" else f"{target} ({size_of(size)})"
         emit(f"{written:,} examples from {inputs.name} to {where} in {seconds:.1f} s", err=True)
+
+
+def _check_target(source: str, target: str, to: str | None, as_json: bool) -> None:
+    if target == "-":
+        if to is None:
+            raise typer.BadParameter("standard output has no file name to infer the format from; give --to")
+        if as_json:
+            raise typer.BadParameter("--json and the examples cannot both go to standard output; name a file")
+    elif os.path.exists(target) and os.path.exists(source) and os.path.samefile(source, target):
+        raise typer.BadParameter(f"{target} is the input itself; write to another file")
 
 
 def _some(inputs: Inputs, foot: Any) -> Any:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from hinged.cli.tables import bold, dim, emit, rows_of, say
+from hinged.cli.options import AsJson, option
+from hinged.cli.progress import bar
+from hinged.cli.tables import bold, dim, emit_json, rows_of, say
 
 if TYPE_CHECKING:
     from hinged.evaluate.report import Run
@@ -35,11 +34,11 @@ YOURS = "And on your own mail (nothing is changed): hinged mail replay ~/Maildir
 
 
 def demo(
-    messages: Annotated[int, typer.Option(help="Number of messages.")] = 3000,
-    folders: Annotated[int, typer.Option(help="Number of folders, which appear over time.")] = 25,
-    seed: Annotated[int, typer.Option(help="Seed of the generated mailbox.")] = 0,
-    out: Annotated[Path, typer.Option(help="The folder for mistakes.png and report.html.")] = Path("hinged-demo"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    messages: Annotated[int, option(None, "Number of messages.")] = 3000,
+    folders: Annotated[int, option(None, "Number of folders, which appear over time.")] = 25,
+    seed: Annotated[int, option(None, "Seed of the generated mailbox.")] = 0,
+    out: Annotated[Path, option(None, "The folder for mistakes.png and report.html.")] = Path("hinged-demo"),
+    as_json: AsJson = False,
 ) -> None:
     """Let six learners file a generated mailbox, side by side.
 
@@ -48,7 +47,6 @@ def demo(
     Example: hinged demo --messages 2000 --seed 1 --out my-demo
     """
     from hinged import Classifier
-    from hinged.cli.progress import bar
     from hinged.evaluate import progressive
     from hinged.evaluate.plots import plot_mistakes, require_matplotlib
     from hinged.evaluate.report import summarize, write_report
@@ -70,19 +68,14 @@ def demo(
     title = f"Six learners file {messages:,} messages"
     curves = {run.name: run.progress for run in runs}
     picture = plot_mistakes(curves, out / "mistakes.png", title=title, unit="messages")
-    report = write_report(
-        out / "report.html",
-        runs,
-        title=title,
-        unit="messages",
-        settings=_settings(mail, messages, folders, seed),
-        excerpt=_excerpt(mail, runs),
-    )
+    settings, excerpt = _settings(mail, messages, folders, seed), _excerpt(mail, runs)
+    page = out / "report.html"
+    report = write_report(page, runs, title=title, unit="messages", settings=settings, excerpt=excerpt)
     rows = summarize(runs)
     if as_json:
         stream = {"messages": messages, "folders": folders, "seed": seed, "mislabelled": int(mail.mislabelled.sum())}
         files = {"picture": str(picture), "report": str(report)}
-        emit(json.dumps({"stream": stream, "learners": rows, "files": files}, indent=2))
+        emit_json({"stream": stream, "learners": rows, "files": files}, ensure_ascii=True)
         return
     _print(rows, mail, picture, report)
 

@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-import json
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from hinged.cli.inputs import Inputs
-from hinged.cli.options import LEARNER, READING, AsJson, Files, learner_settings, takes
-from hinged.cli.tables import emit, say
+from hinged.cli.lean import import_lean
+from hinged.cli.options import LEARNER, READING, AsJson, Files, Report, flag, learner_settings, option, takes
+from hinged.cli.progress import Foot
+from hinged.cli.tables import emit_json, say
 
 if TYPE_CHECKING:
     from hinged.bounds.watching import Watched
-    from hinged.cli.progress import Foot
     from hinged.files.judging import Judged
 
 __all__ = ["evaluate"]
 
 FINISHED, HELD_OUT = "judged by a model that learnt nothing from them", "kept from learning, then judged"
 PROGRESSIVE = "each judged, then learnt"
+MODEL = "Judge this model, which learns nothing from the input."
+HOLDOUT = "Hold out this share, evenly spread, and judge by it at the end."
+BOUND = "Show the most mistakes that are proven possible, as the stream runs."
 
 
 @takes(READING, LEARNER)
 def evaluate(
     files: Files = None,
     *,
-    model: Annotated[
-        Path | None,
-        typer.Option("--model", "-m", metavar="PATH", help="Judge this model, which learns nothing from the input."),
-    ] = None,
-    holdout: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="Hold out this share, evenly spread, and judge by it at the end."),
-    ] = None,
-    passes: Annotated[int, typer.Option(min=1, metavar="N", help="How often to learn the rest, with --holdout.")] = 1,
-    report: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Write a page with plots that opens offline.")
-    ] = None,
-    bound: Annotated[
-        bool, typer.Option("--bound", help="Show the most mistakes that are proven possible, as the stream runs.")
-    ] = False,
+    model: Annotated[Path | None, option("PATH", MODEL, "--model", "-m")] = None,
+    holdout: Annotated[float | None, option("SHARE", HOLDOUT)] = None,
+    passes: Annotated[int, option("N", "How often to learn the rest, with --holdout.", min=1)] = 1,
+    report: Report = None,
+    bound: Annotated[bool, flag("--bound", BOUND)] = False,
     as_json: AsJson = False,
     **options: Any,
 ) -> None:
@@ -55,8 +50,6 @@ def evaluate(
 
     Example: hinged evaluate mail.jsonl.gz --rule optimal --report mail.html
     """
-    from hinged.cli.lean import import_lean
-
     inputs = Inputs(files, options)
     plan = Plan(options["task"], learner_settings(options), model, holdout, passes, report, bound)
     _check_options(inputs, plan)
@@ -69,7 +62,7 @@ def evaluate(
     if as_json:
         about = {"how": found.how, **as_dict(found.result), "bound": found.watched and found.watched.as_dict()}
         about |= {"report": report and str(report), "columns": inputs.layout and inputs.layout._asdict()}
-        emit(json.dumps(about, indent=2, ensure_ascii=False))
+        emit_json(about)
         return
     print_result(found.result, found.how, str(inputs.layout or ""))
     if found.watched is not None:
@@ -102,56 +95,61 @@ class Found(NamedTuple):
 def _check_options(inputs: Inputs, plan: Plan) -> None:
     """Refuse options that contradict each other, before anything is read."""
     if plan.holdout is not None:
-        if plan.model is not None:
-            raise typer.BadParameter("--holdout makes a new model, and --model judges a finished one; give one of them")
-        if not 0 < plan.holdout < 1:
-            raise typer.BadParameter(f"--holdout is a share between 0 and 1, such as 0.2; got {plan.holdout:g}")
-        if not inputs.can_be_read_again():
-            raise typer.BadParameter("--holdout reads the input twice and needs files; pipes can be read once")
+        _check_holdout(inputs, plan, plan.holdout)
     elif plan.passes > 1:
         raise typer.BadParameter(f"--passes {plan.passes} goes with --holdout; else each example is judged once")
-    if plan.report is not None and not plan.report.parent.is_dir():
-        raise FileNotFoundError(
-            f"there is no folder {plan.report.parent} to write {plan.report.name} in; make it first."
-        )
-    if plan.bound and (plan.model is not None or plan.holdout is not None):
-        other = "--holdout" if plan.model is None else "--model"
+    if plan.report is not None:
+        from hinged.io.atomic import check_folder
+
+        check_folder(plan.report)
+    if plan.bound and (plan.model or plan.holdout):
+        other = "--model" if plan.model else "--holdout"
         raise typer.BadParameter(f"--bound is for a new learner that is judged while it learns; leave {other} out")
+
+
+def _check_holdout(inputs: Inputs, plan: Plan, share: float) -> None:
+    if plan.model is not None:
+        raise typer.BadParameter("--holdout makes a new model, and --model judges a finished one; give one of them")
+    if not 0 < share < 1:
+        raise typer.BadParameter(f"--holdout is a share between 0 and 1, such as 0.2; got {share:g}")
+    if not inputs.can_be_read_again():
+        raise typer.BadParameter("--holdout reads the input twice and needs files; pipes can be read once")
+
+
+def _check_task(plan: Plan) -> None:
+    """Refuse options that the task has no use for."""
+    given = [name for name, value in {"--report": plan.report, "--bound": plan.bound}.items() if value]
+    if given and plan.task not in (None, "classify", "rank"):
+        what = "sequences" if plan.task == "sequence" else "this task"
+        raise typer.BadParameter(f"{given[0]} is for rankings of labels; leave it out for {what}")
 
 
 def _judged(inputs: Inputs, plan: Plan) -> Found:
     """Judge as planned; input without any example that could be judged is refused."""
-    from hinged.cli.progress import Foot
     from hinged.files.examples import check_agrees, load_learner, task_of
 
-    learner = None
+    judge_it: Callable[[Inputs, Plan, Foot], Found] = _progressive if plan.holdout is None else _held_out
     if plan.model is not None:
         learner = load_learner(plan.model)
         check_agrees(learner, plan.task, plan.settings, str(plan.model))
         inputs.remember(learner)
-        plan = plan._replace(task=task_of(learner))
-    option = "--report" if plan.report is not None else "--bound" if plan.bound else None
-    if option is not None and plan.task not in (None, "classify", "rank"):
-        what = "sequences" if plan.task == "sequence" else "this task"
-        raise typer.BadParameter(f"{option} is for rankings of labels; leave it out for {what}")
+        plan, judge_it = plan._replace(task=task_of(learner)), partial(_finished, learner)
+    _check_task(plan)
     with Foot() as foot:
-        if learner is not None:
-            found = _finished(inputs, learner, plan, foot)
-        else:
-            found = (_progressive if plan.holdout is None else _held_out)(inputs, plan, foot)
+        found = judge_it(inputs, plan, foot)
     inputs.report_skipped()
     inputs.check_any()
-    if found.result is None or not found.result.examples:
-        if plan.holdout is not None:
-            raise ValueError(
-                f"{inputs.name} has too few examples with a label to hold out a share of {plan.holdout:g}: "
-                "some must be learnt, and some judged."
-            )
+    if found.result is not None and found.result.examples:
+        return found
+    if plan.holdout is None:
         raise ValueError(inputs.without_labels())
-    return found
+    raise ValueError(
+        f"{inputs.name} has too few examples with a label to hold out a share of {plan.holdout:g}: some must be "
+        "learnt, and some judged."
+    )
 
 
-def _finished(inputs: Inputs, learner: Any, plan: Plan, foot: Foot) -> Found:
+def _finished(learner: Any, inputs: Inputs, plan: Plan, foot: Foot) -> Found:
     """Judge a model on examples it was not taught."""
     from hinged.files.judging import judge
 
@@ -188,11 +186,10 @@ def _held_out(inputs: Inputs, plan: Plan, foot: Foot) -> Found:
         chunks = spread(inputs.batches(plan.task, foot), share, kept=False)
         if learner is None:
             learner, chunks = learner_for(chunks, plan.task, plan.settings)
-        if learner is not None:
-            for _ in learn_stream(learner, chunks):
-                pass
-    if learner is None:
-        return Found(None, None, HELD_OUT)
+            if learner is None:
+                return Found(None, None, HELD_OUT)
+        for _ in learn_stream(learner, chunks):
+            pass
     inputs.begin_again()
     kept = spread(inputs.batches(plan.task, foot), share, kept=True)
     return Found(learner, judge(learner, kept, keep=plan.report is not None), HELD_OUT)

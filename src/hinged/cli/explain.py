@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hinged.cli.options import AsJson, Model
-from hinged.cli.tables import bold, dim, emit, say, shorten, width_of
+from hinged.cli.lean import import_lean
+from hinged.cli.options import AsJson, Model, argument, option
+from hinged.cli.tables import bold, dim, emit_json, say, shorten, width_of
 
 if TYPE_CHECKING:
     from hinged.files.explain import Reason, TagReason
@@ -17,23 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["explain"]
 
 HALF = 18  # columns of a bar on either side
+TEXT = (
+    "A text; a JSON object of field → text; |features in VW's notation; index:value pairs. Standard input if left out."
+)
 
 
 def explain(
-    text: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="TEXT",
-            help="A text; a JSON object of field → text; |features in VW's notation; index:value pairs. "
-            "Standard input if left out.",
-        ),
-    ] = None,
+    text: Annotated[str | None, argument("TEXT", TEXT)] = None,
     *,
     model: Model,
-    label: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The label to explain; the best one if left out.")
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, metavar="K", help="How many features to show.")] = 10,
+    label: Annotated[str | None, option("NAME", "The label to explain; the best one if left out.")] = None,
+    top: Annotated[int, option("K", "How many features to show.", min=1)] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Show which words speak for a label, and which against it.
@@ -43,8 +37,6 @@ def explain(
 
     Example: hinged explain --model mail.hinged "the invoice is due"
     """
-    from hinged.cli.lean import import_lean
-
     given = _given(text)
     import_lean()
     from hinged.files.examples import load_learner, task_of
@@ -57,7 +49,7 @@ def explain(
         tagged = explain_tags(learner, given, top)
         if as_json:
             objects = [{"word": one.word, "tag": one.tag, "features": _shares(one)} for one in tagged]
-            emit(json.dumps(objects, indent=2, ensure_ascii=False))
+            emit_json(objects)
         else:
             _print_tags(tagged)
         return
@@ -66,7 +58,7 @@ def explain(
         about = {name: getattr(reason, name) for name in ("label", "score", "rank")}
         about |= {"runner_up": reason.rival, "lead": reason.lead, "confidence": reason.confidence}
         about |= {"features": _shares(reason), "unknown": reason.unknown}
-        emit(json.dumps(about, indent=2, ensure_ascii=False))
+        emit_json(about)
     else:
         _print(reason, top)
 
@@ -95,15 +87,11 @@ def _given(text: str | None) -> str:
 
 def _print(reason: Reason, top: int) -> None:
     """Print a label's score, its rival, and the features that count most."""
-    score, lead = f"{reason.score:.3g}".replace("-", "−"), abs(reason.lead)
     name = f"{reason.label:.4g}" if isinstance(reason.label, float) else str(reason.label)
     which = "the best label" if reason.rank == 1 else f"number {reason.rank} of {reason.n_labels}"
     which = which if reason.n_labels else "predicted"
-    rival = ""
-    if reason.rival is not None:
-        where = "level with" if lead == 0 else f"{lead:.3g} {'ahead of' if reason.rank == 1 else 'behind'}"
-        rival = f", {where} {shorten(str(reason.rival), 60)}"
-    say(f"{bold(shorten(name, 60))}  {which}: score {score}{rival}")
+    score = f"{reason.score:.3g}".replace("-", "−")
+    say(f"{bold(shorten(name, 60))}  {which}: score {score}{_beside(reason)}")
     if reason.rank == 1 and reason.confidence is not None:
         say(dim(f"right in about {100 * reason.confidence:.0f} of 100 such cases"))
     _print_features(reason.features, top)
@@ -111,6 +99,15 @@ def _print(reason: Reason, top: int) -> None:
         names = ", ".join(shorten(str(name), 24) for name in reason.unknown[:8])
         more = f" and {len(reason.unknown) - 8} more" if len(reason.unknown) > 8 else ""
         say(dim(f"  never learnt: {names}{more}"))
+
+
+def _beside(reason: Reason) -> str:
+    """Where the label is, compared with its rival."""
+    if reason.rival is None:
+        return ""
+    side = "ahead of" if reason.rank == 1 else "behind"
+    where = f"{abs(reason.lead):.3g} {side}" if reason.lead else "level with"
+    return f", {where} {shorten(str(reason.rival), 60)}"
 
 
 def _print_features(features: list[tuple[Any, float]], top: int) -> None:
@@ -132,12 +129,9 @@ def _print_features(features: list[tuple[Any, float]], top: int) -> None:
 
 def _bar(share: float, signs: bool) -> str:
     """A bar to the right of the middle, or to the left if the share is negative."""
-    full, half, middle = ("█", "▌", "│") if (sys.stdout.encoding or "").lower().startswith("utf") else ("#", "", "|")
-    eighths = round(2 * abs(share) * HALF)
-    bar = full * (eighths // 2) + (half if eighths % 2 else "")
-    if not signs:
-        return f"{middle}{bar:<{HALF}}"
+    drawn = (sys.stdout.encoding or "").lower().startswith("utf")
+    full, left, right, middle = ("█", "▐", "▌", "│") if drawn else ("#", "", "", "|")
+    whole, half = divmod(round(2 * abs(share) * HALF), 2)
     if share < 0:
-        bar = ("▐" if eighths % 2 and half else "") + full * (eighths // 2)
-        return f"{bar:>{HALF}}{middle}{'':{HALF}}"
-    return f"{'':{HALF}}{middle}{bar:<{HALF}}"
+        return f"{left * half + full * whole:>{HALF}}{middle}{'':{HALF}}"
+    return f"{' ' * HALF if signs else ''}{middle}{full * whole + right * half:<{HALF}}"

@@ -34,12 +34,10 @@ class Command(TyperCommand):
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
-                if parameter.param_type_name == "argument":
-                    groups["Arguments"].append((parameter.metavar or record[0], record[1]))
-                else:
-                    groups.setdefault(getattr(parameter, "rich_help_panel", None) or "Options", []).append(record)
-        for heading, records in groups.items():
-            if records:
-                with formatter.section(heading):
-                    formatter.write_dl(records)
+            if record is not None and parameter.param_type_name == "argument":
+                groups["Arguments"].append((parameter.metavar or record[0], record[1]))
+            elif record is not None:
+                groups.setdefault(getattr(parameter, "rich_help_panel", None) or "Options", []).append(record)
+        for heading, records in filter(all, groups.items()):
+            with formatter.section(heading):
+                formatter.write_dl(records)

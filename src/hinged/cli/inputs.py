@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
@@ -27,6 +27,7 @@ __all__ = ["Inputs", "Malformed"]
 FURTHER = ("weight", "tag", "label_sep", "quote")
 SHOWN = 3  # malformed lines of which the message is shown
 AT_ONCE = 256  # sentences in a batch
+Batch = TypeVar("Batch", "Chunk", "Sentences")
 
 
 class Malformed(ValueError):  # noqa: N818
@@ -63,13 +64,7 @@ class Inputs:
     layout: Layout | None = None
 
     def __init__(self, files: list[str] | None, options: dict[str, Any]) -> None:
-        if not files:
-            if sys.stdin is None or sys.stdin.isatty():
-                raise typer.BadParameter("there is nothing to read: name a file, or pipe something in")
-            files = ["-"]
-        if files.count("-") > 1:
-            raise typer.BadParameter("standard input can be read once; give - once")
-        self.files = files
+        self.files = files = _readable(files)
         self.name = "standard input" if files == ["-"] else files[0] if len(files) == 1 else f"{len(files)} files"
         self.format: str | None = options["format"]
         self.given = {"text": names_in(options["text"]), "label": options["label"]}
@@ -78,9 +73,6 @@ class Inputs:
         self.on_error: str = options["on_error"]
         self.examples = self.skipped = 0
         self.problems: list[str] = []
-        for file in files:
-            if file != "-" and not os.path.exists(file):
-                raise FileNotFoundError(f"there is no file {file}; check its name, or give - to read standard input.")
 
     def remember(self, model: Any) -> None:
         """Read as the model's first input was read, unless options say otherwise."""
@@ -124,35 +116,52 @@ class Inputs:
         plain : bool
             Read input of no known format as text, one example a line.
         """
-        from hinged.io.examples import FORMATS, BadLine, read
+        from hinged.io.examples import read
 
         sizes = [os.path.getsize(file) if os.path.isfile(file) else 0 for file in self.files]
         before, total = 0, sum(sizes) if all(sizes) else None
         for file, size in zip(self.files, sizes, strict=True):
-            format = self.format or _sniffed(file)
-            names = dict(self.given)
-            if format is not None and FORMATS[format].table:
-                names |= {role: name for role, name in self.remembered.items() if not names[role]}
-            if not labels:
-                names["label"] = self.given["label"]
-            lines = "lines" if plain and format is None else None
-            with read(file, self.format or lines, on_error=self.on_error, **names, **self.more) as reader:
-                try:
-                    for chunk in reader:
-                        self.layout = chunk.layout
-                        self.examples += len(chunk)
-                        self.skipped += chunk.skipped
-                        yield chunk
-                        if foot is not None:
-                            foot.show(os.path.basename(self.name), before + reader.progress[0], total)
-                except BadLine as problem:
-                    raise self._malformed(problem, "lines") from None
-                self.problems += map(str, reader.problems)
+            format, names = self._way_to_read(file, labels, plain)
+            how = {"on_error": self.on_error, **names, **self.more}
+            with read(file, format, **how) as reader, self._refusing("lines"):
+                for chunk in reader:
+                    self.layout = chunk.layout
+                    self.skipped += chunk.skipped
+                    yield self._counted(chunk)
+                    self._show(foot, before + reader.progress[0], total)
+            self.problems += map(str, reader.problems)
             before += size
 
-    def _malformed(self, problem: BadLine, what: str) -> Malformed:
-        hint = f"--on-error skip leaves such {what} out" if self.on_error == "stop" else "nothing after it can be read"
-        return Malformed(str(problem), self.aside, hint)
+    def _way_to_read(self, file: str, labels: bool, plain: bool) -> tuple[str | None, dict[str, Any]]:
+        """The format of a file, None where its reader detects it, and the names of its columns."""
+        from hinged.io.examples import FORMATS
+
+        format, names = self.format or _sniffed(file), dict(self.given)
+        if format is not None and FORMATS[format].table:
+            names |= {role: name for role, name in self.remembered.items() if not names[role]}
+        if not labels:
+            names["label"] = self.given["label"]
+        return self.format or ("lines" if plain and format is None else None), names
+
+    def _counted(self, batch: Batch) -> Batch:
+        self.examples += len(batch)
+        return batch
+
+    def _show(self, foot: Foot | None, done: int, total: int | None) -> None:
+        if foot is not None:
+            foot.show(os.path.basename(self.name), done, total)
+
+    @contextmanager
+    def _refusing(self, what: str) -> Iterator[None]:
+        """Say of a malformed line how such lines (`what`) can be left out."""
+        from hinged.io.examples import BadLine
+
+        try:
+            yield
+        except BadLine as problem:
+            skip = self.on_error == "stop"
+            hint = f"--on-error skip leaves such {what} out" if skip else "nothing after it can be read"
+            raise Malformed(str(problem), self.aside, hint) from None
 
     def without_labels(self) -> str:
         """The error message for input in which no example has a label."""
@@ -167,35 +176,41 @@ class Inputs:
 
         Batches hold `at_once` sentences, or more and more, so that the first results come early.
         """
-        from hinged.files.sentences import Sentences
-        from hinged.io.examples import BadLine, read_sentences
+        from hinged.io.examples import read_sentences
 
-        given = [name for name in ("text", "label") if self.given[name]] + list(self.more)
-        if self.format is not None or given:
-            name = "format" if self.format is not None else given[0].replace("_", "-")
-            raise typer.BadParameter(f"--{name} does not apply to tagged sentences; leave it out")
+        asked = {"format": self.format, **{role: name or None for role, name in self.given.items()}, **self.more}
+        given = [name.replace("_", "-") for name, value in asked.items() if value is not None]
+        if given:
+            raise typer.BadParameter(f"--{given[0]} does not apply to tagged sentences; leave it out")
         size = at_once or 1
         for file in self.files:
-            with read_sentences(file, tagged=tagged, on_error=self.on_error) as reader:
-                while True:
-                    batch, problem = Sentences([], self.name), None
-                    try:
-                        for sentence in islice(reader, size):
-                            batch.sentences.append(sentence)
-                    except BadLine as found:  # raised once the sentences before it have been handed out
-                        problem = self._malformed(found, "sentences")
-                    if batch.sentences:
-                        self.examples += len(batch)
-                        yield batch
-                        if foot is not None:
-                            foot.show(os.path.basename(self.name), *reader.progress)
+            reading = read_sentences(file, tagged=tagged, on_error=self.on_error)
+            with reading as reader, self._refusing("sentences"):
+                batch, problem = self._batch(reader, size)
+                while batch.sentences:
+                    yield self._counted(batch)
+                    self._show(foot, *reader.progress)
                     if problem is not None:
-                        raise problem
-                    if not batch.sentences:
                         break
                     size = at_once or min(2 * size, AT_ONCE)
-                self.skipped += reader.skipped
-                self.problems += map(str, reader.problems)
+                    batch, problem = self._batch(reader, size)
+                if problem is not None:
+                    raise problem
+            self.skipped += reader.skipped
+            self.problems += map(str, reader.problems)
+
+    def _batch(self, reader: Iterator[Any], size: int) -> tuple[Sentences, BadLine | None]:
+        """The next sentences, and the malformed line that ended the batch, if one did."""
+        from hinged.files.sentences import Sentences
+        from hinged.io.examples import BadLine
+
+        batch = Sentences([], self.name)
+        try:
+            for sentence in islice(reader, size):
+                batch.sentences.append(sentence)
+        except BadLine as problem:
+            return batch, problem
+        return batch, None
 
     def report_skipped(self) -> None:
         """Report on stderr how many malformed lines were left out, with the first of them."""
@@ -213,6 +228,19 @@ class Inputs:
         if not self.examples:
             all_bad = f": all {self.skipped:,} lines are malformed" if self.skipped else ""
             raise ValueError(f"{self.name} holds no examples{all_bad}{f'; {self.aside}' if self.aside else ''}.")
+
+
+def _readable(files: list[str] | None) -> list[str]:
+    """The files to read, or standard input where none is named; files that do not exist are refused."""
+    if not files and (sys.stdin is None or sys.stdin.isatty()):
+        raise typer.BadParameter("there is nothing to read: name a file, or pipe something in")
+    files = files or ["-"]
+    if files.count("-") > 1:
+        raise typer.BadParameter("standard input can be read once; give - once")
+    for file in files:
+        if file != "-" and not os.path.exists(file):
+            raise FileNotFoundError(f"there is no file {file}; check its name, or give - to read standard input.")
+    return files
 
 
 def _sniffed(file: str) -> str | None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from hinged.cli.options import AsJson
-from hinged.cli.tables import emit
+from hinged.cli.lean import import_lean
+from hinged.cli.options import AsJson, argument
+from hinged.cli.progress import size_of
+from hinged.cli.tables import bold, dim, emit_json, percent, rows_of, say, shorten
 
 __all__ = ["inspect"]
 
@@ -18,61 +17,64 @@ SHOWN = 10
 ALWAYS = ("rule", "C", "sharing", "features", "scaling", "normalize")  # others if they differ from the default
 
 
-def inspect(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The model file.")],
-    as_json: AsJson = False,
-) -> None:
+def inspect(model: Annotated[Path, argument("MODEL", "The model file.")], as_json: AsJson = False) -> None:
     """Show what a model file holds.
 
     Settings, labels and how often they were learnt, features, rounds and mistakes, the certificate.
 
     Example: hinged inspect mail.hinged
     """
-    from hinged.cli.lean import import_lean
-
     import_lean()
     from hinged.files.describe import describe
 
     facts = describe(model)
     if as_json:
-        emit(json.dumps(facts, indent=2, ensure_ascii=False, default=str))
+        emit_json(facts, default=str)
     else:
         _print(facts)
 
 
 def _print(facts: dict[str, Any]) -> None:
-    from hinged.cli.progress import size_of
-    from hinged.cli.tables import bold, dim, percent, rows_of, say, shorten
-
-    def line(name: str, value: str) -> None:
-        say(f"{name:>12}  {value}")
-
+    """Print a line for each fact that has one, then the most frequent labels."""
     size, version = size_of(facts["bytes"]), facts["version"]
-    say(f"{bold(facts['path'])}  {dim(f'{size}, file version {version}')}")
-    say()
-    line("estimator", f"{facts['estimator']}, {facts['dtype']}")
-    settings, defaults = facts["settings"], facts["defaults"]
-    others = [name for name, value in settings.items() if name not in ALWAYS and value != defaults.get(name)]
-    line("settings", ", ".join(f"{name}={_short(settings[name])}" for name in (*ALWAYS, *others) if name in settings))
-    if facts["reads"]:
-        line("reads", facts["reads"])
-    line("rounds", f"{facts['rounds']:,}, {facts['updates']:,} of them with a step")
+    say(f"{bold(facts['path'])}  {dim(f'{size}, file version {version}')}\n")
     counted = facts["rounds"] - facts["novel"]
     rate = percent(facts["mistakes"] / counted if counted else None)
-    line("mistakes", f"{facts['mistakes']:,} ({rate} of {counted:,}), each counted before it was learnt")
     certificate = "none" if facts["certificate"] is None else f"{facts['certificate']:,.2f}"
-    line("certificate", f"{certificate} {dim('no fixed model does better than this on its stream')}".rstrip())
-    line("features", f"{facts['features']:,} {facts['feature_kind']}, {facts['rows']:,} of them with weights")
-    labels = facts["labels"]
-    line("labels", f"{len(labels):,}")
+    lines = {
+        "estimator": f"{facts['estimator']}, {facts['dtype']}",
+        "settings": _settings(facts["settings"], facts["defaults"]),
+        "reads": facts["reads"] or None,
+        "rounds": f"{facts['rounds']:,}, {facts['updates']:,} of them with a step",
+        "mistakes": f"{facts['mistakes']:,} ({rate} of {counted:,}), each counted before it was learnt",
+        "certificate": f"{certificate} {dim('no fixed model does better than this on its stream')}",
+        "features": f"{facts['features']:,} {facts['feature_kind']}, {facts['rows']:,} of them with weights",
+        "labels": f"{len(facts['labels']):,}",
+    }
+    for name, value in lines.items():
+        if value is not None:
+            _line(name, value)
+    _print_labels(facts["labels"])
+
+
+def _line(name: str, value: str) -> None:
+    say(f"{name:>12}  {value}")
+
+
+def _print_labels(labels: list[dict[str, Any]]) -> None:
+    """Print the first labels, with how often they were learnt if that is known of any."""
+    cells = [(shorten(str(entry["label"]), 40), f"{entry['examples']:,}") for entry in labels[:SHOWN]]
     known = any(entry["examples"] for entry in labels)
-    rows = [
-        [shorten(str(entry["label"]), 40), *([f"{entry['examples']:,}"] if known else [])] for entry in labels[:SHOWN]
-    ]
-    for row in rows_of([["", "examples"], *rows] if known else rows) if rows else ():
-        line("", dim(row) if row.endswith("examples") else row)
+    for row in rows_of([("", "examples"), *cells] if known else [cell[:1] for cell in cells]):
+        _line("", dim(row) if row.endswith("examples") else row)
     if len(labels) > SHOWN:
-        line("", dim(f"… {len(labels) - SHOWN:,} more; --json has all"))
+        _line("", dim(f"… {len(labels) - SHOWN:,} more; --json has all"))
+
+
+def _settings(settings: dict[str, Any], defaults: dict[str, Any]) -> str:
+    """The settings as Python code: those of `ALWAYS`, and others that differ from the default."""
+    others = [name for name, value in settings.items() if name not in ALWAYS and value != defaults.get(name)]
+    return ", ".join(f"{name}={_short(settings[name])}" for name in (*ALWAYS, *others) if name in settings)
 
 
 def _short(setting: Any) -> str:

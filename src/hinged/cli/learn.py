@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from itertools import chain
@@ -13,12 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from hinged.cli.inputs import Inputs, Malformed
-from hinged.cli.options import LEARNER, READING, AsJson, Files, Model, learner_settings, takes
-from hinged.cli.tables import aligned, bold, count, dim, emit, percent, say
+from hinged.cli.interrupts import Interrupts
+from hinged.cli.lean import import_lean
+from hinged.cli.options import LEARNER, READING, AsJson, Files, Model, flag, learner_settings, option, takes
+from hinged.cli.progress import Foot, size_of
+from hinged.cli.tables import aligned, bold, count, dim, emit, emit_json, percent, say
 
 if TYPE_CHECKING:
-    from hinged.cli.interrupts import Interrupts
-    from hinged.cli.progress import Foot
     from hinged.files.stream import Tally
 
 __all__ = ["learn"]
@@ -34,8 +34,8 @@ def learn(
     files: Files = None,
     *,
     model: Model,
-    passes: Annotated[int, typer.Option(min=1, metavar="N", help="How often to go through the input.")] = 1,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start anew if the model file exists.")] = False,
+    passes: Annotated[int, option("N", "How often to go through the input.", min=1)] = 1,
+    fresh: Annotated[bool, flag("--fresh", "Start anew if the model file exists.")] = False,
     as_json: AsJson = False,
     **options: Any,
 ) -> None:
@@ -47,10 +47,6 @@ def learn(
 
     Example: hinged learn mail.jsonl.gz --model mail.hinged
     """
-    from hinged.cli.interrupts import Interrupts
-    from hinged.cli.lean import import_lean
-    from hinged.cli.progress import Foot
-
     inputs = Inputs(files, options)
     inputs.aside = f"the model {model} was not written"
     if passes > 1 and not inputs.can_be_read_again():
@@ -76,8 +72,9 @@ def _check_place(model: Path) -> None:
     folder = model.parent
     if model.is_dir():
         raise IsADirectoryError(f"{model} is a folder; name a file for the model, such as {model / 'model.hinged'}.")
-    if not folder.is_dir():
-        raise FileNotFoundError(f"there is no folder {folder} to save {model.name} in; make it first.")
+    from hinged.io.atomic import check_folder
+
+    check_folder(model)
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{folder} may not be written to, so {model.name} cannot be saved there.")
 
@@ -204,12 +201,10 @@ class Session:
             "seconds": self.seconds,
             "rows": self.table.rows,
         }
-        emit(json.dumps(result, indent=2))
+        emit_json(result, ensure_ascii=True)
 
     def print_summary(self, signal: int | None) -> None:
         """Print the result for people."""
-        from hinged.cli.progress import size_of
-
         rounds, passes = self.ends[-1].rounds, self.passes()
         speed = f" ({rounds / self.seconds:,.0f} a second, reading included)" if rounds >= WORTH_A_SPEED else ""
         say(f"\n{bold(count(rounds, 'example'))} learnt in {self.seconds:.1f} s{dim(speed)}")

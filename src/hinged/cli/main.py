@@ -87,15 +87,20 @@ def run_command(program: typer.Typer, name: str, arguments: Sequence[str] | None
         code = program(None if arguments is None else list(arguments), prog_name=name, standalone_mode=False)
     except typer.Abort:
         code = 130
-    except OSError as error:
-        code = _complain(f"{error.filename}: {error.strerror}." if error.strerror and error.filename else str(error))
-    except (ImportError, TypeError, ValueError, SourceError) as error:
-        code = _complain(str(error))
+    except (OSError, ImportError, TypeError, ValueError, SourceError) as error:
+        code = _complain(_sentence(error))
     except Exception as error:
         if not hasattr(error, "format_message"):  # only the parser's own errors have it
             raise
         code = _complain(_usage(error, name), getattr(error, "exit_code", 2))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _sentence(error: Exception) -> str:
+    """What an expected error says; one of the system is put as the file and what is wrong with it."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}."
+    return str(error)
 
 
 def _usage(error: Any, name: str) -> str:

@@ -4,30 +4,48 @@ from __future__ import annotations
 
 import csv
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
-__all__ = ["LEARNER", "READING", "AsJson", "Files", "Model", "learner_settings", "names_in", "takes"]
+__all__ = ["LEARNER", "READING", "AsJson", "Files", "Model", "Report"]
+__all__ += ["argument", "flag", "learner_settings", "names_in", "option", "takes"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
-Files = Annotated[list[str] | None, typer.Argument(metavar="FILE", help="What to read; - for standard input.")]
-Model = Annotated[Path, typer.Option("--model", "-m", metavar="PATH", help="The model file.")]
+
+def option(metavar: str | None, help: str, *names: str, panel: str | None = None, **more: Any) -> Any:
+    """An option: what stands for its value, what it means, its names if not those of the parameter, its heading."""
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **more)
+
+
+def flag(name: str, help: str, panel: str | None = None) -> Any:
+    """An option without a value, of one name: there is no ``--no-name``."""
+    return option(None, help, name, panel=panel)
+
+
+def argument(metavar: str, help: str) -> Any:
+    """An argument by place."""
+    return typer.Argument(metavar=metavar, help=help)
+
+
+AsJson = Annotated[bool, flag("--json", "Print the results as JSON.")]
+Files = Annotated[list[str] | None, argument("FILE", "What to read; - for standard input.")]
+Model = Annotated[Path, option("PATH", "The model file.", "--model", "-m")]
+Report = Annotated[Path | None, option("PATH", "Write a page with plots that opens offline.")]
 
 Format = Literal["jsonl", "csv", "tsv", "svmlight", "vw", "lines", "parquet", "arrow", "folders"]
 Rule = Literal["perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira", "uniform"]
 
 
-def _option(panel: str, kind: Any, metavar: str | None, help: str, *names: str) -> Any:
-    return Annotated[kind, typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel)]
+def _under(panel: str, kind: Any, metavar: str | None, help: str, *names: str) -> Any:
+    return Annotated[kind, option(metavar, help, *names, panel=panel)]
 
 
-_input, _learner, _text = (partial(_option, panel) for panel in ("Input", "Learner", "Text"))
+_input, _learner, _text = (partial(_under, panel) for panel in ("Input", "Learner", "Text"))
 
 #: How input is read.
 READING: dict[str, Any] = {
@@ -139,19 +157,17 @@ def takes(*groups: dict[str, Any]) -> Callable[[Command], Command]:
     def declare(command: Command) -> Command:
         signature = inspect.signature(command, eval_str=True)
         own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-        shared = [
-            inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default="stop" if name == "on_error" else None
-            )
-            for group in groups
-            for name, kind in group.items()
-        ]
-        after = [p for p in own if p.kind is inspect.Parameter.KEYWORD_ONLY]
-        before = [p for p in own if p.kind is not inspect.Parameter.KEYWORD_ONLY]
-        command.__signature__ = signature.replace(parameters=[*before, *after, *shared])  # type: ignore[attr-defined]
+        shared = [_parameter(name, kind) for group in groups for name, kind in group.items()]
+        parameters = sorted([*own, *shared], key=lambda parameter: parameter.kind)  # keyword-only ones last
+        command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         return command
 
     return declare
+
+
+def _parameter(name: str, kind: Any) -> inspect.Parameter:
+    default = "stop" if name == "on_error" else None
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
 
 
 def learner_settings(options: dict[str, Any]) -> dict[str, Any]:
@@ -177,19 +193,20 @@ def _runs(name: str, given: str) -> tuple[int, int] | None:
         raise typer.BadParameter(f"--{name} takes shortest-longest, such as 1-2, or none; got {given!r}") from None
 
 
-def _radius(given: str) -> float | str:
+def _number(text: str, given: str, wanted: str) -> float:
     try:
-        return given if given == "learn" else float(given)
+        return float(text)
     except ValueError:
-        raise typer.BadParameter(f"--radius is a number or learn; got {given!r}") from None
+        raise typer.BadParameter(f"{wanted}; got {given!r}") from None
+
+
+def _radius(given: str) -> float | str:
+    return given if given == "learn" else _number(given, given, "--radius is a number or learn")
 
 
 def _weighted(given: str) -> tuple[str, float]:
     label, _, weight = given.rpartition("=")
-    try:
-        return label, float(weight)
-    except ValueError:
-        raise typer.BadParameter(f"--class-weight takes label=weight, such as spam=2; got {given!r}") from None
+    return label, _number(weight, given, "--class-weight takes label=weight, such as spam=2")
 
 
 def _cost(given: str) -> Any:
@@ -199,18 +216,20 @@ def _cost(given: str) -> Any:
         from hinged.tasks.cost import Tree
 
         return Tree(separator or "/")
-    costs = {}
     with open(given, encoding="utf-8", newline="") as file:
-        for number, line in enumerate(csv.reader(file), start=1):
-            try:
-                right, answered, cost = line
-                costs[right, answered] = float(cost)
-            except ValueError:
-                if number > 1 and line:  # the first line may name the columns
-                    raise typer.BadParameter(
-                        f"{given}:{number}: expected right, answered, cost; got {','.join(line)!r}"
-                    ) from None
-    return costs
+        return dict(_priced(csv.reader(file), given))
+
+
+def _priced(lines: Iterable[list[str]], name: str) -> Iterator[tuple[tuple[str, str], float]]:
+    """The pairs of labels of a file, each with its cost; the first line may name the columns."""
+    for number, line in enumerate(lines, start=1):
+        try:
+            right, answered, cost = line
+            yield (right, answered), float(cost)
+        except ValueError:
+            if number > 1 and line:
+                wanted = f"{name}:{number}: expected right, answered, cost"
+                raise typer.BadParameter(f"{wanted}; got {','.join(line)!r}") from None
 
 
 #: From the value of an option to that of the learner's setting, where they differ.

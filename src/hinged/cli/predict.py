@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hinged.cli.inputs import Inputs
-from hinged.cli.options import READING, Files, Model, takes
+from hinged.cli.lean import import_lean
+from hinged.cli.options import READING, Files, Model, flag, option, takes
+from hinged.cli.progress import Foot
 from hinged.cli.tables import emit
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["predict"]
 
+CONFIDENCE = "End the line with the chance that the best label is right."
+LINES = "A JSON object a line: file, line, tag, label, confidence, ranking."
 ESCAPED = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
@@ -26,14 +30,10 @@ def predict(
     files: Files = None,
     *,
     model: Model,
-    top: Annotated[
-        int | None, typer.Option(min=1, metavar="K", help="The best K labels, each followed by its score.")
-    ] = None,
-    confidence: Annotated[
-        bool, typer.Option("--confidence", help="End the line with the chance that the best label is right.")
-    ] = False,
+    top: Annotated[int | None, option("K", "The best K labels, each followed by its score.", min=1)] = None,
+    confidence: Annotated[bool, flag("--confidence", CONFIDENCE)] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="A JSON object a line: file, line, tag, label, confidence, ranking.")
+        bool, flag("--json", "A JSON object a line: file, line, tag, label, confidence, ranking.")
     ] = False,
     **options: Any,
 ) -> None:
@@ -45,8 +45,6 @@ def predict(
 
     Example: hinged predict new.jsonl --model mail.hinged --top 3
     """
-    from hinged.cli.lean import import_lean
-
     inputs = Inputs(files, options)
     import_lean()
     from hinged.files.examples import TEXT_LEARNERS, load_learner, task_of
@@ -70,7 +68,6 @@ def predict(
 
 def _print_labels(learner: Any, inputs: Inputs, top: int | None, confidence: bool, as_json: bool) -> None:
     """Print the best label of each example, or several with their scores."""
-    from hinged.cli.progress import Foot
     from hinged.files.answers import answer, pieces
     from hinged.files.examples import reads_text
 
@@ -87,7 +84,6 @@ def _print_labels(learner: Any, inputs: Inputs, top: int | None, confidence: boo
 
 def _print_answers(learner: Any, inputs: Inputs, as_json: bool) -> None:
     """Print the one answer to each example: a label, a number, or 1 and -1 for inside and outside."""
-    from hinged.cli.progress import Foot
     from hinged.files.answers import answer_vectors
 
     with Foot() as foot:
@@ -111,13 +107,19 @@ def _print_tags(learner: Any, inputs: Inputs, top: int | None, as_json: bool) ->
         ranked = learner.rank(sentence_rows(learner, chunk), top or 1)
         for sentence, best in zip(chunk.sentences, ranked, strict=True):
             tokens = words_of(learner, sentence, chunk.source)
-            if as_json:
-                ranking = [{"tags": tags, "score": round(score, 6)} for tags, score in best]
-                about = {"line": sentence.line, "words": [token[0] for token in tokens], "tags": best[0][0]}
-                emit(json.dumps(about | ({"ranking": ranking} if top else {}), ensure_ascii=False))
-            else:
-                columns = zip(tokens, *(tags for tags, _ in best), strict=True)
-                emit("\n".join(" ".join([*token, *map(str, tags)]) for token, *tags in columns) + "\n")
+            emit(_tags_object(sentence.line, tokens, best, top) if as_json else _tags_columns(tokens, best))
+
+
+def _tags_object(line: int, tokens: list[Any], best: list[Any], top: int | None) -> str:
+    about = {"line": line, "words": [token[0] for token in tokens], "tags": best[0][0]}
+    if top:
+        about["ranking"] = [{"tags": tags, "score": round(score, 6)} for tags, score in best]
+    return json.dumps(about, ensure_ascii=False)
+
+
+def _tags_columns(tokens: list[Any], best: list[Any]) -> str:
+    columns = zip(tokens, *(tags for tags, _ in best), strict=True)
+    return "\n".join(" ".join([*token, *map(str, tags)]) for token, *tags in columns) + "\n"
 
 
 def _columns(said: Answers, i: int, top: int | None, confidence: bool) -> str:

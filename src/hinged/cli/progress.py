@@ -39,10 +39,7 @@ def bar() -> Iterator[Callable[[str, int, int], None]]:
 
 
 class Foot:
-    """A progress line below what a command prints, for bytes read; drawn without Rich, which is slow to import.
-
-    `print` writes to stdout above it.
-    """
+    """A progress line below what a command prints, for bytes read; drawn without Rich, which is slow to import."""
 
     def __init__(self) -> None:
         self._on, self._drawn, self._last, self._began = sys.stderr.isatty(), False, 0.0, time.monotonic()

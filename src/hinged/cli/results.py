@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
-from hinged.cli.tables import bold, count, dim, percent, rows_of, say, shorten
+from hinged.cli.tables import bold, count, dim, percent, rows_of, say, say_table, shorten
 from hinged.evaluate.assessment import Assessment, TagAssessment, VectorAssessment
 
 if TYPE_CHECKING:
@@ -30,37 +29,31 @@ def print_result(result: Any, how: str, note: str = "") -> None:
     raise NotImplementedError
 
 
+def _named(thing: Any, *names: str) -> dict[str, Any]:
+    """Some attributes by name."""
+    return {name: getattr(thing, name) for name in names}
+
+
 def _print_head(n: int, what: str, how: str, seconds: float) -> None:
     say(f"{bold(count(n, what))}, {how} {dim(f'({seconds:.1f} s)')}")
 
 
-def _print_table(heading: tuple[str, ...], rows: Sequence[tuple[str, ...]], left: int = 1) -> None:
-    """Print an aligned table after an empty line."""
-    first, *lines = rows_of([heading, *rows], left)
-    say("\n" + dim(first))
-    for line in lines:
-        say(line)
+def _say_more(n: int, shown: int, what: str) -> None:
+    """Say how many of `n` are not shown, if there are such."""
+    if n > shown:
+        say(dim(f"… {n - shown:,} more {what}; --json has all"))
 
 
 # ------------------------------------------------------------------ labels and label sets
 @as_dict.register
 def _(result: Assessment) -> dict[str, Any]:
-    measures = ("precision", "recall", "f1")
-    averages = {kind: {name: getattr(m, name) for name in measures} for kind, m in result.averages().items()}
     return {
-        "examples": result.examples,
-        "counted": result.counted,
-        "mistakes": result.mistakes,
-        "accuracy": result.accuracy,
+        **_named(result, "examples", "counted", "mistakes", "accuracy"),
         "top": {str(k): result.top(k) for k in (1, 3, 5)},
         "ranking": None if result.ranking is None else result.ranking._asdict(),
-        "unseen": result.unseen,
-        "unopposed": result.unopposed,
-        "unlabelled": result.unlabelled,
-        "skipped": result.skipped,
-        "seconds": result.seconds,
+        **_named(result, "unseen", "unopposed", "unlabelled", "skipped", "seconds"),
         "labels": [vars(score) for score in result.by_label()],
-        **averages,
+        **{kind: _named(means, "precision", "recall", "f1") for kind, means in result.averages().items()},
         "confusion": [
             {"label": right, "predicted": says, "times": n}
             for (right, says), n in sorted(result.pairs.items(), key=lambda pair: str(pair[0]))
@@ -84,23 +77,15 @@ def _(result: Assessment, how: str, note: str = "") -> None:
         )
     say(f"right label among the {' · '.join(f'best {k} {percent(result.top(k))}' for k in (1, 3, 5))}")
     fate = ", not counted" if "then learnt" in how else ": mistakes, all of them"
-    for n, what in (
-        (result.unseen, f"with a label that was new to the model{fate}"),
-        (result.unopposed, "without a right label, or without a wrong one, not counted"),
-        (result.unlabelled, "without a label were left out"),
-    ):
-        if n:
-            say(dim(f"{n:,} {what}"))
-    if note:
-        say(dim(note))
+    asides = {
+        f"with a label that was new to the model{fate}": result.unseen,
+        "without a right label, or without a wrong one, not counted": result.unopposed,
+        "without a label were left out": result.unlabelled,
+    }
+    for line in [f"{n:,} {what}" for what, n in asides.items() if n] + ([note] if note else []):
+        say(dim(line))
     _print_labels(result)
-    confusions = result.confusions()
-    if confusions:
-        most = SHOWN // 2
-        rows = [(shorten(str(a), 36), shorten(str(b), 36), f"{n:,}") for a, b, n in confusions[:most]]
-        _print_table(("was", "taken for", "times"), rows, left=2)
-        if len(confusions) > most:
-            say(dim(f"… {len(confusions) - most:,} more kinds of confusion; --json has all"))
+    _print_confusions(result)
 
 
 def _print_labels(result: Assessment) -> None:
@@ -111,14 +96,21 @@ def _print_labels(result: Assessment) -> None:
         (shorten(str(s.label), 40), f"{s.precision:.3f}", f"{s.recall:.3f}", f"{s.f1:.3f}", f"{s.support:,}")
         for s in shown
     ]
-    first, *lines = rows_of([("label", "precision", "recall", "F1", "support"), *cells])
-    say("\n" + dim(first))
-    for line in lines[:-2]:
-        say(line)
-    if len(scores) > SHOWN:
-        say(dim(f"… {len(scores) - SHOWN:,} more labels; --json has all"))
-    for line in lines[-2:]:
-        say(dim(line))
+    first, *lines, macro, weighted = rows_of([("label", "precision", "recall", "F1", "support"), *cells])
+    say("\n" + "\n".join([dim(first), *lines]))
+    _say_more(len(scores), SHOWN, "labels")
+    say(dim(macro))
+    say(dim(weighted))
+
+
+def _print_confusions(result: Assessment) -> None:
+    """Print which labels were taken for which, the most frequent first."""
+    confusions, most = result.confusions(), SHOWN // 2
+    if confusions:
+        say()
+        rows = [(shorten(str(a), 36), shorten(str(b), 36), f"{n:,}") for a, b, n in confusions[:most]]
+        say_table(("was", "taken for", "times"), rows, left=2)
+        _say_more(len(confusions), most, "kinds of confusion")
 
 
 def print_bound(watched: Watched) -> None:
@@ -127,19 +119,16 @@ def print_bound(watched: Watched) -> None:
 
     seen = watched.trace
     say()
+    if seen is not None and seen.final is not None:
+        proven = about(seen.final.mistakes, seen.final.theorem, len(seen.mistakes))
+        say(f"{bold(count(int(seen.mistakes[-1]), 'mistake'))}, {proven}")
     if seen is not None:
-        if seen.final is not None:
-            proven = about(seen.final.mistakes, seen.final.theorem, len(seen.mistakes))
-            say(f"{bold(count(int(seen.mistakes[-1]), 'mistake'))}, {proven}")
-        table: list[tuple[str, ...]] = [("examples", "mistakes", "dual", "dual allows", "bound")]
-        for moment in watched.moments(MOMENTS):
-            dual = "–" if moment["certificate"] is None else f"{moment['certificate']:,.2f}"
-            limits = ("–" if moment[name] is None else f"{moment[name]:,.0f}" for name in ("certified", "bound"))
-            table.append((f"{moment['rounds']:,}", f"{moment['mistakes']:,}", dual, *limits))
-        first, *lines = rows_of(table, left=0)
-        say(dim(first))
-        for line in lines:
-            say(line)
+        formats = {"rounds": ",", "mistakes": ",", "certificate": ",.2f", "certified": ",.0f", "bound": ",.0f"}
+        rows = [
+            ["–" if moment[name] is None else format(moment[name], how) for name, how in formats.items()]
+            for moment in watched.moments(MOMENTS)
+        ]
+        say_table(("examples", "mistakes", "dual", "dual allows", "bound"), rows, left=0)
     if watched.why:
         say(watched.why)
 
@@ -147,8 +136,7 @@ def print_bound(watched: Watched) -> None:
 # ------------------------------------------------------------------ two labels, numbers, ranks, outliers
 @as_dict.register
 def _(result: VectorAssessment) -> dict[str, Any]:
-    counts = {name: getattr(result, name) for name in ("task", "examples", "unlabelled", "skipped", "seconds")}
-    return {**counts, **result.figures()}
+    return {**_named(result, "task", "examples", "unlabelled", "skipped", "seconds"), **result.figures()}
 
 
 @print_result.register
@@ -169,13 +157,8 @@ def _(result: TagAssessment) -> dict[str, Any]:
     return {
         "sentences": result.sentences,
         "sentences_right": result.whole,
-        "tokens": result.tokens,
-        "accuracy": result.accuracy,
-        "span_f1": result.span_f1,
-        "seconds": result.seconds,
-        "labels": [
-            {name: getattr(s, name) for name in ("label", "precision", "recall", "support")} for s in result.by_tag()
-        ],
+        **_named(result, "tokens", "accuracy", "span_f1", "seconds"),
+        "labels": [_named(score, "label", "precision", "recall", "support") for score in result.by_tag()],
     }
 
 
@@ -190,6 +173,6 @@ def _(result: TagAssessment, how: str, note: str = "") -> None:
     cells = [
         (shorten(str(s.label), 40), f"{s.precision:.3f}", f"{s.recall:.3f}", f"{s.support:,}") for s in rows[:SHOWN]
     ]
-    _print_table(("tag", "precision", "recall", "support"), cells)
-    if len(rows) > SHOWN:
-        say(dim(f"… {len(rows) - SHOWN:,} more tags; --json has all"))
+    say()
+    say_table(("tag", "precision", "recall", "support"), cells)
+    _say_more(len(rows), SHOWN, "tags")

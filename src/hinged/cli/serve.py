@@ -2,49 +2,46 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from hinged.cli.options import AsJson
-from hinged.cli.tables import emit
+from hinged.cli.lean import import_lean
+from hinged.cli.options import AsJson, argument, flag, option
+from hinged.cli.tables import emit, emit_json
 
 __all__ = ["serve"]
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+ONE_LINE: dict[str, Any] = {"indent": None, "ensure_ascii": True}
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-def _option(panel: str, metavar: str | None, help: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **more)
-
-
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the models; created if missing.")]
+Folder = Annotated[Path, argument("DIR", "The folder of the models; created if missing.")]
 
 SERVER = "Server"
-Host = Annotated[str, _option(SERVER, "ADDRESS", "The address to listen on; only this machine by default.")]
-Port = Annotated[int, _option(SERVER, "NUMBER", "The port; 0 takes a free one.", min=0, max=65535)]
-Metrics = Annotated[bool, _option(SERVER, None, "Answer /metrics, for Prometheus.", "--metrics")]
+HOST = "The address to listen on; only this machine by default."
+Host = Annotated[str, option("ADDRESS", HOST, panel=SERVER)]
+Port = Annotated[int, option("NUMBER", "The port; 0 takes a free one.", panel=SERVER, min=0, max=65535)]
+Metrics = Annotated[bool, flag("--metrics", "Answer /metrics, for Prometheus.", SERVER)]
 
 TOKENS = "Tokens"
-TokenFile = Annotated[Path | None, _option(TOKENS, "PATH", "The file of tokens; tokens.json in DIR by default.")]
+TokenFile = Annotated[Path | None, option("PATH", "The file of tokens; tokens.json in DIR by default.", panel=TOKENS)]
 CREATE = "Print a new token and stop: mail:read, mail:write, *:admin. A running server accepts it at once."
-CreateToken = Annotated[str | None, _option(TOKENS, "MODEL:SCOPE", CREATE)]
-LIST = "Print id, model and scope of every token and stop."
-ListTokens = Annotated[bool, _option(TOKENS, None, LIST, "--list-tokens")]
-RevokeToken = Annotated[str | None, _option(TOKENS, "ID", "Revoke a token and stop.")]
+CreateToken = Annotated[str | None, option("MODEL:SCOPE", CREATE, panel=TOKENS)]
+ListTokens = Annotated[bool, flag("--list-tokens", "Print id, model and scope of every token and stop.", TOKENS)]
+RevokeToken = Annotated[str | None, option("ID", "Revoke a token and stop.", panel=TOKENS)]
 OPEN = "Need no tokens: every program of this machine may do everything."
-OpenToAll = Annotated[bool, _option(TOKENS, None, OPEN, "--open")]
+OpenToAll = Annotated[bool, flag("--open", OPEN, TOKENS)]
 
 LIMITS = "Limits"
-Memory = Annotated[str, _option(LIMITS, "SIZE", "Memory for models; others wait on the disk.")]
-MaxBody = Annotated[str, _option(LIMITS, "SIZE", "Largest request, and longest line of a stream.")]
-Rate = Annotated[float, _option(LIMITS, "NUMBER", "Requests a second for each token; 0 for no limit.", min=0)]
-Group = Annotated[int, _option(LIMITS, "NUMBER", "Most requests that share one write to the disk; 1 for none.", min=1)]
+Memory = Annotated[str, option("SIZE", "Memory for models; others wait on the disk.", panel=LIMITS)]
+MaxBody = Annotated[str, option("SIZE", "Largest request, and longest line of a stream.", panel=LIMITS)]
+Rate = Annotated[float, option("NUMBER", "Requests a second for each token; 0 for no limit.", panel=LIMITS, min=0)]
+GROUP = "Most requests that share one write to the disk; 1 for none."
+Group = Annotated[int, option("NUMBER", GROUP, panel=LIMITS, min=1)]
 CONNECTIONS = "Most connections at a time; the oldest idle ones are closed for new ones."
-Connections = Annotated[int, _option(LIMITS, "NUMBER", CONNECTIONS, min=1)]
+Connections = Annotated[int, option("NUMBER", CONNECTIONS, panel=LIMITS, min=1)]
 
 
 def serve(
@@ -70,8 +67,6 @@ def serve(
 
     Example: hinged serve models --port 8377
     """
-    from hinged.cli.lean import import_lean
-
     import_lean()
     try:
         from hinged.service import Settings, access
@@ -84,8 +79,7 @@ def serve(
     if create_token is not None:
         _create_token(settings.tokens, create_token, as_json)
     elif list_tokens:
-        known = _named(access.read_tokens(settings.tokens))
-        emit(json.dumps(known) if as_json else "\n".join("{id}  {model}:{scope}".format(**one) for one in known))
+        _list_tokens(settings.tokens, as_json)
     elif revoke_token is not None:
         access.revoke_token(settings.tokens, revoke_token)
     else:
@@ -93,14 +87,24 @@ def serve(
             raise ValueError(f"--open is for this machine alone; got --host {host}. Leave one of them out.")
         if not open_to_all and not access.read_tokens(settings.tokens):
             emit(f"first token (*:admin), shown once: {access.create_token(settings.tokens, '*', 'admin')}", err=True)
+        run(settings, host, port, partial(_announce, folder, as_json))
 
-        def announce(url: str) -> None:
-            if as_json:
-                emit(json.dumps({"address": url, "models": str(folder)}))
-            else:
-                emit(f"serving {folder} at {url}; stop with Ctrl-C", err=True)
 
-        run(settings, host, port, announce)
+def _announce(folder: Path, as_json: bool, url: str) -> None:
+    if as_json:
+        emit_json({"address": url, "models": str(folder)}, **ONE_LINE)
+    else:
+        emit(f"serving {folder} at {url}; stop with Ctrl-C", err=True)
+
+
+def _list_tokens(file: Path, as_json: bool) -> None:
+    from hinged.service.access import read_tokens
+
+    known = _named(read_tokens(file))
+    if as_json:
+        emit_json(known, **ONE_LINE)
+    else:
+        emit("\n".join("{id}  {model}:{scope}".format(**one) for one in known))
 
 
 def _create_token(file: Path, asked: str, as_json: bool) -> None:
@@ -110,8 +114,10 @@ def _create_token(file: Path, asked: str, as_json: bool) -> None:
     model, _, scope = asked.rpartition(":")
     secret = create_token(file, model or "*", scope)
     *_, new = _named(read_tokens(file))
-    emit(json.dumps({"token": secret, **new}) if as_json else secret)
-    if not as_json:
+    if as_json:
+        emit_json({"token": secret, **new}, **ONE_LINE)
+    else:
+        emit(secret)
         emit(f"id {new['id']} ({new['model']}:{new['scope']}); the token is shown once", err=True)
 
 

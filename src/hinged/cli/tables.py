@@ -1,14 +1,15 @@
-"""Plain aligned tables for the terminal, without Rich, which is slow to import."""
+"""Output to the terminal: lines, aligned tables and JSON, without Rich, which is slow to import."""
 
 from __future__ import annotations
 
 import codecs
+import json
 import os
 import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import typer
@@ -20,17 +21,21 @@ __all__ = [
     "count",
     "dim",
     "emit",
+    "emit_json",
     "percent",
     "rows_of",
     "say",
+    "say_table",
     "shorten",
     "silence_stdout",
     "take_any_text",
+    "tell_some",
     "width",
     "width_of",
 ]
 
 GAP = 2
+MOST_TOLD = 10  # things that are named on stderr; all are counted
 # control characters except tab and newline, and those that change the direction of text or end lines
 CONTROLS = re.compile(
     r"\x1b\[[012]m|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -48,6 +53,14 @@ def rows_of(table: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """
     widths = [max(map(width_of, column)) for column in zip(*table, strict=True)]
     return [aligned(row, widths, left) for row in table]
+
+
+def say_table(heading: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> None:
+    """Print an aligned table for people, its heading dim."""
+    first, *lines = rows_of([heading, *rows], left)
+    say(dim(first))
+    for line in lines:
+        say(line)
 
 
 def aligned(cells: Sequence[str], widths: Sequence[int], left: int = 0) -> str:
@@ -100,12 +113,16 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 def dim(text: str) -> str:
     """Make a text dim on a terminal, for headings and asides."""
-    return f"\x1b[2m{text}\x1b[0m" if _coloured() else text
+    return _styled(2, text)
 
 
 def bold(text: str) -> str:
     """Make a text bold on a terminal."""
-    return f"\x1b[1m{text}\x1b[0m" if _coloured() else text
+    return _styled(1, text)
+
+
+def _styled(code: int, text: str) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m" if _coloured() else text
 
 
 def _coloured() -> bool:
@@ -124,6 +141,19 @@ def say(line: str = "") -> None:
 def emit(text: str, err: bool = False) -> None:
     """Print data to stdout, unchanged unless that is a terminal, or a sentence for people to stderr."""
     typer.echo(cleaned(text) if err or sys.stdout.isatty() else text, err=err)
+
+
+def emit_json(facts: Any, **how: Any) -> None:
+    """Print data to stdout as JSON, indented and not escaped unless `how` (settings of json.dumps) says otherwise."""
+    emit(json.dumps(facts, **{"indent": 2, "ensure_ascii": False} | how))
+
+
+def tell_some(sentences: Sequence[str], in_all: str, what: str) -> None:
+    """Print the first of some sentences (without full stop) to stderr, then how many there are in all."""
+    for sentence in sentences[:MOST_TOLD]:
+        emit(f"hinged: {sentence}.", err=True)
+    if len(sentences) > MOST_TOLD:
+        emit(f"hinged: {in_all.format(count(len(sentences), what))}.", err=True)
 
 
 def cleaned(text: str) -> str:

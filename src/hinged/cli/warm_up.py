@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Annotated
 
-import typer
-
-from hinged.cli.tables import emit
+from hinged.cli.options import flag
+from hinged.cli.progress import bar
+from hinged.cli.tables import emit, emit_json
 
 __all__ = ["warm_up"]
 
 
-def warm_up(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-) -> None:
+def warm_up(as_json: Annotated[bool, flag("--json", "Print the result as JSON.")] = False) -> None:
     """Compile every loop for this machine and keep the result.
 
     Run it once after installing.
 
     Example: hinged warm-up
     """
-    from hinged.cli.progress import bar
     from hinged.loops.warm_up import warm_up as compile_loops
     from hinged.loops.warm_up import warm_up_labels
 
@@ -40,7 +36,7 @@ def warm_up(
         versions = compile_loops()  # a loop compiled by both processes at once may have been stored by one of them only
     seconds = time.perf_counter() - start
     if as_json:
-        emit(json.dumps({"versions": versions, "seconds": seconds}))
+        emit_json({"versions": versions, "seconds": seconds}, indent=None)
     else:
         emit(f"Compiled in {versions} versions and stored ({seconds:.1f} s); later runs start at once.")
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import count
 from numbers import Real
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,8 @@ __all__ = ["BEYOND", "FeatureNames", "as_batch", "as_dict_rows", "is_dicts", "on
 BEYOND = 1 << 30
 #: Types of values that `one_dict_row` converts without a closer look.
 NUMBERS = frozenset((float, int, bool, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")))
+#: Those of which two that are equal are the same number; NumPy's are rounded to each other's types first.
+EXACT = frozenset((float, int, bool))
 
 
 def is_dicts(X: Any) -> bool:
@@ -37,11 +39,29 @@ def as_batch(X: Any) -> Any:
     return list(X) if getattr(X, "ndim", 0) == 1 and getattr(X.dtype, "kind", "") == "O" else X
 
 
+class Converted(NamedTuple):
+    """A dict as a row: columns rising, those of unknown names last, as they would be given out next."""
+
+    x: dict
+    exact: bool  # all values are of types whose comparison is exact
+    dtype: np.dtype
+    n_names: int  # names known then
+    known: int  # how many of the row's names
+    columns: np.ndarray
+    data: np.ndarray
+    order: np.ndarray  # places in the dict
+
+    def is_same(self, x: dict) -> bool:
+        """Return True if another dict of exact numbers has the same names and values in the same order."""
+        return self.exact and self.x == x and list(self.x) == list(x)
+
+
 class FeatureNames:
-    """The names met so far and their columns."""
+    """The names met so far and their columns; and the row converted last, because streams predict and then learn it."""
 
     def __init__(self, names: Iterable[Hashable] = ()) -> None:
         self.listed: list[Hashable] = list(names)
+        self.last: Converted | None = None
         self._lock = Lock()
         self._column: dict[Hashable, int] = {}
 
@@ -121,9 +141,30 @@ def one_dict_row(
     >>> rows.indices.tolist(), rows.data.tolist(), new
     ([0, 1, 2], [0.5, 1.0, 2.5], ['new'])
     """
-    if not NUMBERS.issuperset(map(type, x.values())):
+    kinds = set(map(type, x.values()))
+    if not kinds <= NUMBERS:
         return None
-    column, n = names.column, len(x)
+    row, exact = names.last, kinds <= EXACT
+    if row is None or not (exact and row.is_same(x) and row.dtype == dtype and row.n_names == len(names.listed)):
+        row = names.last = _converted(x, exact, names.column, dtype)
+        if row is None:
+            return None
+    known, n, columns, data = row.known, len(row.data), row.columns, row.data
+    new: list[Hashable] = []
+    if known < n and not whole:
+        n, columns, data = known, columns[:known], data[:known]
+    elif known < n and first is None:
+        listed = list(x)
+        new = [listed[i] for i in row.order[known:].tolist()]
+    elif known < n and first is not None:
+        columns = columns.copy()
+        columns[known:] += first - row.n_names
+    return Rows(np.array([0, n]), columns, data), new
+
+
+def _converted(x: dict, exact: bool, column: dict[Hashable, int], dtype: np.dtype) -> Converted | None:
+    """Convert a dict of numbers; None if one of them needs a closer look."""
+    n, n_names = len(x), len(column)
     try:
         values = np.fromiter(x.values(), np.float64, n)
     except OverflowError:  # a whole number that is too large for a float
@@ -131,20 +172,14 @@ def one_dict_row(
     with np.errstate(over="ignore", invalid="ignore"):
         if not values.dot(values) < usual_square(dtype):  # NaN, infinity or a value that is too large
             return None
-    beyond = len(column) if first is None else first
-    columns = np.fromiter(map(column.get, x, count(beyond)), np.int32, n)
+    columns = np.fromiter(map(column.get, x, count(n_names)), np.int32, n)
     order = columns.argsort()
-    columns, data = columns[order], values[order].astype(dtype, copy=False)
-    known, new = n, []
-    if n and columns[-1] >= beyond:
-        known = int(columns.searchsorted(beyond))
-        columns[known:] = np.arange(beyond, beyond + n - known)
-        if whole and first is None:
-            listed = list(x)
-            new = [listed[i] for i in order[known:].tolist()]
-    if not whole:
-        columns, data = columns[:known], data[:known]
-    return Rows(np.array([0, len(columns)]), columns, data), new
+    columns, known = columns[order], n
+    if n and columns[-1] >= n_names:
+        known = int(columns.searchsorted(n_names))
+        columns[known:] = np.arange(n_names, n_names + n - known)
+    data = values[order].astype(dtype, copy=False)
+    return Converted(x.copy(), exact, dtype, n_names, known, columns, data, order)
 
 
 def _float(value: Any, name: Hashable) -> float:

@@ -19,6 +19,7 @@ from hinged.estimators.kernel_rows import (
     with_targets,
 )
 from hinged.estimators.reader import part_of
+from hinged.loops.base import check_arrays, restored_ledger
 from hinged.loops.explain import Share
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import (
@@ -195,43 +196,47 @@ class KernelModel:
 
     def restore(self, arrays: dict[str, np.ndarray], names: Any, n_labels: int) -> None:
         """Become what `arrays` described, if it makes sense; the arrays are copied."""
-        for name, array in (*self.ledger._asdict().items(), ("notes", self.notes)):
-            kept = arrays[name if name == "notes" else f"ledger.{name}"]
-            if kept.shape != array.shape or kept.dtype != array.dtype or not np.isfinite(kept).all():
-                raise ValueError(f"its {name} are damaged")
-            array[...] = kept
-        kept = arrays["n_features"]
-        if kept.shape != (1,) or kept.dtype != np.int64 or kept[0] < 0 or (self.ledger.counts < 0).any():
+        ledger, notes = restored_ledger(arrays), {"notes": (self.notes.shape, self.notes.dtype)}
+        check_arrays(arrays, notes | {"n_features": ((1,), np.int64)})
+        if arrays["n_features"][0] < 0:
             raise ValueError("its counts are damaged")
-        self.widen(int(kept[0]))
+        for array, kept in zip((*self.ledger, self.notes), (*ledger, arrays["notes"]), strict=True):
+            array[...] = kept
+        self.widen(int(arrays["n_features"][0]))
         if "own.indptr" in arrays and self.machine.can_be_sparse:
             self.machine.make_sparse()
         self.machine.fit_to(self.n_features, self._outputs(n_labels))
         for name, expansion in self._expansions().items():
-            rows, coef, rounds = rows_from_arrays(arrays, name), arrays[f"{name}.coef"], arrays[f"{name}.rounds"]
-            sound = coef.ndim == 2 and rounds.shape == (len(rows),) == (len(coef),)
-            sound = sound and rows.shape[1] <= self.n_features and coef.shape[1] <= expansion.n_outputs
-            sound = sound and rows.dtype == coef.dtype == self.dtype and rounds.dtype == np.int64
-            values = rows.data if isinstance(rows, Sparse) else rows
-            if not sound or not (np.isfinite(values).all() and np.isfinite(coef).all()):
-                raise ValueError(f"its {name} rows are damaged")
-            if isinstance(rows, Sparse):
-                rows = rows if self.machine.sparse else rows.dense(self.n_features)
-            else:
-                rows = np.pad(rows, ((0, 0), (0, self.n_features - rows.shape[1])))
-            by = np.zeros((len(rows), expansion.n_outputs), self.dtype)
-            by[:, : coef.shape[1]] = coef
-            expansion.append(rows, by, rounds)
-        means = self.machine.means
-        if means is not None:
-            sums, counts = arrays["means.sums"], arrays["means.counts"]
-            sound = sums.ndim == 2 and counts.shape == (len(sums),) and sums.dtype == np.float64
-            k = len(means.counts)
-            sound = sound and counts.dtype == np.int64 and not counts[k:].any()  # earlier versions kept one too many
-            if not sound or sums.shape[1] > self.n_features or not np.isfinite(sums).all() or (counts < 0).any():
-                raise ValueError("its means are damaged")
-            means.sums[: len(sums), : sums.shape[1]], means.counts[: len(sums)] = sums[:k], counts[:k]
-            means.compare()
+            self._restore_rows(name, expansion, arrays)
+        if self.machine.means is not None:
+            self._restore_means(self.machine.means, arrays["means.sums"], arrays["means.counts"])
+
+    def _restore_rows(self, name: str, expansion: Any, arrays: dict[str, np.ndarray]) -> None:
+        """Remember the rows of one expansion, as wide as the model."""
+        rows, coef, rounds = rows_from_arrays(arrays, name), arrays[f"{name}.coef"], arrays[f"{name}.rounds"]
+        sound = coef.ndim == 2 and rounds.shape == (len(rows),) == (len(coef),)
+        sound = sound and rows.shape[1] <= self.n_features and coef.shape[1] <= expansion.n_outputs
+        sound = sound and rows.dtype == coef.dtype == self.dtype and rounds.dtype == np.int64
+        values = rows.data if isinstance(rows, Sparse) else rows
+        if not sound or not (np.isfinite(values).all() and np.isfinite(coef).all()):
+            raise ValueError(f"its {name} rows are damaged")
+        if isinstance(rows, Sparse):
+            rows = rows if self.machine.sparse else rows.dense(self.n_features)
+        else:
+            rows = np.pad(rows, ((0, 0), (0, self.n_features - rows.shape[1])))
+        by = np.zeros((len(rows), expansion.n_outputs), self.dtype)
+        by[:, : coef.shape[1]] = coef
+        expansion.append(rows, by, rounds)
+
+    def _restore_means(self, means: Any, sums: np.ndarray, counts: np.ndarray) -> None:
+        """Take over the means of the labels' rows."""
+        k = len(means.counts)
+        sound = sums.ndim == 2 and counts.shape == (len(sums),) and sums.dtype == np.float64
+        sound = sound and counts.dtype == np.int64 and not counts[k:].any()  # earlier versions kept one too many
+        if not sound or sums.shape[1] > self.n_features or not np.isfinite(sums).all() or (counts < 0).any():
+            raise ValueError("its means are damaged")
+        means.sums[: len(sums), : sums.shape[1]], means.counts[: len(sums)] = sums[:k], counts[:k]
+        means.compare()
 
     def _outputs(self, n_labels: int) -> int:
         return n_labels

@@ -23,7 +23,7 @@ from hinged.loops.entropic import beyond
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import GAP, ITERATIONS, LABELS, UNREACHED, Told, new_ledger
 from hinged.loops.rows import Dense, Rows
-from hinged.rules.words import INTERIOR
+from hinged.rules.words import is_interior
 from hinged.tasks.cost import cost_matrix
 
 __all__ = ["LabelLearner"]
@@ -348,6 +348,6 @@ class LabelLearner(LabelEdits):
 
     def _of_interior_points(self, name: str) -> np.ndarray:
         model = self._learnt(name)
-        if model.setting.words.combine != INTERIOR:
+        if not is_interior(model.setting.words):
             raise AttributeError(f"{name} exists for rule=hinged.rules.Optimal(solver='interior-point').")
         return model.notes

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hinged.estimators.protocol import LabelModelLike
-from hinged.loops.ledger import THRESHOLD, lead_bin
+from hinged.loops.ledger import THRESHOLD, lead_bins
 
 __all__ = ["Scored", "confidence_by_bin"]
 
@@ -51,7 +51,7 @@ class Scored(NamedTuple):
     @property
     def confidence(self) -> np.ndarray:
         """Chance in [0, 1] that each row's best label is right, estimated from earlier leads and hits."""
-        return confidence_by_bin(*self.leads)[[lead_bin(gap) for gap in self.gap.tolist()]]
+        return confidence_by_bin(*self.leads)[lead_bins(self.gap)]
 
     def order(self, row: int = 0, top: int | None = None) -> list[int]:
         """Positions of the labels of one row from best to worst; ties go to the earlier label."""

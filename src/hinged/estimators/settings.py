@@ -23,7 +23,7 @@ from hinged.mercer.device import resolve_device
 from hinged.mercer.functions import Centred, check_kernel
 from hinged.rules.table import RULES, Step, check_runs, entropic, has_own_margin
 from hinged.rules.table import resolve as resolve_rule
-from hinged.rules.words import INTERIOR, JOINT
+from hinged.rules.words import is_interior, is_joint
 from hinged.sharing.features import EXPLICIT, FREQUENCY
 from hinged.sharing.plan import Plan, chosen_features
 from hinged.sharing.plan import resolve as resolve_sharing
@@ -135,7 +135,7 @@ def settle(who: Any) -> Settled:
     geometry = resolve_geometry(who.geometry)
     if geometry is not None:
         check_entropic(who, step, plan)
-    elif step.words.combine == INTERIOR and (plan.parts or not plan.per_label):
+    elif is_interior(step.words) and (plan.parts or not plan.per_label):
         raise ValueError(
             f"solver='interior-point' needs labels with vectors of their own, sharing='multi'; got "
             f"sharing={who.sharing!r}. Use solver='search'."
@@ -147,7 +147,7 @@ def settle(who: Any) -> Settled:
     check_cost(who, geometry is not None)
     sizes = _sizes(who, step, plan) | ({} if geometry is None else {"radius": geometry.radius})
     check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
-    joint = step.words.combine == JOINT and (len(plan.parts) > 0 or not plan.per_label)
+    joint = is_joint(step.words) and (len(plan.parts) > 0 or not plan.per_label)
     most_labels = LARGEST_JOINT if joint else math.inf
     return Settled(setting_of(step), step.certified, sizes, own, plan, most_labels, geometry)
 
@@ -164,7 +164,7 @@ def _with_kernel(who: Any, kernel: Any, step: Step, own: Any) -> Settled:
     plan = resolve_sharing("multi", None)
     sizes = _sizes(who, step, plan)
     check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
-    joint = step.words.combine == JOINT and who.sharing != "multi"
+    joint = is_joint(step.words) and who.sharing != "multi"
     certified, most_labels = step.certified and who.budget is None, LARGEST_JOINT if joint else math.inf
     return Settled(setting_of(step), certified, sizes, own, plan, most_labels, None, kernel)
 
@@ -273,7 +273,7 @@ def check_kernel_settings(who: Any, step: Step) -> None:
         value = chosen_features(who.sharing, value, who.kernel) if name == "features" and value is not None else value
         if value is not only and (not isinstance(value, str | bool | int | float) or value != only):
             raise ValueError(f"{name} cannot be used with a kernel; got {name}={value!r}: {why}.")
-    if step.words.combine == INTERIOR:
+    if is_interior(step.words):
         raise ValueError("solver='interior-point' is for linear weights; with a kernel use solver='search'.")
     check_runs("with a kernel", who.rule, step.words)
     sharing = getattr(who, "sharing", "multi")

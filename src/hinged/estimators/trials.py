@@ -20,7 +20,7 @@ from hinged.loops.entropic import beyond
 from hinged.loops.trials import TrialModel
 from hinged.rules.table import check_runs
 from hinged.rules.table import resolve as resolve_rule
-from hinged.rules.words import CONSTANT, JOINT, OWN, PA2
+from hinged.rules.words import is_constant, is_joint, is_own, is_softened
 from hinged.tasks.trials import directions, signs
 
 __all__ = ["Trials"]
@@ -191,12 +191,12 @@ class Trials(Learner):
         """Check every setting, by name; return an empty model for them. A ValueError says what was wrong."""
         step, _own = resolve_rule(self.rule, self.C, self.margin)
         geometry = resolve_geometry(self.geometry)
-        if step.words.combine == OWN:
+        if is_own(step.words):
             raise ValueError("a rule of your own reads scores of labels, which raw trials have not; use one by name.")
         check_runs("in Trials", self.rule, step.words)
         if geometry is not None:
             check_entropic_rule(self.rule, step)
-        if geometry is not None and step.words.combine == JOINT and math.inf == step.C:
+        if geometry is not None and is_joint(step.words) and math.inf == step.C:
             raise ValueError("C must be finite for rule='optimal' with geometry='entropy'; got C=inf. Try 1.0.")
         check_sizes({"C": step.C, "margin": step.margin}, "float64")
         check_sizes({} if geometry is None else {"radius": geometry.radius}, "float64")
@@ -247,9 +247,9 @@ class Trials(Learner):
                 f"nu must be 0, or between {lowest:g} and {LARGEST['float64']:g} for C={model.step.C:g}; got "
                 f"{weights[weights > 0.0].min():g} to {weights.max():g}. Scale nu, or C."
             )
-        if model.step.words.length == PA2:
+        if is_softened(model.step.words):
             raise ValueError("rule='pa2' has no cap that nu could weigh; leave nu out, or use rule='pa1'.")
-        if model.step.words.length == CONSTANT and (weights == 0.0).any():
+        if is_constant(model.step.words) and (weights == 0.0).any():
             raise ValueError(
                 "a nu of 0 takes the cap off an instance, and this rule's step is the cap; give positive ones."
             )

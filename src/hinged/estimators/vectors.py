@@ -29,7 +29,7 @@ from hinged.loops.steps import Setting
 from hinged.loops.vector_model import ORDINAL, REGRESSION, VectorModel
 from hinged.rules.table import check_runs, name_of
 from hinged.rules.table import resolve as resolve_rule
-from hinged.rules.words import INTERIOR
+from hinged.rules.words import is_interior
 
 __all__ = ["VectorLearner"]
 
@@ -212,7 +212,7 @@ class VectorLearner(RowLearner):
         if name_of(self.rule) not in self._rules:
             raise ValueError(f"rule must be one of {', '.join(self._rules)}; got rule={self.rule!r}.")
         step, _own = resolve_rule(self.rule, self.C, margin)
-        if step.words.combine == INTERIOR:
+        if is_interior(step.words):
             raise ValueError("solver='interior-point' needs labels with vectors of their own; use solver='search'.")
         check_runs("on a single vector", self.rule, step.words)
         if self.kernel is not None:

@@ -106,9 +106,7 @@ class Assessment:
         self.unopposed += int((~counted & (flags == 0)).sum())
         self.counted += int(counted.sum())
         self.mistakes += int((flags == 1).sum())
-        values, times = np.unique(ranks[counted], return_counts=True)
-        for rank, n in zip(values.tolist(), times.tolist(), strict=True):
-            self.by_rank[rank] += n
+        self.by_rank.update(ranks[counted].tolist())
         for right, says, counts in zip(truth, predicted, counted.tolist(), strict=True):
             if not counts:
                 continue
@@ -209,20 +207,24 @@ class VectorAssessment:
         if self.task == "outliers":
             return {"share outside": float(np.mean(np.array(self.predicted) == -1))}
         if self.task == "regress":
-            y, said = np.array(self.truth, float), np.array(self.predicted, float)
-            spread = float(((y - y.mean()) ** 2).sum())
-            return {
-                "mean absolute error": float(np.abs(y - said).mean()),
-                "root mean squared error": float(np.sqrt(((y - said) ** 2).mean())),
-                "R²": 1.0 - float(((y - said) ** 2).sum()) / spread if spread else 0.0,
-            }
-        right = [a == b for a, b in zip(self.truth, self.predicted, strict=True)]
-        figures = {"accuracy": float(np.mean(right))}
+            return _errors(np.array(self.truth, float), np.array(self.predicted, float))
+        pairs = list(zip(self.truth, self.predicted, strict=True))
+        figures = {"accuracy": float(np.mean([a == b for a, b in pairs]))}
         if self.task == "ordinal":
             order = {label: i for i, label in enumerate(self.ranks)}
-            apart = [abs(order[a] - order[b]) for a, b in zip(self.truth, self.predicted, strict=True) if a in order]
+            apart = [abs(order[a] - order[b]) for a, b in pairs if a in order]
             figures["mean ranks apart"] = float(np.mean(apart)) if apart else 0.0
         return figures
+
+
+def _errors(y: np.ndarray, said: np.ndarray) -> dict[str, float]:
+    """The measures of predicted numbers."""
+    squared, spread = (y - said) ** 2, float(((y - y.mean()) ** 2).sum())
+    return {
+        "mean absolute error": float(np.abs(y - said).mean()),
+        "root mean squared error": float(np.sqrt(squared.mean())),
+        "R²": 1.0 - float(squared.sum()) / spread if spread else 0.0,
+    }
 
 
 @dataclass

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from hinged.compiling import compiled
 
 __all__ = ["RankingMetrics", "ranking_metrics"]
 
@@ -56,7 +57,7 @@ def ranking_metrics(scores: np.ndarray, right: np.ndarray, known: np.ndarray | N
     return RankingMetrics(*out)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _measure(scores: Any, right: Any, known: Any, out: Any) -> None:
     """Fill `out` (measures, examples) row by row: one sort each, then one walk down the runs of equal scores."""
     n, k = scores.shape

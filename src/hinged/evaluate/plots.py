@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COLOURS",
     "MUTED",
+    "draw_curves",
     "finish",
     "new_figure",
     "plot_mistakes",
@@ -82,25 +83,28 @@ def plot_mistakes(
         first = next(iter(runs.values()))
         novel = np.flatnonzero(np.asarray(first.flags) == -1)
         axes.plot(novel + 1, np.full(len(novel), -0.022 * top), "|", color=MUTED, markersize=6, markeredgewidth=0.9)
-        ends = [float(curve[-1]) if len(curve) else 0.0 for curve in curves.values()]
-        heights = spread_labels(ends, gap=0.05 * top)
-        for i, (name, curve) in enumerate(curves.items()):
-            colour = COLOURS[i % len(COLOURS)]
-            axes.plot(np.arange(1, len(curve) + 1), curve, color=colour, linewidth=1.8, solid_capstyle="round")
-            elbow = [longest * 1.004, longest * 1.02, longest * 1.03]
-            axes.plot(elbow, [ends[i], heights[i], heights[i]], color=colour, linewidth=1.2, clip_on=False)
-            axes.annotate(
-                f"{name}  {ends[i]:,.0f}",
-                (longest * 1.035, heights[i]),
-                va="center",
-                fontsize=10,
-                annotation_clip=False,
-            )
-        axes.set_xlim(0, longest)
+        drawn = {name: (np.arange(1, len(curve) + 1), curve) for name, curve in curves.items()}
+        draw_curves(axes, drawn, COLOURS, longest, top)
         axes.set_ylim(-0.045 * top, 1.04 * top)
         axes.set_xlabel(f"{unit}, in order of arrival" + (" (a tick marks a new label)" if len(novel) else ""))
         finish(axes, title, "mistakes so far, each counted before the right answer was learnt")
         return save_figure(figure, path)
+
+
+def draw_curves(
+    axes: Any, curves: Mapping[str, tuple[Any, Any]], colours: Sequence[str], longest: int, top: float
+) -> None:
+    """Draw named curves, given as rounds and values, of up to `longest` rounds; each is labelled where it ends."""
+    ends = [float(values[-1]) if len(values) else 0.0 for _, values in curves.values()]
+    heights = spread_labels(ends, gap=0.05 * top)
+    for i, (name, (rounds, values)) in enumerate(curves.items()):
+        colour, end, height = colours[i % len(colours)], ends[i], heights[i]
+        axes.plot(rounds, values, color=colour, linewidth=1.8, solid_capstyle="round")
+        elbow = [longest * 1.004, longest * 1.02, longest * 1.03]
+        axes.plot(elbow, [end, height, height], color=colour, linewidth=1.2, clip_on=False)
+        at = (longest * 1.035, height)
+        axes.annotate(f"{name}  {end:,.0f}", at, va="center", fontsize=10, annotation_clip=False)
+    axes.set_xlim(0, longest)
 
 
 def plot_reliability(confidence: ArrayLike, hit: ArrayLike, path: str | Path, *, bins: int = 10) -> Path:

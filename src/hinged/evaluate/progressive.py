@@ -101,15 +101,10 @@ class Progress:
     @classmethod
     def join(cls, parts: Sequence[Self]) -> Self:
         """Join consecutive parts; with losses if all parts have them."""
+        flags, ranks = (np.concatenate([getattr(p, name) for p in parts]) for name in ("flags", "ranks"))
+        updates, cost, seconds = (sum(getattr(p, name) for p in parts) for name in ("updates", "cost", "seconds"))
         losses = [p.losses for p in parts if p.losses is not None]
-        return cls(
-            np.concatenate([p.flags for p in parts]),
-            np.concatenate([p.ranks for p in parts]),
-            sum(p.updates for p in parts),
-            sum(p.cost for p in parts),
-            sum(p.seconds for p in parts),
-            np.concatenate(losses) if losses and len(losses) == len(parts) else None,
-        )
+        return cls(flags, ranks, updates, cost, seconds, np.concatenate(losses) if len(losses) == len(parts) else None)
 
     def __repr__(self) -> str:
         unopposed = f"{self.unopposed} unopposed, " if self.unopposed else ""
@@ -155,7 +150,7 @@ def progressive(
     if show is True:
         with _bar(type(model).__name__, X) as advance:
             return progressive(model, X, y, classes, sample_weight, delay, advance)
-    before = model.n_updates_ if hasattr(model, "n_updates_") else 0
+    before = getattr(model, "n_updates_", 0)
     paid = getattr(model, "total_cost_", 0.0)
     start = time.perf_counter()
     told = model.learn_rounds(X, y, classes, sample_weight, int(delay), show or None)

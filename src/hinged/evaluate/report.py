@@ -172,17 +172,20 @@ def _table(rows: Sequence[Mapping[str, Any]], best: Mapping[str, Any]) -> str:
     worst = max(max(row["rate"] for row in rows), 1e-9)
     lines = []
     for i, row in enumerate(rows):
-        certificate = "–" if row["certificate"] is None else f"{row['certificate']:,.1f}".replace("-", "−")
-        if (row["certificate"] or 0.0) < 0.0:
-            certificate += " (vacuous)"
         lines.append(
             f'<tr{" class=best" if row is best else ""}><th scope="row"><i class="dot c{i % len(COLOURS)}"></i>'
             f"{escape(row['learner'])}</th><td>{row['mistakes']:,}</td>"
             + rate(f"{100 * row['rate']:.1f}&nbsp;%", row["rate"] / worst, i)
             + f"<td>{100 * row['top3']:.1f}&nbsp;%</td><td>{row['updates']:,}</td><td>{row['seconds']:.3f}</td>"
-            f"<td>{certificate}</td></tr>"
+            f"<td>{_certificate(row['certificate'])}</td></tr>"
         )
     return table((heading for heading, _ in COLUMNS.values()), lines)
+
+
+def _certificate(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,.1f}".replace("-", "−") + (" (vacuous)" if value < 0.0 else "")
 
 
 def _excerpt(rounds: Sequence[Mapping[str, object]]) -> str:

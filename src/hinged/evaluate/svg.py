@@ -90,12 +90,13 @@ def curves(
     def x_of(rounds: Floats) -> Floats:
         return LEFT + (WIDTH - RIGHT - LEFT) * rounds / longest
 
-    lines = {}
-    for name, curve in values.items():
+    def line(curve: Floats) -> Line:
         finite = np.isfinite(curve)
         points = np.unique(np.linspace(0, len(curve) - 1, POINTS).astype(int)) if len(curve) else np.empty(0, int)
         points = points[finite[points]]
-        lines[name] = Line(x_of(points + 1.0), curve[points], float(curve[finite][-1]) if finite.any() else 0.0)
+        return Line(x_of(points + 1.0), curve[points], float(curve[finite][-1]) if finite.any() else 0.0)
+
+    lines = {name: line(curve) for name, curve in values.items()}
     ticks = [(float(x_of(np.asarray(value))), f"{value:,.0f}") for value in round_steps(longest, 6)]
     marked = "".join(f"M{x:.1f} {axis.bottom + 3}v6" for x in x_of(np.asarray(marks, dtype=float) + 1))
     return draw_lines(lines, axis, ticks, unit, about, below=f'<path class="mark" d="{marked}"/>')
@@ -179,16 +180,14 @@ def confusion_squares(labels: Sequence[object], times: Mapping[tuple[object, obj
         for column, said in enumerate(labels):
             n = times.get((right, said), 0)
             share = n / totals[right] if totals[right] else 0.0
-            hue = "line" if n == 0 else "hue"
-            shade = 1.0 if n == 0 else 0.15 + 0.85 * share
             about = f"{right} taken for {said}: {n:,} ({100 * share:.1f} %)"
+            hue, shade = ("hue", 0.15 + 0.85 * share) if n else ("line", 1.0)
             parts.append(
                 f'<rect class="c{int(row != column)}" x="{NAMES + column * size}" y="{y}" width="{size - 2}" '
                 f'height="{size - 2}" rx="3" style="fill:var(--{hue});fill-opacity:{shade:.3f}">'
                 f"<title>{escape(about)}</title></rect>"
             )
-    parts.append("</svg>")
-    return "".join(parts)
+    return "".join(parts) + "</svg>"
 
 
 def _short(label: object) -> str:

@@ -212,11 +212,7 @@ class _Writer:
                 for folder in self.folders[:n_known]:
                     folder.move(now)
                 share = np.cumsum([size[r] * self.folders[r].activity(now) for r in range(n_known)])
-            is_reply = bool(self.threads) and not is_first and self.rng.random() < 0.4
-            if is_reply:
-                thread = self.threads[-1 - min(int(self.rng.exponential(12.0)), len(self.threads) - 1)]
-            else:
-                thread = self._open_thread(n_known - 1 if is_first else int(_draw(self.rng, share, 1)[0]))
+            thread, is_reply = self._thread(share, n_known - 1 if is_first else None)
             sender = self._sender(thread, is_reply)
             out.truth[i] = thread.folder
             out.tokens.append(self._tokens(thread, sender))
@@ -224,6 +220,12 @@ class _Writer:
             subject = " ".join(self.words[w] for w in thread.subject).capitalize()
             out.subjects.append(("Re: " if is_reply else "") + subject)
         return out
+
+    def _thread(self, share: NDArray[np.float64], new: int | None) -> tuple[_Thread, bool]:
+        """The thread of the next message, the first of a folder if that is `new`; True if the message is a reply."""
+        if self.threads and new is None and self.rng.random() < 0.4:
+            return self.threads[-1 - min(int(self.rng.exponential(12.0)), len(self.threads) - 1)], True
+        return self._open_thread(int(_draw(self.rng, share, 1)[0]) if new is None else new), False
 
     def _open_thread(self, number: int) -> _Thread:
         rng, folder = self.rng, self.folders[number]

@@ -51,10 +51,7 @@ def side_by_side(
     >>> [len(run.progress.flags) for run in runs]
     [200, 200]
     """
-    from hinged.evaluate.progressive import (
-        Progress,
-        progressive,
-    )
+    from hinged.evaluate.progressive import Progress, progressive
     from hinged.evaluate.report import Run
 
     if chunk < 1:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.estimators.regressor import Regressor
-from hinged.files.examples import rows_for, sizes_of, taken, task_of
-from hinged.files.vectors import vector_rows
+from hinged.files.examples import rows_for, task_of, vector_rows
 from hinged.io.examples.chunk import Chunk
 
 __all__ = ["Answers", "answer", "answer_vectors", "pieces"]
@@ -63,9 +62,9 @@ def answer_vectors(model: Any, chunk: Chunk) -> tuple[list[Any], np.ndarray]:
 def pieces(model: Any, chunk: Any) -> Iterator[Any]:
     """Cut a chunk so that the scores of a piece fit in memory, and a piece is done soon after Ctrl-C."""
     n_labels, start = len(model.known_labels()) + 1, 0
-    ends = np.cumsum(sizes_of(chunk))
+    ends = np.cumsum(chunk.sizes)
     while start < len(chunk):
         fits = np.searchsorted(ends, (ends[start - 1] if start else 0) + WORK // n_labels, side="right")
         stop = max(start + 1, min(int(fits), start + LARGEST // n_labels))
-        yield taken(chunk, slice(start, stop))
+        yield chunk.taken(slice(start, stop))
         start = stop

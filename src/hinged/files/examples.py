@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from hinged.estimators import Classifier, Ranker
+from hinged.estimators.binary import BinaryClassifier
 from hinged.estimators.files import load
+from hinged.estimators.ordinal import OrdinalClassifier
+from hinged.estimators.regressor import Regressor
 from hinged.estimators.sequence import SequenceTagger
 from hinged.estimators.text import TextClassifier, TextRanker
+from hinged.estimators.uniclass import Uniclass
 from hinged.files.sentences import Sentences, sentence_rows
-from hinged.files.vectors import VECTOR_TASKS, single, vector_answers, vector_rows
-from hinged.io.examples.chunk import Chunk, Strings
+from hinged.io.examples.chunk import Chunk
+from hinged.text import Vocabulary
 
 __all__ = [
+    "VECTOR_TASKS",
     "answers_for",
     "check_agrees",
     "labelled",
@@ -26,12 +34,14 @@ __all__ = [
     "new_learner",
     "reads_text",
     "rows_for",
-    "sizes_of",
-    "taken",
     "task_of",
+    "vector_answers",
+    "vector_rows",
 ]
 
-#: Task, as `--task` names it → the class of its learners.
+#: Tasks with one score for all answers, as `--task` names them → their learners.
+VECTOR_TASKS = {"binary": BinaryClassifier, "regress": Regressor, "ordinal": OrdinalClassifier, "outliers": Uniclass}
+#: Task → the class of its learners.
 TASKS: dict[str, Any] = {"classify": Classifier, "rank": Ranker, **VECTOR_TASKS, "sequence": SequenceTagger}
 #: The same for text and named features.
 TEXT_LEARNERS = {"classify": TextClassifier, "rank": TextRanker}
@@ -67,19 +77,21 @@ def new_learner(chunk: Examples, task: str | None, settings: Mapping[str, Any]) 
         task = "rank" if any(isinstance(answer, list) for answer in chunk.answers) else "classify"
     columns = isinstance(chunk, Sentences) or chunk.columns is not None
     kind = TASKS[task] if columns else TEXT_LEARNERS.get(task, TASKS[task])
-    settings = dict(settings)
     for name in settings:
         check_setting(kind(), name, f"{chunk.source} has")
+    defaults: dict[str, Any] = {"average": True} if isinstance(chunk, Sentences) else {}
     if settings.get("sharing", "multi") != "multi" and columns:
-        settings.setdefault("features", "frequency")
-    if isinstance(chunk, Sentences):
-        model = kind(**{"average": True, **settings})
-        model.notes = {"columns": len(chunk.sentences[0].tokens[0])}
-        return model
-    model = kind(**settings)
-    if chunk.texts and reads_text(model):
-        model.notes = {"fields": list(chunk.texts)}
+        defaults["features"] = "frequency"
+    model = kind(**{**defaults, **settings})
+    model.notes = _notes(model, chunk) or model.notes
     return model
+
+
+def _notes(model: Any, chunk: Examples) -> dict[str, Any]:
+    """How a model's examples are laid out: columns of a token, or fields of text."""
+    if isinstance(chunk, Sentences):
+        return {"columns": len(chunk.sentences[0].tokens[0])}
+    return {"fields": list(chunk.texts)} if chunk.texts and reads_text(model) else {}
 
 
 def load_learner(path: str | os.PathLike[str]) -> Any:
@@ -128,6 +140,13 @@ def check_setting(model: Any, name: str, what: str) -> None:
         raise ValueError(f"{name} is a setting for {other}, and {what} {kind}; leave it out.")
 
 
+def labelled(chunk: Any) -> Any:
+    """The examples that have an answer."""
+    if None not in chunk.answers:
+        return chunk
+    return chunk.taken(np.array([i for i, answer in enumerate(chunk.answers) if answer is not None], np.int64))
+
+
 # ------------------------------------------------------------------ what a model is given
 def rows_for(model: Any, chunk: Any, grow: bool) -> Any:
     """What a model reads of a chunk: the chunk with the fields the model knows, or rows or sentences made of it.
@@ -168,14 +187,15 @@ def _known_fields(model: Any, chunk: Chunk, grow: bool) -> Chunk:
         return chunk
     if len(known) == len(fields) == 1:
         return replace(chunk, texts={known[0]: chunk.texts[fields[0]]})
-    if not set(fields) & set(known):
+    shared = [name for name in fields if name in known]
+    if not shared:
         raise ValueError(
             f"this model was taught {_listed(known)}; {chunk.source} has {_listed(fields)}. Name the fields by text."
         )
     if grow:
-        model.notes = notes | {"fields": [*known, *(name for name in fields if name not in known)]}
+        model.notes = notes | {"fields": list(dict.fromkeys([*known, *fields]))}
         return chunk
-    return replace(chunk, texts={name: chunk.texts[name] for name in fields if name in known})
+    return replace(chunk, texts={name: chunk.texts[name] for name in shared})
 
 
 def _listed(fields: Sequence[str]) -> str:
@@ -186,71 +206,67 @@ def _kind_of(chunk: Chunk) -> str:
     return "named features" if chunk.named is not None else "text"
 
 
-# ------------------------------------------------------------------ some of the examples
-def labelled(chunk: Any) -> Any:
-    """The examples that have an answer."""
-    if None not in chunk.answers:
-        return chunk
-    return taken(chunk, np.array([i for i, answer in enumerate(chunk.answers) if answer is not None], np.int64))
+# ------------------------------------------------------------------ two labels, numbers, ranks and outliers
+def vector_rows(model: Any, chunk: Chunk, grow: bool) -> Any:
+    """The rows of a chunk: a sparse matrix of numbered columns, or dicts of named features and words."""
+    if chunk.columns is None:
+        if getattr(model, "n_features_in_", None) is not None:
+            raise ValueError(f"this model was taught numbered columns; {chunk.source} has named features or text.")
+        return _dicts(chunk)
+    if hasattr(model, "feature_names_"):
+        raise ValueError(f"this model was taught named features or text; {chunk.source} has numbered columns.")
+    indptr, indices, values = chunk.columns
+    known = getattr(model, "n_features_in_", 0)
+    width = max(known, int(indices.max(initial=-1)) + 1, 1)
+    if width > known and not grow:  # columns not seen in learning have no weights
+        kept = indices < known
+        indptr = np.concatenate([[0], np.cumsum(kept)])[indptr]
+        indices, values, width = indices[kept], values[kept], known
+    return sparse.csr_array((values, indices, indptr), shape=(len(chunk), width))
 
 
-@overload
-def taken(chunk: Chunk, rows: slice | np.ndarray) -> Chunk: ...
-@overload
-def taken(chunk: Sentences, rows: slice | np.ndarray) -> Sentences: ...
-def taken(chunk: Examples, rows: slice | np.ndarray) -> Examples:
-    """Some examples of a chunk: a slice shares its memory, an array of positions copies.
-
-    Examples
-    --------
-    >>> chunk = Chunk(["a", "b", "c"], np.arange(1, 4), "x", columns=(np.arange(4), np.arange(3), np.ones(3)))
-    >>> taken(chunk, slice(1, 3)).columns[0].tolist(), taken(chunk, np.array([2, 0])).columns[1].tolist()
-    ([0, 1, 2], [2, 0])
-    """
-    if isinstance(rows, slice) and (rows.start or 0) <= 0 and rows.stop >= len(chunk):
-        return chunk
-    if isinstance(chunk, Sentences):
-        return chunk.taken(rows)
-    picked = range(len(chunk))[rows] if isinstance(rows, slice) else rows.tolist()
-    columns, named = chunk.columns, chunk.named
-    if columns is not None:
-        indptr, places = _places(columns[0], rows)
-        columns = indptr, columns[1][places], columns[2][places]
-    if named is not None and isinstance(rows, slice):  # nothing is copied, and features stay in one piece for the loops
-        named = named._replace(indptr=named.indptr[rows.start : rows.stop + 1])
-    elif named is not None:
-        indptr, places = _places(named.indptr, rows)
-        spaces, names = (np.ascontiguousarray(spans[:, places]) for spans in (named.spaces, named.names))
-        named = named._replace(indptr=indptr, spaces=spaces, names=names, values=named.values[places])
-    return replace(
-        chunk,
-        answers=[chunk.answers[i] for i in picked],
-        lines=chunk.lines[rows],
-        weights=None if chunk.weights is None else chunk.weights[rows],
-        tags=None if chunk.tags is None else [chunk.tags[i] for i in picked],
-        texts={name: Strings(s.buffer, s.starts[rows], s.ends[rows]) for name, s in chunk.texts.items()},
-        columns=columns,
-        named=named,
-        skipped=0,
-    )
+def _dicts(chunk: Chunk) -> list[dict[Hashable, float]]:
+    space = Vocabulary()
+    rows = space.fit_transform(chunk)
+    names = [space.name_of(column) for column in range(len(space))]
+    values, columns, bounds = rows.data.tolist(), rows.indices.tolist(), rows.indptr.tolist()
+    return [{names[c]: v for c, v in zip(columns[a:b], values[a:b], strict=True)} for a, b in pairwise(bounds)]
 
 
-def sizes_of(chunk: Examples) -> np.ndarray:
-    """How much work each example is: the bytes of its text, its features, or its tokens."""
-    if isinstance(chunk, Sentences):
-        return chunk.sizes
-    sizes = np.ones(len(chunk), np.int64)
-    for text in chunk.texts.values():
-        sizes += text.ends - text.starts
-    rows = chunk.named.indptr if chunk.named is not None else chunk.columns[0] if chunk.columns is not None else None
-    return sizes if rows is None else sizes + np.diff(rows)
+def vector_answers(model: Any, chunk: Chunk) -> Any:
+    """The answers as a model takes them: numbers for regression, numbers for ranks that are written so, else labels."""
+    if isinstance(model, Uniclass):
+        return None
+    answers = [single(answer, chunk, i) for i, answer in enumerate(chunk.answers)]
+    if isinstance(model, Regressor):
+        return [_number(answer, chunk, i) for i, answer in enumerate(answers)]
+    if isinstance(model, OrdinalClassifier) and model.order is None:
+        return [_rank(answer) for answer in answers]
+    return answers
 
 
-def _places(indptr: np.ndarray, rows: slice | np.ndarray) -> tuple[np.ndarray, Any]:
-    """Row pointers of some rows, and the positions of their values."""
-    if isinstance(rows, slice):
-        bounds = indptr[rows.start : rows.stop + 1]
-        return bounds - bounds[0], slice(int(bounds[0]), int(bounds[-1]))
-    lengths = indptr[rows + 1] - indptr[rows]
-    ends = np.concatenate([[0], np.cumsum(lengths)])
-    return ends, np.repeat(indptr[rows] - ends[:-1], lengths) + np.arange(ends[-1])
+def single(answer: Any, chunk: Chunk, i: int, hint: str = ".") -> Any:
+    """The one label of example i; more or fewer are an error."""
+    if not isinstance(answer, list):
+        return answer
+    if len(answer) == 1:
+        return answer[0]
+    raise ValueError(f"{chunk.source}:{chunk.lines[i]}: there are {len(answer)} labels; expected one{hint}")
+
+
+def _number(answer: str, chunk: Chunk, i: int) -> float:
+    try:
+        value = float(answer)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"{chunk.source}:{chunk.lines[i]}: {answer!r} is not a number; expected one to regress.")
+    return value
+
+
+def _rank(answer: str) -> Hashable:
+    try:
+        value = float(answer)
+    except ValueError:
+        return answer
+    return int(value) if value.is_integer() else value

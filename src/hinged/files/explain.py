@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from sklearn.base import clone
 
 from hinged.files.answers import answer, answer_vectors
-from hinged.files.examples import reads_text, rows_for, task_of
+from hinged.files.examples import VECTOR_TASKS, reads_text, rows_for, task_of, vector_rows
 from hinged.files.sentences import words_of
-from hinged.files.vectors import VECTOR_TASKS, vector_rows
 from hinged.io.examples import Chunk, Sentence, read
 from hinged.text.window import window
 
@@ -68,18 +67,18 @@ def explain_one(model: Any, text: str, label: Hashable | None = None) -> Reason:
         near = ", ".join(map(str, names[:5]))
         raise ValueError(f"the model knows no label {label!r}; the best ones here are {near}.")
     rank = names.index(label)
-    rival = None if len(names) == 1 else ranking[1] if rank == 0 else ranking[0]
+    score = ranking[rank][1]
+    rival, its_score = next((other for other in ranking[:2] if other[0] != label), (None, score))
     given = rows_for(model, chunk, False)
-    features = model.explain(given, label, top=None)
     return Reason(
         label=label,
-        score=ranking[rank][1],
+        score=score,
         rank=rank + 1,
         n_labels=len(names),
-        rival=None if rival is None else rival[0],
-        lead=0.0 if rival is None else ranking[rank][1] - rival[1],
+        rival=rival,
+        lead=score - its_score,
         confidence=float(said.confidence[0]),
-        features=features,
+        features=model.explain(given, label, top=None),
         unknown=_unknown(model, given),
     )
 
@@ -109,10 +108,11 @@ def _of_one_vector(model: Any, chunk: Chunk, label: Hashable | None) -> Reason:
         raise ValueError(f"this model has one score and no label of its own to explain; got {label!r}. Leave it out.")
     (said,), scores = answer_vectors(model, chunk)
     rows = vector_rows(model, chunk, False)
-    features = model.explain(rows[0] if isinstance(rows, list) else rows, top=None)
+    if not isinstance(rows, list):
+        return Reason(said, float(scores[0]), 1, 0, None, 0.0, None, model.explain(rows, top=None), [])
     known = set(getattr(model, "feature_names_", ()))
-    unknown = [str(name) for name in (rows[0] if isinstance(rows, list) else ()) if name not in known]
-    return Reason(said, float(scores[0]), 1, 0, None, 0.0, None, features, unknown)
+    unknown = [str(name) for name in rows[0] if name not in known]
+    return Reason(said, float(scores[0]), 1, 0, None, 0.0, None, model.explain(rows[0], top=None), unknown)
 
 
 def _example(model: Any, text: str) -> Chunk:
@@ -126,18 +126,23 @@ def _example(model: Any, text: str) -> Chunk:
         return _read(text, "vw")
     known = model.notes.get("fields") or []
     if text.startswith("{"):
-        try:
-            fields = json.loads(text)
-        except ValueError as problem:
-            raise ValueError(f"the text begins like a JSON object but is not valid JSON ({problem}).") from None
-        texts = [name for name, value in fields.items() if isinstance(value, str)]
-        return _read(text, "jsonl", [name for name in texts if name in known] or texts or None)
+        return _read(text, "jsonl", _text_fields(text, known))
     if len(known) > 1 and "text" not in known:
         example = json.dumps({known[-1]: text[:20] + ("…" if len(text) > 20 else "")}, ensure_ascii=False)
         raise ValueError(
             f"this model was taught the fields {', '.join(known)}; name the field of the text, as in {example}."
         )
     return _read("\t" + text, "lines")
+
+
+def _text_fields(text: str, known: list[str]) -> list[str] | None:
+    """The fields of a JSON object that hold text: those that a model knows, else all; None without any."""
+    try:
+        fields = json.loads(text)
+    except ValueError as problem:
+        raise ValueError(f"the text begins like a JSON object but is not valid JSON ({problem}).") from None
+    texts = [name for name, value in fields.items() if isinstance(value, str)]
+    return [name for name in texts if name in known] or texts or None
 
 
 def _read(line: str, format: str, text: list[str] | None = None) -> Chunk:

@@ -15,9 +15,18 @@ from hinged.estimators.uniclass import Uniclass
 from hinged.evaluate.assessment import Assessment, TagAssessment, VectorAssessment
 from hinged.evaluate.progressive import counted_rounds
 from hinged.files.answers import answer, answer_vectors, pieces
-from hinged.files.examples import Examples, answers_for, labelled, needs_answers, rows_for, task_of
+from hinged.files.examples import (
+    VECTOR_TASKS,
+    Examples,
+    answers_for,
+    labelled,
+    needs_answers,
+    rows_for,
+    task_of,
+    vector_answers,
+    vector_rows,
+)
 from hinged.files.sentences import Sentences, sentence_rows
-from hinged.files.vectors import VECTOR_TASKS, vector_answers, vector_rows
 from hinged.io.examples.chunk import Chunk
 
 __all__ = ["Judged", "judge"]
@@ -93,9 +102,7 @@ def _test_then_learn(model: Any, whole: Chunk, result: Assessment) -> None:
     for chunk in pieces(model, whole):
         truth, flags, ranks, scores, thresholds, sure = _learn_rows(model, chunk, result)
         labels = list(model.known_labels())
-        table = np.full((len(chunk), len(labels)), -np.inf)
-        for i, row in enumerate(scores):
-            table[i, : len(row)] = row
+        table = _as_table(scores, len(labels))
         place = {label: r for r, label in enumerate(labels)}
         result.unseen += int((flags < 0).sum())
         if result.ranks_sets:
@@ -111,6 +118,14 @@ def _test_then_learn(model: Any, whole: Chunk, result: Assessment) -> None:
             predicted = _said(table, positions, flags, labels)
         result.add(flags, ranks, truth, predicted, sure)
         result.labels, result.updates = labels, model.n_updates_
+
+
+def _as_table(scores: list[np.ndarray], n_labels: int) -> np.ndarray:
+    """Scores as one row per round, -inf for labels that were not known yet."""
+    table = np.full((len(scores), n_labels), -np.inf)
+    for i, row in enumerate(scores):
+        table[i, : len(row)] = row
+    return table
 
 
 class _Rounds(NamedTuple):
@@ -197,18 +212,21 @@ def _predict_then_learn(model: Any, chunk: Chunk, result: VectorAssessment) -> N
     """Count the answer to each example, then learn it; the first of all, and of each label, is not counted."""
     truth = vector_answers(model, chunk) or [None] * len(chunk)
     rows = vector_rows(model, chunk, True)
-    for i in range(len(chunk)):
+    for i, right in enumerate(truth):
         row = rows[i] if isinstance(rows, list) else rows[[i]]
-        known = isinstance(model, Regressor | Uniclass) or truth[i] in model.known_labels()
-        if known and hasattr(model, "model_"):
+        if hasattr(model, "model_") and (not _has_labels(model) or right in model.known_labels()):
             result.predicted.append(_plain(model.predict_one(row)))
-            result.truth.append(truth[i])
-        model.learn_one(row, truth[i])
+            result.truth.append(right)
+        model.learn_one(row, right)
     result.ranks = _ranks(model)
 
 
+def _has_labels(model: Any) -> bool:
+    return not isinstance(model, Regressor | Uniclass)
+
+
 def _ranks(model: Any) -> list[Any]:
-    return [] if isinstance(model, Regressor | Uniclass) else list(model.known_labels())
+    return list(model.known_labels()) if _has_labels(model) else []
 
 
 def _plain(value: Any) -> Any:

@@ -38,8 +38,7 @@ class Sentences:
 
     def taken(self, rows: slice | np.ndarray) -> Sentences:
         """Some of these sentences."""
-        picked = range(len(self))[rows] if isinstance(rows, slice) else rows.tolist()
-        return replace(self, sentences=[self.sentences[i] for i in picked], skipped=0)
+        return replace(self, sentences=[self.sentences[i] for i in np.arange(len(self))[rows]], skipped=0)
 
 
 def sentence_rows(model: Any, chunk: Sentences) -> list[list[list[str]]]:

@@ -10,21 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.evaluate.progressive import progressive
-from hinged.files.examples import (
-    Examples,
-    answers_for,
-    labelled,
-    needs_answers,
-    new_learner,
-    rows_for,
-    sizes_of,
-    taken,
-)
+from hinged.files.examples import Examples, answers_for, labelled, needs_answers, new_learner, rows_for
 from hinged.io.examples.chunk import Chunk  # noqa: F401 (for examples)
 from hinged.loops.hearing import Stopped, unless_stopped
 
 __all__ = ["Tally", "learn_stream", "learner_for", "spread"]
 
+COUNTED = ("counted", "novel", "unopposed", "mistakes", "updates")  # in every piece
 SECONDS = 0.15  # for one piece: short enough to stop soon, long enough to keep the overhead small
 FASTER = 4  # the next piece is at most this many times as large as the last
 
@@ -107,14 +99,14 @@ def learn_stream(
         asked = len(chunk)
         chunk = labelled(chunk) if needs_answers(model) else chunk
         tally = tally._replace(unlabelled=tally.unlabelled + asked - len(chunk))
-        start, ends = 0, np.cumsum(sizes_of(chunk))
+        start, ends = 0, np.cumsum(chunk.sizes)
         while start < len(chunk) and going():
             power = 1 << tally.rounds.bit_length()  # the next one
             before = ends[start - 1] if start else 0
             fits = int(np.searchsorted(ends, before + room, side="right"))
             stop = min(len(chunk), max(start + 1, fits), start + power - tally.rounds)
             try:
-                tally = _learn(model, taken(chunk, slice(start, stop)), tally, began := time.perf_counter(), going)
+                tally = _learn(model, chunk.taken(slice(start, stop)), tally, began := time.perf_counter(), going)
             except Stopped:
                 break
             size, took = ends[stop - 1] - before, time.perf_counter() - began
@@ -134,12 +126,8 @@ def _learn(model: Any, chunk: Examples, tally: Tally, began: float, going: Calla
     hear = unless_stopped(len(chunk), going) or False
     progress = progressive(model, rows, answers, sample_weight=weights, show=hear)
     return tally._replace(
+        **{name: getattr(tally, name) + getattr(progress, name) for name in COUNTED},
         rounds=tally.rounds + len(progress.flags),
-        counted=tally.counted + progress.counted,
-        novel=tally.novel + progress.novel,
-        unopposed=tally.unopposed + progress.unopposed,
-        mistakes=tally.mistakes + progress.mistakes,
-        updates=tally.updates + progress.updates,
         labels=len(model.known_labels()),
         features=model.n_known_features,
         seconds=tally.seconds + time.perf_counter() - began,
@@ -175,7 +163,7 @@ def spread(chunks: Iterable[Examples], share: float, kept: bool) -> Iterator[Exa
         answered = labelled(chunk)
         places = np.floor(np.arange(seen, seen + len(answered) + 1) * share + 1e-9)
         seen += len(answered)
-        part = taken(answered, np.flatnonzero((np.diff(places) > 0) == kept))
+        part = answered.taken(np.flatnonzero((np.diff(places) > 0) == kept))
         if len(part) or chunk.skipped:
             part.skipped = chunk.skipped
             yield part

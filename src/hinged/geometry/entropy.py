@@ -12,7 +12,8 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from hinged.compiling import compiled
 
 __all__ = ["Entropy", "curvature", "resolve", "simplex_weights"]
 
@@ -78,7 +79,7 @@ def simplex_weights(theta: np.ndarray, radius: float = 1.0) -> np.ndarray:
     return radius * e / e.sum(axis=-1, keepdims=True)
 
 
-@njit(cache=True)
+@compiled
 def curvature(lowest: float, highest: float, radius: float) -> float:
     r"""Supremum of :math:`\langle x, H(\theta) x\rangle` over all θ, :math:`U (\max x - \min x)^2 / 4`.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
+from hinged.compiling import compiled
 
 __all__ = ["moved_sq_norm"]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def moved_sq_norm(sq_norm: float, inner: float, sq_move: float) -> float:
     r"""Squared norm after a move, :math:`\|w + \Delta\|^2 = \|w\|^2 + 2\langle w, \Delta\rangle + \|\Delta\|^2`.
 

@@ -12,7 +12,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["naming", "open_atomically"]
+__all__ = ["check_folder", "naming", "open_atomically"]
+
+
+def check_folder(path: Path) -> None:
+    """Refuse to write a file into a folder that does not exist."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in; create it first.")
+
 
 STALE = 60.0  # seconds since the last write; a process number may come from another machine, or be in use again
 

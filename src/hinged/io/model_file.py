@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hinged.io.atomic import open_atomically
+from hinged.io.atomic import check_folder, open_atomically
 from hinged.io.values import pack, unpack
 
 __all__ = ["read", "write"]
@@ -36,8 +37,7 @@ def write(
     # one key, because safetensors writes several in any order, and equal models make equal files
     content = to_bytes(arrays, metadata={FORMAT: json.dumps(stated, sort_keys=True)})
     path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent} to save {path.name} in; make it first.")
+    check_folder(path)
     with open_atomically(path, durable=True) as file:
         file.write(content)
 
@@ -61,15 +61,19 @@ def read(
         ) from problem
     if checksum is not None and checksum != _checksum(about, tensors):  # older files have none
         raise ValueError(f"{path} is damaged: its content does not match its checksum; put back a copy of it.")
-    try:
-        names = {
-            name.removesuffix(".bytes"): unpack(tensors[name], tensors[name.removesuffix("bytes") + "offsets"])
-            for name in tensors
-            if name.endswith(".bytes")
-        }
-    except (IndexError, KeyError, RecursionError, TypeError, ValueError) as problem:
-        raise ValueError(f"{path} is not a sound hinged model: {problem!r}.") from problem
+    lists = [name.removesuffix(".bytes") for name in tensors if name.endswith(".bytes")]
+    with _sound(path):
+        names = {name: unpack(tensors[f"{name}.bytes"], tensors[f"{name}.offsets"]) for name in lists}
     return about, tensors, names
+
+
+@contextmanager
+def _sound(path: Path) -> Iterator[None]:
+    """Turn the errors that content of the wrong kind causes into one sentence."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError) as problem:
+        raise ValueError(f"{path} is not a sound hinged model: {problem!r}.") from problem
 
 
 def _checksum(about: Any, tensors: Mapping[str, np.ndarray]) -> int:
@@ -87,14 +91,12 @@ def _about(path: Path, metadata: dict[str, str]) -> tuple[Any, Any]:
     """Return the facts and the checksum in the metadata, if they are ours and of a known version."""
     if FORMAT not in metadata and metadata.get("format") != FORMAT:
         raise ValueError(f"{path} is not a hinged model; it was written by another program.")
-    try:
+    with _sound(path):
         if FORMAT in metadata:
             stated = json.loads(metadata[FORMAT])
         else:  # version 1, which had a key for each
             stated = {"version": int(metadata["version"]), "about": json.loads(metadata.get("about", "null"))}
         version, about, checksum = stated["version"], stated.get("about"), stated.get("checksum")
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as problem:
-        raise ValueError(f"{path} is not a sound hinged model: {problem!r}.") from problem
     if type(version) is not int or version < 1:
         raise ValueError(f"{path} is not a sound hinged model: its version is {version!r}.")
     if version > VERSION:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from hinged.compiling import compiled
 
 __all__ = ["decode", "encode"]
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def decode(text: Any, j: Any, n: int) -> Any:
     """Return the code point of the character that begins at j, and its length; -1 for a byte that is not UTF-8."""
     b = np.int64(text[j])
@@ -31,7 +32,7 @@ def decode(text: Any, j: Any, n: int) -> Any:
     return -1, 1
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def encode(code: Any, out: Any, at: Any) -> Any:
     """Write a code point as UTF-8; return where the next one goes."""
     if code < 0x80:

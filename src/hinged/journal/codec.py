@@ -40,6 +40,8 @@ def encode(x: Any) -> Encoded:
 
 
 def _bytes_of(x: Any) -> bytes:
+    if type(x) is str:
+        return _packed(_text(x))
     if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "biuf":
         return ARRAY + _header({"dtype": x.dtype.str}) + x.tobytes()
     if hasattr(x, "tocsr") and x.shape[0] == 1:
@@ -49,7 +51,10 @@ def _bytes_of(x: Any) -> bytes:
     if isinstance(x, Mapping) and not all(type(name) is str for name in x):
         pairs = [[to_plain(name, "names of features"), _number(value)] for name, value in x.items()]
         return PAIRS + _json(pairs)
-    text = _text(x) if type(x) is str else _json(dict(x) if isinstance(x, Mapping) else x)
+    return _packed(_json(dict(x) if isinstance(x, Mapping) else x))
+
+
+def _packed(text: bytes) -> bytes:
     return PACKED + zlib.compress(text, 1) if len(text) > WORTH_PACKING else PLAIN + text
 
 

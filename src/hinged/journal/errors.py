@@ -7,6 +7,8 @@ from pathlib import Path
 
 __all__ = ["InUseError", "JournalError", "journal_error"]
 
+SAFE = "nothing that was acknowledged is lost."
+
 
 class JournalError(OSError):
     """A journal could not be read or written; what was acknowledged before is safe."""
@@ -28,6 +30,23 @@ class InUseError(JournalError):
         super().__init__(f"{folder} is in use by {who}{still}; wait until it ends, or stop it, and try again.")
 
 
+#: Words in what SQLite or the system reports, and the sentence for the user.
+SENTENCES = (
+    (("full", "no space"), "there is no room left to write {path}; " + SAFE + " Make room and try again."),
+    (
+        ("readonly", "read-only", "permission"),
+        "{path} cannot be written; nothing was changed. Check the permissions of its folder and disk.",
+    ),
+    (
+        ("not a database", "malformed"),
+        "{path} is not a valid journal ({problem}); restore a copy, or remove its folder to start again.",
+    ),
+    (("locked", "busy"), "{path} is in use by another program ({problem}); wait until it ends and try again."),
+    (("unable to open",), "{path} cannot be opened; check that its folder exists and can be read and written."),
+    (("",), "{path} could not be read or written ({problem}); " + SAFE),
+)
+
+
 def journal_error(problem: sqlite3.Error | OSError, path: Path) -> JournalError:
     """Return the error for what SQLite or the system reported.
 
@@ -37,16 +56,5 @@ def journal_error(problem: sqlite3.Error | OSError, path: Path) -> JournalError:
     there is no room left to write a/journal.sqlite; nothing that was acknowledged is lost. Make room and try again.
     """
     said = str(problem).lower()
-    if "full" in said or "no space" in said:
-        what = f"there is no room left to write {path}; nothing that was acknowledged is lost. Make room and try again."
-    elif "readonly" in said or "read-only" in said or "permission" in said:
-        what = f"{path} cannot be written; nothing was changed. Check the permissions of its folder and disk."
-    elif "not a database" in said or "malformed" in said:
-        what = f"{path} is not a valid journal ({problem}); restore a copy, or remove its folder to start again."
-    elif "locked" in said or "busy" in said:
-        what = f"{path} is in use by another program ({problem}); wait until it ends and try again."
-    elif "unable to open" in said:
-        what = f"{path} cannot be opened; check that its folder exists and can be read and written."
-    else:
-        what = f"{path} could not be read or written ({problem}); nothing that was acknowledged is lost."
-    return JournalError(what)
+    sentence = next(sentence for words, sentence in SENTENCES if any(word in said for word in words))
+    return JournalError(sentence.format(path=path, problem=problem))

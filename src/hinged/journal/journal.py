@@ -15,7 +15,7 @@ from hinged.journal.codec import decode, encode, label_from_text, label_to_text
 from hinged.journal.errors import JournalError, journal_error
 from hinged.journal.schema import COLUMNS, PASSED, SUM, connect, is_sound, line_sum, note_sum
 
-__all__ = ["Event", "Journal"]
+__all__ = ["Event", "Journal", "Line"]
 
 GIVEN = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'"  # last line number in use
 

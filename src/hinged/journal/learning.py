@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hinged.journal.codec import encode, label_to_text
-from hinged.journal.journal import Event, Journal
+from hinged.journal.journal import Event, Journal, Line
 
 __all__ = ["Example", "Receipt", "learn_again", "learn_in_order", "rename_is_exact", "shown"]
 
@@ -59,99 +60,111 @@ def learn_in_order(model: Any, journal: Journal, examples: Iterable[Example]) ->
 
     Only a list is learnt in batches: an iterator may read the journal before it yields the next example.
     """
-    receipts: list[Receipt] = []
-    run = _Run(model, journal, receipts)
-    # with a kernel, batches agree up to rounding only
-    alone = not isinstance(examples, list) or getattr(model, "kernel", None) is not None
-    texts: dict[str, str] = {}
+    run = _Run(model, journal, together=isinstance(examples, list) and _may_batch(model))
     for example in examples:
-        x, y, key, weight = example
-        try:
-            text = texts.get(y) if type(y) is str else None
-            if text is None:
-                text = label_to_text(y)  # first: what cannot be written must not be learnt
-                if type(y) is str:
-                    texts[y] = text
-            if key is not None and not key.isascii():
-                check_text("a key", key)
-            data = encode(x)
-        except REFUSALS as problem:
-            run.learn()
-            receipts.append(Receipt(0, False, problem))
-            continue
-        shape = None if alone else shape_of(x, y, weight)
-        if shape is None or shape != run.shape or len(run.examples) >= MOST or (key is not None and key in run.keys):
-            run.learn()
-        if key is not None:
-            before = journal.find(key, y)
-            if before is not None:
-                run.learn()
-                receipts.append(Receipt(before, False))
-                continue
-        run.add(example, text, data, shape)
-        if alone:
-            run.learn()
+        run.take(example)
     run.learn()
-    return receipts
+    return run.receipts
 
 
-def check_text(what: str, text: str) -> None:
-    """Refuse text with a lone surrogate, which UTF-8 cannot encode."""
+def _may_batch(model: Any) -> bool:
+    return getattr(model, "kernel", None) is None  # with a kernel, batches agree up to rounding only
+
+
+def _check_key(key: str) -> None:
+    """Refuse a key with a lone surrogate, which UTF-8 cannot encode."""
     try:
-        text.encode()
+        key.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{what} must be valid Unicode that UTF-8 can encode; got {text!r}.") from None
+        raise ValueError(f"a key must be valid Unicode that UTF-8 can encode; got {key!r}.") from None
 
 
 class _Run:
-    """Examples of one shape that wait to be learnt as a batch."""
+    """Examples of one shape that wait to be learnt as a batch, and the receipts of those before them."""
 
-    def __init__(self, model: Any, journal: Journal, receipts: list[Receipt]) -> None:
-        self._model, self._journal, self._receipts = model, journal, receipts
+    def __init__(self, model: Any, journal: Journal, together: bool) -> None:
+        self._model, self._journal, self._together = model, journal, together
+        self.receipts: list[Receipt] = []
+        self._text = lru_cache(MOST)(label_to_text)
         self._clear()
 
     def _clear(self) -> None:
-        self.shape: Any = None
-        self.examples: list[Example] = []
-        self.lines: list[Any] = []
-        self.keys: set[str] = set()
+        self._shape: Any = None
+        self._examples: list[Example] = []
+        self._lines: list[Line] = []
+        self._keys: set[str] = set()
 
-    def add(self, example: Example, text: str, data: bytes, shape: Any) -> None:
-        self.shape = shape
-        self.examples.append(example)
-        self.lines.append((example.key, text, example.weight, data))
-        if example.key is not None:
-            self.keys.add(example.key)
+    def take(self, example: Example) -> None:
+        """Learn an example, later if it may be part of a batch; refuse one that cannot be written."""
+        x, y, key, weight = example
+        try:
+            line = self._line(example)  # first: what cannot be written must not be learnt
+        except REFUSALS as problem:
+            self._answer(Receipt(0, False, problem))
+            return
+        shape = shape_of(x, y, weight) if self._together else None
+        if shape is None or shape != self._shape or len(self._examples) >= MOST or key in self._keys:
+            self.learn()
+        before = None if key is None else self._journal.find(key, y)
+        if before is not None:
+            self._answer(Receipt(before, False))
+            return
+        self._shape = shape
+        self._examples.append(example)
+        self._lines.append(line)
+        if key is not None:
+            self._keys.add(key)
+        if not self._together:
+            self.learn()
+
+    def _line(self, example: Example) -> Line:
+        x, y, key, weight = example
+        text = self._text(y) if type(y) is str else label_to_text(y)
+        if key is not None and not key.isascii():
+            _check_key(key)
+        return key, text, weight, encode(x)
+
+    def _answer(self, receipt: Receipt) -> None:
+        """Add the receipt of an example that is not learnt, after those that wait before it."""
+        self.learn()
+        self.receipts.append(receipt)
 
     def learn(self) -> None:
-        """Learn and journal the waiting examples; if the batch is refused, one by one."""
-        n = len(self.examples)
-        if n > 1:
-            try:
-                self._model.partial_fit(
-                    [example.x for example in self.examples], [example.y for example in self.examples]
-                )
-            except REFUSALS:
-                for example, line in zip(self.examples, self.lines, strict=True):
+        """Learn and journal the waiting examples: as a batch, or one by one if that is refused."""
+        if self._examples:
+            if not self._learn_together():
+                for example, line in zip(self._examples, self._lines, strict=True):
                     self._learn_one(example, line)
-            else:
-                last = self._journal.append_many("learn", self.lines)
-                self._receipts.extend(Receipt(seq, True) for seq in range(last - n + 1, last + 1))
-        elif n:
-            self._learn_one(self.examples[0], self.lines[0])
-        if n:
             self._clear()
 
-    def _learn_one(self, example: Example, line: Any) -> None:
+    def _learn_together(self) -> bool:
+        n = len(self._examples)
+        if n == 1:
+            return False
         try:
-            if example.weight is None:
-                self._model.learn_one(example.x, example.y)
-            else:
-                self._model.learn_one(example.x, example.y, example.weight)
+            self._model.partial_fit(
+                [example.x for example in self._examples], [example.y for example in self._examples]
+            )
+        except REFUSALS:
+            return False
+        last = self._journal.append_many("learn", self._lines)
+        self.receipts.extend(Receipt(seq, True) for seq in range(last - n + 1, last + 1))
+        return True
+
+    def _learn_one(self, example: Example, line: Line) -> None:
+        try:
+            _teach(self._model, example.x, example.y, example.weight)
         except REFUSALS as problem:
-            self._receipts.append(Receipt(0, False, problem))
+            self.receipts.append(Receipt(0, False, problem))
         else:
-            self._receipts.append(Receipt(self._journal.append_many("learn", [line]), True))
+            self.receipts.append(Receipt(self._journal.append_many("learn", [line]), True))
+
+
+def _teach(model: Any, x: Any, y: Any, weight: float | None) -> None:
+    if weight is None:
+        model.learn_one(x, y)
+    else:
+        model.learn_one(x, y, weight)
 
 
 def learn_again(model: Any, events: Iterable[Event]) -> None:
@@ -165,16 +178,14 @@ def learn_again(model: Any, events: Iterable[Event]) -> None:
     >>> model.n_rounds_
     3
     """
-    for some in _alike(events, together=getattr(model, "kernel", None) is None):
+    for some in _alike(events, together=_may_batch(model)):
         first = some[0]
         if first.kind == "declare":
             model.declare(first.label)
         elif len(some) > 1:
             model.partial_fit([event.x for event in some], [event.label for event in some])
-        elif first.weight is not None:
-            model.learn_one(first.x, first.label, first.weight)
         else:
-            model.learn_one(first.x, first.label)
+            _teach(model, first.x, first.label, first.weight)
 
 
 def _alike(events: Iterable[Event], together: bool) -> Iterator[list[Event]]:

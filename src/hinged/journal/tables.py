@@ -71,7 +71,8 @@ class Table:
         self.journal, self.name, self.remedy = journal, name, remedy
         self._key, self._declared, self._known = key, columns, False
         self.columns = [column.split()[0] for column in columns.split(", ")]
-        self._names = ", ".join(self.columns)
+        self._names, self._keys = ", ".join(self.columns), ", ".join(self.columns[:key])
+        self._at_key = " AND ".join(f"{name} IS ?" for name in self.columns[:key])
 
     def make(self) -> None:
         """Create the table if there is none, and add checksums to the rows of an older version."""
@@ -85,12 +86,13 @@ class Table:
     def create(self, temporary: bool = False) -> None:
         """Create the table; a temporary one hides that of the same name until the connection is closed."""
         table = f"{'TEMP ' * temporary}TABLE {self.name}"
-        key = ", ".join(self.columns[: self._key])
         if self._key == 1:
             columns = self._declared.replace("INTEGER", "INTEGER PRIMARY KEY AUTOINCREMENT", 1)
             self.journal.run(f"CREATE {table} ({columns}, sum INTEGER)")
         else:
-            self.journal.run(f"CREATE {table} ({self._declared}, sum INTEGER, PRIMARY KEY ({key})) WITHOUT ROWID")
+            self.journal.run(
+                f"CREATE {table} ({self._declared}, sum INTEGER, PRIMARY KEY ({self._keys})) WITHOUT ROWID"
+            )
 
     def _has(self) -> set[str]:
         """Return the columns of the table in the file; none if there is no table."""
@@ -99,9 +101,9 @@ class Table:
     def _give_sums(self) -> None:
         """Add checksums to rows that never had one; rows with text that is not UTF-8 get one that never matches."""
         for row in self.journal.ask(f"SELECT {self._names} FROM {self.name}"):
-            which = " AND ".join(f"{name} IS ?" for name in self.columns[: self._key])
-            if all(_is_whole(value) for value in row):
-                self.journal.run(f"UPDATE {self.name} SET sum = ? WHERE {which}", (row_sum(row), *row[: self._key]))
+            if all(map(_is_whole, row)):
+                values = (row_sum(row), *row[: self._key])
+                self.journal.run(f"UPDATE {self.name} SET sum = ? WHERE {self._at_key}", values)
         self.journal.run(f"UPDATE {self.name} SET sum = {DAMAGED} WHERE sum IS NULL")
 
     # ------------------------------------------------------------------ writing
@@ -126,7 +128,7 @@ class Table:
         for row in self.rows(which, values):
             now = [changes.get(name, value) for name, value in zip(self.columns, row, strict=True)]
             if tuple(now[: self._key]) != row[: self._key]:
-                self._remove_row(row)
+                self.remove(self._at_key, row[: self._key])
             self.put(*now)
 
     def remove(self, which: str, values: tuple[Any, ...] = ()) -> None:
@@ -142,9 +144,6 @@ class Table:
                 if row is not None:
                     self.put(*row)
         self.is_damaged = False
-
-    def _remove_row(self, row: tuple[Any, ...]) -> None:
-        self.remove(" AND ".join(f"{name} = ?" for name in self.columns[: self._key]), row[: self._key])
 
     # ------------------------------------------------------------------ reading
     def rows(self, which: str = "1", values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -165,18 +164,18 @@ class Table:
         if not (self._known or have):
             return
         total = "sum" if self._known else "NULL"  # an older version, opened read-only, has none
-        order = ", ".join(self.columns[: self._key])
-        query = f"SELECT {self._names}, {total} FROM {self.name} WHERE {which} ORDER BY {order}"
+        query = f"SELECT {self._names}, {total} FROM {self.name} WHERE {which} ORDER BY {self._keys}"
         for *row, stored in self.journal.ask(query, values):
             if stored == row_sum(row) or not self._known:
                 yield tuple(row)
             else:
-                self.is_damaged = True
-                key = ascii(tuple(row[: self._key]) if self._key > 1 else row[0])
-                self.journal.damaged_rows[f"{key[:MOST_SHOWN]} of {self.name}"] = (
-                    f"its checksum does not match; {self.remedy}"
-                )
+                self._report(row)
                 yield None
+
+    def _report(self, row: list[Any]) -> None:
+        self.is_damaged = True
+        key = ascii(tuple(row[: self._key]) if self._key > 1 else row[0])[:MOST_SHOWN]
+        self.journal.damaged_rows[f"{key} of {self.name}"] = f"its checksum does not match; {self.remedy}"
 
 
 def _is_whole(value: Any) -> bool:

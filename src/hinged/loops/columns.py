@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from hinged.compiling import compiled
 
 __all__ = [
     "NO_ROW_VECTORS",
@@ -33,14 +34,14 @@ class Columns(NamedTuple):
     separate: bool  # whether each label has exactly one column, and no two the same
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def n_columns(columns: Any, n_labels: int) -> int:
     if columns.kind == PER_LABEL:
         return n_labels
     return columns.n
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def label_scores(columns: Any, wide: Any, s: Any) -> None:
     """Scores of the labels from those of the columns."""
     if columns.kind == PER_LABEL:
@@ -54,7 +55,7 @@ def label_scores(columns: Any, wide: Any, s: Any) -> None:
                     s[r] += wide[columns.indices[c]]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def common_columns(columns: Any, r: int, s: int) -> int:
     """How many columns two labels have in common."""
     if columns.kind == PER_LABEL:
@@ -67,7 +68,7 @@ def common_columns(columns: Any, r: int, s: int) -> int:
     return common
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _holds(columns: Any, c: int) -> bool:
     """Return True if column `c` is one of these few."""
     found = False
@@ -76,7 +77,7 @@ def _holds(columns: Any, c: int) -> bool:
     return found
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def column_coefficients(columns: Any, g: Any, pivot: int, several: bool, out: Any, sizes: Any) -> None:
     """Fill `out` with each set's coefficient, Σ g_r over its labels; a pair within a set leaves it exactly 0.
 
@@ -105,7 +106,7 @@ def column_coefficients(columns: Any, g: Any, pivot: int, several: bool, out: An
                 out[c] = 0.0
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def sq_distance(columns: Any, q: float, r: int, s: int) -> float:
     """‖V_r - V_s‖² of the part that multiplies the row itself."""
     if columns.kind == PER_LABEL:

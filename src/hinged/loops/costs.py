@@ -6,9 +6,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from hinged.rules.words import CONSTANT, MISSING, ONE
+from hinged.compiling import compiled
+from hinged.rules.words import is_constant, is_one, takes_missing
 
 __all__ = [
     "NO_COSTS",
@@ -32,7 +32,7 @@ class Costs(NamedTuple):
 NO_COSTS = Costs(np.zeros((0, 0)), False)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _predicted(s: Any) -> int:
     """The label with the highest score, the earlier one on a tie."""
     best = 0
@@ -42,19 +42,19 @@ def _predicted(s: Any) -> int:
     return best
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def counted_cost(costs: Any, s: Any, y: int) -> float:
     """ρ(y, ŷ) of the label that these scores predict, the earlier one on a tie."""
     return costs.rho[y, _predicted(s)]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _on_predicted(rule: Any, costs: Any) -> bool:
     """Return True if the rule looks at the predicted label alone: one step up to the margin, where so asked."""
-    return costs.predicted and rule.combine == ONE and rule.length != CONSTANT
+    return costs.predicted and is_one(rule) and not is_constant(rule)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def round_loss(setting: Any, costs: Any, s: Any, y: int, gap: float) -> float:
     """Hinge loss of a round: the largest over the constraints that the rule may choose from, at least 0.
 
@@ -73,7 +73,7 @@ def round_loss(setting: Any, costs: Any, s: Any, y: int, gap: float) -> float:
     return loss
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def own_margins(costs: Any, s: Any, y: int, margin: float, shifted: Any) -> None:
     """Scores for which one margin means what √ρ means for `s`: every other label gains what its own exceeds it by.
 
@@ -83,7 +83,7 @@ def own_margins(costs: Any, s: Any, y: int, margin: float, shifted: Any) -> None
         shifted[r] = 0.0 if r == y else (s[r] - s[y]) + (math.sqrt(costs.rho[y, r]) - margin)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def constrained_rival(rule: Any, costs: Any, s: Any, shifted: Any, y: int) -> int:
     """The label whose pair a rule on one pair moves, `y` itself where it moves none; else that of the largest loss.
 
@@ -92,7 +92,7 @@ def constrained_rival(rule: Any, costs: Any, s: Any, shifted: Any, y: int) -> in
     """
     if _on_predicted(rule, costs):
         return _predicted(s)
-    by = s if rule.combine == ONE and rule.length == CONSTANT else shifted
+    by = s if is_one(rule) and is_constant(rule) else shifted
     rival = -1
     for r in range(s.shape[0]):
         if r != y and (rival < 0 or by[r] > by[rival]):
@@ -100,7 +100,7 @@ def constrained_rival(rule: Any, costs: Any, s: Any, shifted: Any, y: int) -> in
     return rival
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def cost_margins(setting: Any, costs: Any, s: Any, y: int, shifted: Any, gaps: Any, margins: Any) -> None:
     """Gaps and margins of all pairs with the right label, for rules that take a share of each step.
 
@@ -109,11 +109,11 @@ def cost_margins(setting: Any, costs: Any, s: Any, y: int, shifted: Any, gaps: A
     """
     for r in range(s.shape[0]):
         gaps[r], margins[r] = s[y] - s[r], math.sqrt(costs.rho[y, r])
-        if setting.words.choose == MISSING:
+        if takes_missing(setting.words):
             gaps[r], margins[r] = -shifted[r], setting.margin
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def gain_of(costs: Any, y: int, g: Any) -> float:
     """Σ λ m of the pairs with the right label, each with its own margin."""
     gain = 0.0

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.loops.ledger import (
     GAIN,
     GAP,
@@ -67,7 +67,7 @@ class Scratch(NamedTuple):
     touched: np.ndarray  # (k,): labels that move
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _scratch(longest: int, k: int) -> Any:
     n = 2 * (longest + 1)
     return Scratch(
@@ -86,7 +86,7 @@ def _scratch(longest: int, k: int) -> Any:
     )
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _score(simplex: Any, f: Any, v: Any, k: int, sums: Any, s: Any) -> None:
     """Fill `s` with the scores of the first `k` labels, U Σ v mass / Σ mass, and `sums` with the upper sums."""
     add_masses(simplex, f, v, k, sums)
@@ -101,7 +101,7 @@ def _score(simplex: Any, f: Any, v: Any, k: int, sums: Any, s: Any) -> None:
         s[:k] = simplex.radius * v[0]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def score_entropic(rows: Any, scaling: Any, simplex: Any, counts: Any, mean_over: int, longest: int, out: Any) -> None:
     """Fill `out` (rows, labels) with the scores of every label for every row; nothing is learnt or counted.
 
@@ -121,7 +121,7 @@ def score_entropic(rows: Any, scaling: Any, simplex: Any, counts: Any, mean_over
             _score(simplex, f[:n], v[:n], out.shape[1], sums, out[i])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def learn_entropic(
     rows: Any, targets: Any, delay: int, learner: Any, longest: int, n_labels_after: int, told: Any, cursor: Any
 ) -> None:
@@ -191,7 +191,7 @@ def learn_entropic(
     cursor[1] = DONE
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _predict(rows: Any, targets: Any, t: int, learner: Any, work: Any, told: Any) -> None:
     """Record the prediction for a row that is learnt later."""
     relevant = targets.labels[targets.indptr[t] : targets.indptr[t + 1]]
@@ -214,7 +214,7 @@ def _predict(rows: Any, targets: Any, t: int, learner: Any, work: Any, told: Any
             work.is_relevant[r] = False
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _note_score(sums: Any, leads: Any, labels: Any) -> None:
     """Follow the middle between right and wrong, and the winner's lead."""
     s = labels.scores
@@ -225,7 +225,7 @@ def _note_score(sums: Any, leads: Any, labels: Any) -> None:
     note_lead(leads, lead, labels.is_relevant[first])
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _note_round(counts: Any, flag: int, is_learnt: bool) -> None:
     """Count a round."""
     counts[MISTAKES] += flag == 1
@@ -234,7 +234,7 @@ def _note_round(counts: Any, flag: int, is_learnt: bool) -> None:
     counts[LEARNT] += is_learnt
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _step(setting: Any, simplex: Any, ledger: Any, notes: Any, C: float, labels: Any, row: Any, work: Any) -> bool:
     """Ask the rule for its net coefficients and move by them; return True if columns must be rescaled."""
     s, k, margin, rule = labels.scores, labels.scores.shape[0], setting.margin, setting.words
@@ -268,7 +268,7 @@ def _step(setting: Any, simplex: Any, ledger: Any, notes: Any, C: float, labels:
     return due
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _move(simplex: Any, row: Any, learnt: int, g: Any, drawn: Any, touched: Any, rest: Any, error: Any) -> bool:
     """Move the weights by `g`, and what the mean needs; return True if columns must be rescaled."""
     n = 0

@@ -6,10 +6,9 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.loops.columns import PER_LABEL, PER_SET, n_columns
-from hinged.loops.compiling import internal
 from hinged.loops.ledger import LEARNT
 from hinged.loops.pages import gather
 from hinged.loops.round import FROM_ZERO, NO_MORE, describe, new_example, read
@@ -25,7 +24,7 @@ class Share(NamedTuple):
     named: bool = False
 
 
-@njit(cache=True)
+@compiled
 def row_contributions(rows: Any, memory: Any, counts: Any, mean_over: int, n_labels: int, label: int) -> Any:
     """Features of the first row, and what each adds to the label's score through the vectors of the row itself."""
     columns, longest = memory.columns, rows.indptr[1] - rows.indptr[0]
@@ -42,7 +41,7 @@ def row_contributions(rows: Any, memory: Any, counts: Any, mean_over: int, n_lab
     return x.f[: row.n], out
 
 
-@njit(cache=True)
+@compiled
 def row_features(rows: Any, memory: Any, counts: Any, n_labels: int) -> Any:
     """Features of the first row's φ, and φ (parts, features, labels)."""
     x = new_example(rows, memory, rows.indptr[1] - rows.indptr[0], n_labels, NO_MORE)
@@ -51,7 +50,7 @@ def row_features(rows: Any, memory: Any, counts: Any, n_labels: int) -> Any:
     return x.fs[: row.m], x.phi[:, : row.m]
 
 
-@njit(cache=True)
+@compiled
 def shared_contributions(rows: Any, memory: Any, counts: Any, mean_over: int, n_labels: int, label: int) -> Any:
     """Features of the first row's φ, and what each adds to the label's score through the shared vectors."""
     features, phi = row_features(rows, memory, counts, n_labels)
@@ -63,7 +62,7 @@ def shared_contributions(rows: Any, memory: Any, counts: Any, mean_over: int, n_
     return features, out
 
 
-@internal()
+@compiled(helper=True)
 def _weights(store: Any, feature: int, mean_over: int, values: Any) -> bool:
     """A feature's weights by column, or their means; False if it has none."""
     found = gather(store, feature, values.shape[0], 0, values)

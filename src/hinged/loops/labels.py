@@ -11,12 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, n_columns
-from hinged.loops.compiling import inlined, internal
 from hinged.loops.ledger import LABELS, LEARNT
-from hinged.loops.lending import lend_book, lend_memory, lend_problem, lend_rows, lend_targets, lend_work
 from hinged.loops.pages import SEGMENT, has_room, narrow_page
 from hinged.loops.prototypes import fast_forward
 from hinged.loops.round import (
@@ -52,7 +50,7 @@ from hinged.loops.round import (
 from hinged.loops.rows import Targets
 from hinged.loops.steps import Ranking, Vectors, net_coefficients
 from hinged.native import borrowed
-from hinged.rules.words import INTERIOR, OWN
+from hinged.rules.words import is_interior, is_own
 from hinged.tasks.labels import find_new
 
 __all__ = ["Targets", "learn"]
@@ -60,7 +58,7 @@ __all__ = ["Targets", "learn"]
 WEIGHTS, VECTORS, COUNTS, FIRSTS, SUMS = range(5)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def learn(
     rows: Any, targets: Any, problem: Any, memory: Any, book: Any, longest: int, n_labels: int, cursor: Any
 ) -> None:
@@ -81,12 +79,12 @@ def learn(
     _rounds(rows, targets, problem, memory, book, work, quick, cursor)
 
 
-@internal()
+@compiled(helper=True)
 def _rounds(rows: Any, targets: Any, problem: Any, memory: Any, book: Any, work: Any, quick: bool, cursor: Any) -> None:
     """The loop, on arrays that their owners keep: without reference counts, small functions cost nothing."""
     longest, n_rows, delay = work.x.f.shape[0] - 1, rows.indptr.shape[0] - 1, cursor[DELAY]
-    rows, targets, problem, book = lend_rows(rows), lend_targets(targets), lend_problem(problem), lend_book(book)
-    memory, work, cursor = lend_memory(memory), lend_work(work), borrowed(cursor)
+    rows, targets, problem, memory = borrowed((rows, targets, problem, memory))
+    book, work, cursor = borrowed((book, work, cursor))
     until = min(n_rows + delay, cursor[UNTIL])
     while cursor[NEXT] < until:
         t = cursor[NEXT]
@@ -102,15 +100,16 @@ def _rounds(rows: Any, targets: Any, problem: Any, memory: Any, book: Any, work:
             fast_forward(rows, targets, problem.setting, memory.scaling, memory.weights, book, longest, cursor)
 
 
-@inlined()
+@compiled(helper=True)
 def _is_plain(problem: Any, columns: Any, weights: Any) -> bool:
     """Return True if the quick loop can learn such rounds: a vector per label, no average, no costs."""
     has_segments = weights.table.shape[1] > 1
-    special = problem.costs.rho.shape[0] > 0 or problem.setting.words.combine in (INTERIOR, OWN)
+    rule = problem.setting.words
+    special = problem.costs.rho.shape[0] > 0 or is_interior(rule) or is_own(rule)
     return columns.kind == PER_LABEL and weights.depth == 1 and not has_segments and not special
 
 
-@inlined()
+@compiled(helper=True)
 def _predict(rows: Any, targets: Any, t: int, problem: Any, memory: Any, book: Any, work: Any) -> None:
     """Report the outcome of row `t` by the current weights."""
     counts = book.ledger.counts
@@ -130,7 +129,7 @@ def _predict(rows: Any, targets: Any, t: int, problem: Any, memory: Any, book: A
         mark(work.is_relevant, relevant, False)
 
 
-@inlined()
+@compiled(helper=True)
 def _learn_row(rows: Any, targets: Any, i: int, problem: Any, memory: Any, book: Any, work: Any, cursor: Any) -> None:
     """Learn row `i` whole, or leave it and say in `cursor` why."""
     counts = book.ledger.counts
@@ -158,7 +157,7 @@ def _learn_row(rows: Any, targets: Any, i: int, problem: Any, memory: Any, book:
     note(memory, row, relevant, book.told.flags[i], weight, counts, work)
 
 
-@inlined()
+@compiled(helper=True)
 def _learn_ranking(
     row: Any, relevant: Any, weight: float, problem: Any, memory: Any, book: Any, work: Any, cursor: Any
 ) -> Any:
@@ -185,7 +184,7 @@ def _learn_ranking(
     return verdict
 
 
-@inlined()
+@compiled(helper=True)
 def _check_weights(memory: Any, row: Any, columns: int, work: Any, cursor: Any) -> None:
     """Stop unless this row can be written to so many columns of the weights."""
     if columns > 0 and memory.columns.kind != NO_ROW_VECTORS:
@@ -193,7 +192,7 @@ def _check_weights(memory: Any, row: Any, columns: int, work: Any, cursor: Any) 
         _check_room(memory.weights, WEIGHTS, work.x.f, row.n, blocks, columns, cursor)
 
 
-@internal()
+@compiled(helper=True)
 def _check_parts(parts: Any, row: Any, n_relevant: int, n_labels: int, work: Any, cursor: Any) -> None:
     """Stop unless this row can be written to the shared vectors, and to the statistics of its labels."""
     if parts is not None:
@@ -208,7 +207,7 @@ def _check_parts(parts: Any, row: Any, n_relevant: int, n_labels: int, work: Any
             _check_room(parts.sums, SUMS, work.x.f, row.n, blocks, n_labels, cursor)
 
 
-@internal()
+@compiled(helper=True)
 def _check_room(store: Any, which: int, f: Any, n: int, blocks: int, columns: int, cursor: Any) -> None:
     """Stop if a store must grow before this row can be written to it, unless the loop is to stop already."""
     if cursor[REASON] != DONE:

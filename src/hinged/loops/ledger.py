@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.geometry.euclidean import moved_sq_norm
 
 __all__ = [
@@ -14,7 +14,7 @@ __all__ = [
     "Book",
     "Ledger",
     "Told",
-    "lead_bin",
+    "lead_bins",
     "new_ledger",
     "new_notes",
     "new_told",
@@ -81,7 +81,7 @@ def new_notes() -> np.ndarray:
     return np.zeros(4)
 
 
-@njit(cache=True, inline="always")
+@compiled(helper=True)
 def lead_bin(lead: float) -> int:
     """Bin of a lead: 0 for a tie, then four to each doubling from 2⁻¹⁰ on."""
     if not lead > 0.0:
@@ -92,7 +92,16 @@ def lead_bin(lead: float) -> int:
     return min(BINS - 1, max(1, 4 * ((bits >> 52) - 1013) + quarter))
 
 
-@njit(cache=True, inline="always")
+@compiled
+def lead_bins(leads: Any) -> Any:
+    """Bins of several leads."""
+    bins = np.empty(leads.shape[0], np.int64)
+    for i in range(leads.shape[0]):
+        bins[i] = lead_bin(leads[i])
+    return bins
+
+
+@compiled(inline=True)
 def note_lead(leads: Any, lead: float, hit: bool) -> None:
     """Count one prediction in its bin."""
     b = lead_bin(lead)
@@ -103,14 +112,14 @@ def note_lead(leads: Any, lead: float, hit: bool) -> None:
         leads[1, b] *= 0.5
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def note_middle(sums: Any, middle: float) -> None:
     """Follow the middle between the lowest right label and the highest wrong one, over the last 200 rounds or so."""
     sums[RANKED] += 1.0
     sums[THRESHOLD] += (middle - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def note_move(ledger: Any, gain: float, penalty: float, inner: float, sq_move: float) -> None:
     """Count a move in the certificate: Σλm, what the dual subtracts, ⟨ω, move⟩ and the move's squared length."""
     ledger.counts[UPDATES] += 1
@@ -119,7 +128,7 @@ def note_move(ledger: Any, gain: float, penalty: float, inner: float, sq_move: f
     ledger.sums[SQ_NORM] = moved_sq_norm(ledger.sums[SQ_NORM], inner, sq_move)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def note_round(counts: Any, flag: int, learnt: bool) -> None:
     """Count a round and its outcome; `learnt` unless its weight is 0."""
     counts[MISTAKES] += flag == 1
@@ -128,7 +137,7 @@ def note_round(counts: Any, flag: int, learnt: bool) -> None:
     counts[LEARNT] += learnt
 
 
-@njit(cache=True)
+@compiled
 def note_rounds(ledger: Any, middles: Any, leads: Any, hits: Any) -> None:
     """Count predictions in their bins, and follow the middle between right and wrong."""
     for i in range(middles.shape[0]):

@@ -6,8 +6,8 @@ from itertools import count, takewhile
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.loops.pages import PAGE, SEGMENT, Store, gather, put
 
 __all__ = ["Paged", "longer"]
@@ -257,13 +257,13 @@ def _check_arrays(arrays: dict[str, np.ndarray], pages: list[np.ndarray], dtype:
         raise ValueError("its blocks point outside of it")
 
 
-@njit(cache=True)
+@compiled
 def _gather_all(store: Any, owners: Any, columns: int, layer: int, out: Any) -> None:
     for i in range(owners.shape[0]):
         gather(store, owners[i], columns, layer, out[i])
 
 
-@njit(cache=True)
+@compiled
 def _move_columns(old: Any, new: Any, owners: Any, onto: Any) -> None:
     row = np.zeros(onto.shape[0], old.like.dtype)
     for i in range(owners.shape[0]):

@@ -37,7 +37,7 @@ from hinged.loops.round import (
 from hinged.loops.rows import LARGEST_VALUE, Rows, longest_row, scale_rows
 from hinged.loops.scoring import score
 from hinged.loops.state import Explicit, LabelMemory, Views
-from hinged.rules.words import INTERIOR, JOINT
+from hinged.rules.words import is_joint
 
 __all__ = ["LabelModel", "part_of"]
 
@@ -93,7 +93,7 @@ class LabelModel(LabelMemory):
         """Operations that a value of a row takes, roughly."""
         if not self.plan.parts:
             return 1 + n_labels
-        joint = n_labels * n_labels // 2 if self.setting.words.combine in (JOINT, INTERIOR) else 0
+        joint = n_labels * n_labels // 2 if is_joint(self.setting.words) else 0
         return 1 + len(self.plan.parts) * (PER_LABEL_FEATURE * n_labels + joint)
 
     def _learn_singly(

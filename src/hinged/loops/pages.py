@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.native import segment
 
 __all__ = [
@@ -50,7 +50,7 @@ class Store(NamedTuple):
     depth: int
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _locate(address: Any, stride: Any, depth: int, itemsize: int, block: Any) -> tuple[int, int]:
     """Address and number of columns of a block."""
     # the arrays come one by one: a store taken apart inside a loop would be reference-counted at every turn
@@ -59,7 +59,7 @@ def _locate(address: Any, stride: Any, depth: int, itemsize: int, block: Any) ->
     return address[page] + (np.int64(block) & (PAGE - 1)) * columns * depth * itemsize, columns
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _seen(slots: Any, table: Any, n_blocks: int, feature: Any, b: int) -> Any:
     """A feature's block as far as this view reaches: a writer beside it may know more features, slots and pages."""
     slot = np.int64(slots[feature]) if feature < slots.shape[0] else np.int64(0)
@@ -67,13 +67,13 @@ def _seen(slots: Any, table: Any, n_blocks: int, feature: Any, b: int) -> Any:
     return block if block < n_blocks else np.int64(0)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def has_room(store: Any, slots: int, blocks: int) -> bool:
     """Whether that many new slots and blocks can still be claimed."""
     return store.used[0] + slots < store.table.shape[0] and store.used[1] + blocks < store.address.shape[0] << PAGE_BITS
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def narrow_page(store: Any, f: Any, n: int, blocks: int, columns: int) -> Any:
     """A page too narrow for so many columns, among those of these features and of the next `blocks` new ones, or -1."""
     if store.used[2] >= min(SEGMENT, columns):
@@ -91,7 +91,7 @@ def narrow_page(store: Any, f: Any, n: int, blocks: int, columns: int) -> Any:
     return -1
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def claim(store: Any, feature: Any, b: int) -> Any:
     """The block of a feature's segment `b`, made of zeros where there was none."""
     slot = np.int64(store.slots[feature])
@@ -108,7 +108,7 @@ def claim(store: Any, feature: Any, b: int) -> Any:
     return block
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def gather(store: Any, feature: int, columns: int, layer: int, out: Any) -> bool:
     """Copy a feature's values (layer 1: its sums for the average) into `out`; False where nothing was ever learnt."""
     out[:columns] = 0
@@ -126,7 +126,7 @@ def gather(store: Any, feature: int, columns: int, layer: int, out: Any) -> bool
     return found
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def put(store: Any, feature: int, column: int, layer: int, value: Any) -> None:
     """Add to one value (layer 1: to its sum for the average); room and width must be there."""
     block = claim(store, feature, column >> SEGMENT_BITS)
@@ -135,7 +135,7 @@ def put(store: Any, feature: int, column: int, layer: int, value: Any) -> None:
     row[layer * stride + (column & (SEGMENT - 1))] += value
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def add_scores(store: Any, f: Any, v: Any, n: int, columns: int, s: Any) -> None:
     """s += Σ_j v_j W[f_j, :], in the order of the row; `s` is padded to whole segments."""
     slots, table, address, strides, like, depth = (
@@ -160,7 +160,7 @@ def add_scores(store: Any, f: Any, v: Any, n: int, columns: int, s: Any) -> None
                     part[c] += value * row[c]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def add_means(store: Any, f: Any, v: Any, n: int, columns: int, rounds: int, s: Any) -> None:
     """The same with the mean weights, W - A / rounds."""
     slots, table, address, strides, like = store.slots, store.table, store.address, store.stride, store.like
@@ -178,7 +178,7 @@ def add_means(store: Any, f: Any, v: Any, n: int, columns: int, rounds: int, s: 
                     part[c] += v[j] * (row[c] - sums[c] / rounds)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def add_to(store: Any, f: Any, v: Any, n: int, g: Any, touched: Any, n_touched: int, age: float) -> None:
     """W[f_j, c] += v_j g_c for the touched columns c, which rise; `age` weighs the average's share.
 
@@ -198,7 +198,7 @@ def add_to(store: Any, f: Any, v: Any, n: int, g: Any, touched: Any, n_touched: 
         first = end
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _add_two(store: Any, f: Any, v: Any, n: int, b: int, g: Any, c: int, d: int) -> None:
     """Two columns of one segment: what the rules that act on the worst pair alone need."""
     slots, table, address, strides, like = store.slots, store.table, store.address, store.stride, store.like
@@ -213,7 +213,7 @@ def _add_two(store: Any, f: Any, v: Any, n: int, b: int, g: Any, c: int, d: int)
         row[d] += v[j] * g_d
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _add_segment(store: Any, f: Any, v: Any, n: int, b: int, g: Any, age: float) -> None:
     """Whole rows of one segment."""
     slots, table, address, strides = store.slots, store.table, store.address, store.stride

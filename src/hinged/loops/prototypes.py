@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.loops.compiling import inlined, internal
+from hinged.compiling import compiled
 from hinged.loops.ledger import LABELS, LEARNT, note_lead, note_middle, note_move, note_round
-from hinged.loops.lending import lend_book, lend_rows, lend_scaling, lend_store, lend_targets
 from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, claim
 from hinged.loops.round import NEXT, UNTIL
 from hinged.loops.rows import count_features, read_here
@@ -22,7 +21,7 @@ from hinged.loops.steps import Ranking, by_joint_step, by_share
 from hinged.loops.weight_rows import move_pair, move_rows
 from hinged.native import borrowed, fetch, rival_of, segment, sum_rows
 from hinged.rules.length import alone, softening
-from hinged.rules.words import JOINT, ONE
+from hinged.rules.words import is_joint, is_one
 
 __all__ = ["fast_forward"]
 
@@ -72,7 +71,7 @@ class Pair(NamedTuple):
     best: float
 
 
-@inlined()
+@compiled(inline=True)
 def _usual(targets: Any, setting: Any, i: int, k: int) -> tuple[int, float]:
     """The right label of row `i` and its cap on steps; -1 where the row is not of the common kind."""
     begin, C = targets.indptr[i], setting.C
@@ -86,7 +85,7 @@ def _usual(targets: Any, setting: Any, i: int, k: int) -> tuple[int, float]:
     return targets.labels[begin], C
 
 
-@inlined()
+@compiled(inline=True)
 def _can_grow(lane: Any, used: Any, stride: Any, n: int) -> bool:
     """Return True if `n` new features can get weights, in pages that are wide enough."""
     first = used[1]
@@ -98,7 +97,7 @@ def _can_grow(lane: Any, used: Any, stride: Any, n: int) -> bool:
     )
 
 
-@inlined()
+@compiled(inline=True)
 def _fetch_values(rows: Any, i: int) -> None:
     """Ask for the values and columns of rows to come."""
     begin, n, data, indices = rows.indptr[i], rows.indptr[i + 1] - rows.indptr[i], rows.data, rows.indices
@@ -106,7 +105,7 @@ def _fetch_values(rows: Any, i: int) -> None:
     fetch(indices.ctypes.data + begin * indices.itemsize + AHEAD, n * indices.itemsize)
 
 
-@inlined()
+@compiled(inline=True)
 def _address(lane: Any, address: Any, stride: Any, slot: Any) -> Any:
     """Where the weights of a slot begin."""
     page, place = slot >> PLACE, np.int64(slot & WITHIN)
@@ -115,7 +114,7 @@ def _address(lane: Any, address: Any, stride: Any, slot: Any) -> Any:
     return address[page] + place * stride[page] * lane.itemsize
 
 
-@inlined()
+@compiled(inline=True)
 def _find(lane: Any, slots: Any, address: Any, columns: Any, past: int, n: int, at: Any) -> None:
     """Where the weights of features columns[j] + past lie, where all pages are equally wide.
 
@@ -130,7 +129,7 @@ def _find(lane: Any, slots: Any, address: Any, columns: Any, past: int, n: int, 
             at[j] = address[slot >> PLACE] + (np.int64(slot & WITHIN) << lane.shift)
 
 
-@inlined()
+@compiled(inline=True)
 def _find_in_pages(lane: Any, slots: Any, address: Any, stride: Any, f: Any, n: int, at: Any) -> bool:
     """The same where pages differ; False if one is too narrow for all labels."""
     narrow = False
@@ -141,7 +140,7 @@ def _find_in_pages(lane: Any, slots: Any, address: Any, stride: Any, f: Any, n: 
     return not narrow
 
 
-@inlined()
+@compiled(inline=True)
 def _find_next(lane: Any, slots: Any, address: Any, rows: Any, i: int, at: Any) -> None:
     """The same for row `i` before it is read, with the constant feature last."""
     begin, m = rows.indptr[i], rows.indptr[i + 1] - rows.indptr[i]
@@ -151,7 +150,7 @@ def _find_next(lane: Any, slots: Any, address: Any, rows: Any, i: int, at: Any) 
     at[m] = address[slot >> PLACE] + (np.int64(slot & WITHIN) << lane.shift)
 
 
-@inlined()
+@compiled(inline=True)
 def _count(pair: Any, k: int, s: Any, leads: Any) -> int:
     """Count the prediction's lead; return the right label's rank."""
     gap, rank = pair.right - pair.best, 1
@@ -167,7 +166,7 @@ def _count(pair: Any, k: int, s: Any, leads: Any) -> int:
     return rank
 
 
-@inlined()
+@compiled(inline=True)
 def _step(setting: Any, C: float, q: float, pair: Any, k: int, work: Any) -> tuple[float, float]:
     """Fill labels[STEPS] with the net coefficients of a rule that moves several pairs.
 
@@ -175,7 +174,7 @@ def _step(setting: Any, C: float, q: float, pair: Any, k: int, work: Any) -> tup
     """
     rule, margin = setting.words, setting.margin
     scores, steps, gaps = work.labels[SCORES, :k], work.labels[STEPS, :k], work.labels[GAPS, :k]
-    if rule.combine == JOINT:
+    if is_joint(rule):
         for r in range(k):
             scores[r], steps[r] = work.s[r], 0.0
         work.y[0], work.is_right[pair.y] = pair.y, True
@@ -189,7 +188,7 @@ def _step(setting: Any, C: float, q: float, pair: Any, k: int, work: Any) -> tup
     return by_share(rule, pair.y, gaps, margins, norms, C, steps)
 
 
-@inlined()
+@compiled(inline=True)
 def _measure(q: float, k: int, s: Any, steps: Any, g: Any) -> tuple[float, float]:
     """Round net coefficients to the weights' type, into `g`; return ⟨weights, move⟩ and the move's squared length."""
     inner, sq_move = 0.0, 0.0
@@ -200,7 +199,7 @@ def _measure(q: float, k: int, s: Any, steps: Any, g: Any) -> tuple[float, float
     return inner, sq_move
 
 
-@inlined()
+@compiled(inline=True)
 def _some_are_new(address: Any, n: int, at: Any) -> bool:
     """Return True if some features of a row have no weights."""
     new = 0
@@ -209,7 +208,7 @@ def _some_are_new(address: Any, n: int, at: Any) -> bool:
     return new > 0
 
 
-@inlined()
+@compiled(inline=True)
 def _claim_new(lane: Any, store: Any, f: Any, n: int, at: Any) -> None:
     """Give weights to the features of a row that have none."""
     slots, address, stride = store.slots, store.address, store.stride
@@ -218,21 +217,7 @@ def _claim_new(lane: Any, store: Any, f: Any, n: int, at: Any) -> None:
             at[j] = _address(lane, address, stride, np.uint64(claim(store, f[j], 0)))
 
 
-@inlined()
-def _lend_work(work: Any) -> Any:
-    return Work(
-        borrowed(work.f),
-        borrowed(work.v),
-        borrowed(work.places),
-        borrowed(work.s),
-        borrowed(work.g),
-        borrowed(work.labels),
-        borrowed(work.is_right),
-        borrowed(work.y),
-    )
-
-
-@inlined()
+@compiled(inline=True)
 def _lane(store: Any, k: int) -> Any:
     """How this store's weights lie in memory."""
     used, padded, shift, itemsize = store.used, 8, 0, store.like.itemsize
@@ -245,7 +230,7 @@ def _lane(store: Any, k: int) -> Any:
     return Lane(k, padded, uniform, shift, uniform and used[4] > 0, itemsize, n_slots, n_blocks)
 
 
-@internal()
+@compiled(helper=True)
 def fast_forward(
     rows: Any, targets: Any, setting: Any, scaling: Any, store: Any, book: Any, longest: int, cursor: Any
 ) -> None:
@@ -264,11 +249,11 @@ def fast_forward(
     _rounds(rows, targets, setting, scaling, store, book, work, cursor)
 
 
-@internal(error_model="numpy")
+@compiled(helper=True, error_model="numpy")
 def _rounds(rows: Any, targets: Any, setting: Any, scaling: Any, store: Any, book: Any, work: Any, cursor: Any) -> None:
     """The loop, on arrays that their owners keep: without reference counts, small functions cost little."""
-    rows, targets, scaling, book = lend_rows(rows), lend_targets(targets), lend_scaling(scaling), lend_book(book)
-    work, store, ledger, told = _lend_work(work), lend_store(store), book.ledger, book.told
+    rows, targets, scaling, store, book, work = borrowed((rows, targets, scaling, store, book, work))
+    ledger, told = book.ledger, book.told
     lane, counts, sums, leads = _lane(store, ledger.counts[LABELS]), ledger.counts, ledger.sums, ledger.leads
     f, v, s, g, places, rule, margin = work.f, work.v, work.s, work.g, work.places, setting.words, setting.margin
     slots, address, stride, used = store.slots, store.address, store.stride, store.used
@@ -299,7 +284,7 @@ def _rounds(rows: Any, targets: Any, setting: Any, scaling: Any, store: Any, boo
         note_middle(sums, 0.5 * (pair.right + pair.best))
         # ---- step
         total, penalty, inner, sq_move, found = 0.0, 0.0, 0.0, 0.0, False
-        if gap < margin and rule.combine == ONE:
+        if gap < margin and is_one(rule):
             total = alone(rule.length, gap, 2.0 * q, margin, C)
             penalty = softening(rule.length, total, C)
             inner = total * pair.right - total * pair.best
@@ -315,7 +300,7 @@ def _rounds(rows: Any, targets: Any, setting: Any, scaling: Any, store: Any, boo
             if lane.uniform and i + 1 < until:  # find the next row's weights already, for the move to ask for
                 _find_next(lane, slots, address, rows, i + 1, ahead)
                 found = True
-            if rule.combine == ONE:
+            if is_one(rule):
                 move_pair(at, v, n, lane.padded, y, pair.rival, s.dtype.type(total), ahead, s)
             else:
                 move_rows(at, v, n, lane.padded, g, ahead)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hinged.compiling import compiled
 from hinged.loops.columns import PER_LABEL, PER_SET, Columns, column_coefficients, label_scores, n_columns
-from hinged.loops.compiling import inlined, internal
 from hinged.loops.costs import Costs, counted_cost, round_loss
 from hinged.loops.ledger import COST, LABELS, LEARNT, ROUNDS, note_lead, note_middle, note_move, note_round
 from hinged.loops.pages import SEGMENT, Store, add_means, add_scores, add_to
@@ -61,10 +61,7 @@ PAGE_TO_WIDEN, CURSOR = SLOTS, 9
 
 
 #: For `score`: by the current weights. For `describe`: measured from 0. For `new_example`: no features are to come.
-#: Plain numbers would be compiled in as constants, and the function once more for all other numbers.
-CURRENT: Any = np.int64(0)
-FROM_ZERO: Any = np.int64(-1)
-NO_MORE: Any = np.int64(0)
+CURRENT, FROM_ZERO, NO_MORE = 0, -1, 0
 
 
 class Memory(NamedTuple):
@@ -137,7 +134,7 @@ class Work(NamedTuple):
     is_relevant: np.ndarray  # bool (labels,); all False between rounds
 
 
-@internal()
+@compiled(helper=True)
 def new_example(rows: Any, memory: Any, longest: int, n_labels: int, to_come: int) -> Any:
     """Room for rows of at most `longest` values, which may bring `to_come` features not met before."""
     n_parts, room = shared_room(memory.parts, longest, to_come)
@@ -153,7 +150,7 @@ def new_example(rows: Any, memory: Any, longest: int, n_labels: int, to_come: in
     )
 
 
-@inlined()
+@compiled(helper=True)
 def new_work(x: Any, n_sets: int, n_labels: int) -> Any:
     """Scratch arrays for learning."""
     by_set, by_label = np.zeros((2, n_sets)), np.zeros((6, n_labels))
@@ -173,20 +170,20 @@ def new_work(x: Any, n_sets: int, n_labels: int) -> Any:
     )
 
 
-@internal()
+@compiled(helper=True)
 def read(rows: Any, i: int, memory: Any, rounds: int, x: Any) -> Any:
     """Read row `i`, scaled as `rounds` earlier rounds ask for, and list the features of its φ."""
     n, q = read_row(rows, i, memory.scaling, rounds, x.f, x.v)
     return Row(n, q, support(memory.parts, x.f, x.v, n, x.fs, x.vs))
 
 
-@inlined()
+@compiled(helper=True)
 def only_learnt(memory: Any, row: Any, x: Any) -> Any:
     """The same row, with those features of φ alone that can add to a score."""
     return Row(row.n, row.q, learnt_among(memory.parts, x.fs, x.vs, row.m))
 
 
-@internal()
+@compiled(helper=True)
 def describe(memory: Any, row: Any, rounds: int, pivot: int, n_labels: int, x: Any, stop: Any) -> None:
     """Compute φ(x, r) of every label into `x.phi`, measured from that of label `pivot` (from 0 where it is -1).
 
@@ -198,7 +195,7 @@ def describe(memory: Any, row: Any, rounds: int, pivot: int, n_labels: int, x: A
         measure_from(phi, row.m, pivot, x.origin)
 
 
-@internal()
+@compiled(helper=True)
 def score(memory: Any, row: Any, mean_over: int, s: Any, x: Any) -> float:
     """Fill `s` with ⟨w_r, x⟩ + ⟨w, φ(x, r)⟩ of every label; return the score of φ's origin.
 
@@ -214,14 +211,14 @@ def score(memory: Any, row: Any, mean_over: int, s: Any, x: Any) -> float:
     return add_shared_scores(memory.parts, x.fs, row.m, x.phi, x.origin, mean_over, s)
 
 
-@inlined()
+@compiled(helper=True)
 def mark(is_relevant: Any, relevant: Any, value: bool) -> None:
     """Mark the right labels, or unmark them."""
     for r in relevant:
         is_relevant[r] = value
 
 
-@internal()
+@compiled(helper=True)
 def count(setting: Any, costs: Any, s: Any, relevant: Any, is_relevant: Any) -> Any:
     """Return how the scores compare with the right labels."""
     low, rival, gap, rank = judge(s, relevant, is_relevant)
@@ -229,14 +226,14 @@ def count(setting: Any, costs: Any, s: Any, relevant: Any, is_relevant: Any) -> 
     return Verdict(low, rival, gap, 0 if gap > 0.0 else 1, rank, round_loss(setting, costs, s, relevant[0], gap), cost)
 
 
-@inlined()
+@compiled(helper=True)
 def tell(book: Any, i: int, verdict: Any) -> None:
     """Report the outcome of round `i`."""
     book.told.flags[i], book.told.ranks[i], book.told.losses[i] = verdict.flag, verdict.rank, verdict.loss
     book.notes[COST] += verdict.cost
 
 
-@inlined()
+@compiled(helper=True)
 def note_prediction(memory: Any, row: Any, verdict: Any, base: float, relevant: Any, ledger: Any, work: Any) -> None:
     """Count the lead of the label that is predicted, by the mean weights where they are kept; overwrites `work.spare`.
 
@@ -257,7 +254,7 @@ def note_prediction(memory: Any, row: Any, verdict: Any, base: float, relevant: 
         note_lead(ledger.leads, lead, work.is_relevant[first])
 
 
-@inlined()
+@compiled(helper=True)
 def _by_column(columns: Any, g: Any, relevant: Any, work: Any) -> int:
     """Net coefficients of the columns into `work.wide_g`; return how many columns move."""
     n, wide_g = 0, work.wide_g
@@ -275,7 +272,7 @@ def _by_column(columns: Any, g: Any, relevant: Any, work: Any) -> int:
     return n
 
 
-@inlined()
+@compiled(helper=True)
 def move(memory: Any, row: Any, step: Any, relevant: Any, ledger: Any, work: Any) -> None:
     """Move every label's weights by its net coefficient times the row, and count the move."""
     k, age = ledger.counts[LABELS], float(ledger.counts[LEARNT])
@@ -297,7 +294,7 @@ def move(memory: Any, row: Any, step: Any, relevant: Any, ledger: Any, work: Any
     note_move(ledger, step.gain, step.penalty, inner, sq_move)
 
 
-@inlined()
+@compiled(helper=True)
 def note(memory: Any, row: Any, relevant: Any, flag: int, weight: float, counts: Any, work: Any) -> None:
     """Count the round, and update what later rounds are scaled and described by."""
     note_round(counts, flag, weight > 0.0)

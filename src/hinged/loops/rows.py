@@ -6,7 +6,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from hinged.compiling import compiled
 
 __all__ = [
     "Dense",
@@ -79,7 +80,7 @@ class Scaling(NamedTuple):
     logs: np.ndarray  # float64: log(n + 1/2) by n
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _squares(v: Any, n: int) -> float:
     """‖v‖² in four sums side by side (one alone would wait for itself at every step)."""
     a = b = c = d = 0.0
@@ -95,14 +96,14 @@ def _squares(v: Any, n: int) -> float:
     return (a + b) + (c + d)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def sum_of_squares(v: Any, n: int) -> float:
     """‖v‖²; 0 where it is next to nothing."""
     total = _squares(v, n)
     return total if total >= (LEAST_NORM if v.itemsize == 8 else LEAST_NORM_SINGLE) else 0.0
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def make_unit(v: Any, n: int) -> float:
     """Divide `v` by its norm, however small that is; return its squared norm then, 0 for a row of zeros."""
     total = _squares(v, n)
@@ -121,7 +122,7 @@ def make_unit(v: Any, n: int) -> float:
     return sum_of_squares(v, n)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _scale(df: Any, logs: Any, rounds: int, f: Any, v: Any, n: int) -> None:
     """Multiply each value by how rare its feature has been; features rise."""
     log_rounds, last = math.log(rounds + 1.0), logs.shape[0] - 1
@@ -136,7 +137,7 @@ def _scale(df: Any, logs: Any, rounds: int, f: Any, v: Any, n: int) -> None:
         v[j] = v.dtype.type(v[j] * max(0.1, log_rounds - log_count))
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def read_here(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> tuple[int, float]:
     """Do what `read_row` does, as part of the caller."""
     x, columns = rows.data[rows.indptr[i] : rows.indptr[i + 1]], rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
@@ -161,7 +162,7 @@ def read_here(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> t
     return n, q
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def read_row(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> tuple[int, float]:
     """Copy row `i` into (f, v), scaled, the bias last; return its length and its squared norm.
 
@@ -178,14 +179,14 @@ def longest_row(rows: Rows) -> int:
     return int(np.diff(rows.indptr).max(initial=0))
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def count_features(scaling: Any, f: Any, n: int) -> None:
     """Enter a row's features into the counts."""
     for j in range(n):
         scaling.df[f[j]] += 1
 
 
-@njit(cache=True)
+@compiled
 def scale_rows(rows: Any, scaling: Any, longest: int, n_features: int, indptr: Any, columns: Any, values: Any) -> None:
     """Rows as a learner reads them, each scaled by the counts of the rows before; the constant feature comes last."""
     f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
-from hinged.loops.compiling import internal
+from hinged.compiling import compiled
 from hinged.loops.ledger import LEARNT
-from hinged.loops.lending import lend_example, lend_memory, lend_rows
 from hinged.loops.round import FROM_ZERO, NO_MORE, describe, new_example, only_learnt, read
 from hinged.loops.round import score as score_row
 from hinged.native import borrowed
@@ -16,7 +13,7 @@ from hinged.native import borrowed
 __all__ = ["score"]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def score(rows: Any, memory: Any, counts: Any, mean_over: int, longest: int, out: Any, stop: Any) -> None:
     """Scores of every known label for every row, into `out` (rows, labels); nothing is learnt or counted.
 
@@ -27,9 +24,9 @@ def score(rows: Any, memory: Any, counts: Any, mean_over: int, longest: int, out
     _score_rows(rows, memory, counts[LEARNT], mean_over, x, out, stop)
 
 
-@internal()
+@compiled(helper=True)
 def _score_rows(rows: Any, memory: Any, learnt: int, mean_over: int, x: Any, out: Any, stop: Any) -> None:
-    rows, memory, x, out = lend_rows(rows), lend_memory(memory), lend_example(x), borrowed(out)
+    rows, memory, x, out = borrowed((rows, memory, x, out))
     for i in range(out.shape[0]):
         row = only_learnt(memory, read(rows, i, memory, learnt, x), x)
         describe(memory, row, learnt, FROM_ZERO, out.shape[1], x, stop)

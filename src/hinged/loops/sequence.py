@@ -10,8 +10,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, LABELS, LEARNT, MISTAKES, NOVEL, PENALTY, ROUNDS, SQ_NORM, UPDATES
 from hinged.loops.tokens import emissions
@@ -74,7 +74,7 @@ class Round(NamedTuple):
     touched: Any  # int64 (features touched + 1,)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _room(lessons: Any, first: int, wish: Any, width: int, k: int) -> Any:
     """Return room for the rounds from `first` on."""
     sentences, m = lessons.sentences, wish.n_best
@@ -98,7 +98,7 @@ def _room(lessons: Any, first: int, wish: Any, width: int, k: int) -> Any:
     )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def learn(lessons: Any, learner: Any, given: Any, k_after: int, told: Any, cursor: Any) -> None:
     """Learn the sentences in their order from `cursor[0]` on, changing the weights and the counts in place.
 
@@ -147,7 +147,7 @@ def learn(lessons: Any, learner: Any, given: Any, k_after: int, told: Any, curso
         cursor[0] = t + 1
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _count(learner: Any, y: Any, k: int, given: Any, now: Any) -> tuple[int, int]:
     """List the best sequences and count; return how many are listed, and at which rank the right one is."""
     n, m = y.shape[0], learner.wish.n_best
@@ -163,7 +163,7 @@ def _count(learner: Any, y: Any, k: int, given: Any, now: Any) -> tuple[int, int
     return found, rank
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _find_rivals(learner: Any, y: Any, k: int, given: Any, found: int, now: Any) -> int:
     """Fill in the sequences that the right one is compared with, and their given costs; return how many.
 
@@ -185,7 +185,7 @@ def _find_rivals(learner: Any, y: Any, k: int, given: Any, found: int, now: Any)
     return n_rivals
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _compare(learner: Any, y: Any, n_rivals: int, given: Any, now: Any) -> tuple[bool, float]:
     """Fill in gaps and margins; return True if some rival is too near, and the largest loss."""
     E, T, n, margins = now.E, learner.chain.T[0], y.shape[0], now.margins
@@ -199,7 +199,7 @@ def _compare(learner: Any, y: Any, n_rivals: int, given: Any, now: Any) -> tuple
     return misses, loss
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _step(learner: Any, sentences: Any, a: int, y: Any, n_rivals: int, weight: float, now: Any) -> None:
     """Ask the rule for its multipliers, and move by them."""
     wish, counts, sums, k = learner.wish, learner.counts, learner.sums, learner.counts[LABELS]
@@ -219,7 +219,7 @@ def _step(learner: Any, sentences: Any, a: int, y: Any, n_rivals: int, weight: f
         sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, moved)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _same(n: int, tags: Any, other: Any) -> bool:
     i = 0
     while i < n and tags[i] == other[i]:
@@ -227,7 +227,7 @@ def _same(n: int, tags: Any, other: Any) -> bool:
     return i == n
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _directions(sentences: Any, a: int, y: Any, rivals: Any, marks: Any, now: Any) -> int:
     """z_j = Φ(x, y) - Φ(x, ŷ_j): rows 1 to the number returned of D[j], for the features in `touched`; and `across`."""
     D, across, touched, m, n = now.D, now.across, now.touched, rivals.shape[0], y.shape[0]
@@ -258,7 +258,7 @@ def _directions(sentences: Any, a: int, y: Any, rivals: Any, marks: Any, now: An
     return n_touched
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _inner_products(m: int, n_touched: int, k: int, wish: Any, now: Any) -> None:
     """⟨z_i, z_j⟩: all of them for joint steps, else the squared norms alone."""
     D, across, gram = now.D, now.across, now.gram
@@ -277,7 +277,7 @@ def _inner_products(m: int, n_touched: int, k: int, wish: Any, now: Any) -> None
             gram[j, i] = total
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _move(chain: Any, lam: Any, n_touched: int, k: int, age: float, now: Any) -> float:
     """Add Σ_j λ_j z_j to the weights, and that times `age` to the sums of the average; return its squared norm."""
     D, across, touched, move, m = now.D, now.across, now.touched, now.room.work[0], lam.shape[0]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.loops.columns import ROUNDING
-from hinged.loops.compiling import internal
 from hinged.loops.pages import Store, gather, put
 from hinged.sharing.features import DISTANCE, EXPLICIT, FIRST, FREQUENCY, TFIDF, frequency, tfidf
 
@@ -48,7 +47,7 @@ class Parts(NamedTuple):
     explicit: np.ndarray  # float64 (parts, features, labels): that φ
 
 
-@internal()
+@compiled(helper=True)
 def shared_room(parts: Any, longest: int, to_come: int) -> tuple[int, int]:
     """How many shared vectors there are, and most features of φ where rows bring up to `to_come` new ones."""
     if parts is None:
@@ -61,7 +60,7 @@ def shared_room(parts: Any, longest: int, to_come: int) -> tuple[int, int]:
     return parts.kinds.shape[0], room
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def support(parts: Any, f: Any, v: Any, n: int, fs: Any, vs: Any) -> int:
     """Features on which some label's φ may differ from 0, with the row's values there; return how many."""
     if parts is None:
@@ -89,7 +88,7 @@ def support(parts: Any, f: Any, v: Any, n: int, fs: Any, vs: Any) -> int:
     return m
 
 
-@internal()
+@compiled(helper=True)
 def learnt_among(parts: Any, fs: Any, vs: Any, m: int) -> int:
     """Keep the features that a shared vector has weights for; return how many. No other adds to a score."""
     if parts is None:
@@ -104,7 +103,7 @@ def learnt_among(parts: Any, fs: Any, vs: Any, m: int) -> int:
     return kept
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def fill_features(parts: Any, fs: Any, vs: Any, m: int, rounds: int, df: Any, phi: Any, stop: Any) -> None:
     """φ of every label on the first `m` features into `phi` (parts, features, labels), from earlier rounds alone.
 
@@ -130,7 +129,7 @@ def fill_features(parts: Any, fs: Any, vs: Any, m: int, rounds: int, df: Any, ph
                         phi[p, j, r] = 0.0
 
 
-@internal()
+@compiled(helper=True)
 def _fill_one(parts: Any, p: int, feature: int, value: float, rounds: int, seen: int, work: Any, phi: Any) -> None:
     """φ of every label by part `p` on one feature, which `seen` of the `rounds` had."""
     n_labels, kind = phi.shape[0], parts.kinds[p]
@@ -153,7 +152,7 @@ def _fill_one(parts: Any, p: int, feature: int, value: float, rounds: int, seen:
             phi[r] = abs(value - mean)
 
 
-@internal()
+@compiled(helper=True)
 def measure_from(phi: Any, m: int, pivot: int, origin: Any) -> None:
     """φ(x, r) - φ(x, pivot) in place of φ(x, r); `origin` (parts, features) gets what was taken off.
 
@@ -167,7 +166,7 @@ def measure_from(phi: Any, m: int, pivot: int, origin: Any) -> None:
                 phi[p, j, r] -= origin[p, j]
 
 
-@internal()
+@compiled(helper=True)
 def add_shared_scores(parts: Any, fs: Any, m: int, phi: Any, origin: Any, mean_over: int, s: Any) -> float:
     """s_r += Σ ⟨w, φ(x, r)⟩ over the parts; return Σ ⟨w, origin⟩. `mean_over` rounds: the mean vectors (0: not)."""
     if parts is None:
@@ -189,7 +188,7 @@ def add_shared_scores(parts: Any, fs: Any, m: int, phi: Any, origin: Any, mean_o
     return base
 
 
-@internal()
+@compiled(helper=True)
 def shared_sq_distance(phi: Any, r: int, s: int) -> float:
     """‖φ(x, r) - φ(x, s)‖² summed over the parts; exactly 0 where the two agree."""
     total = 0.0
@@ -200,7 +199,7 @@ def shared_sq_distance(phi: Any, r: int, s: int) -> float:
     return total
 
 
-@internal()
+@compiled(helper=True)
 def add_shared_inner(phi: Any, gram: Any, stop: Any) -> None:
     """Add ⟨φ(x, r), φ(x, s)⟩, summed over the parts, to every gram[r, s] with s ≤ r; give up once `stop[0]` is set.
 
@@ -217,7 +216,7 @@ def add_shared_inner(phi: Any, gram: Any, stop: Any) -> None:
                         gram[r, s] += own * phi[p, j, s]
 
 
-@internal()
+@compiled(helper=True)
 def move_shared(parts: Any, fs: Any, m: int, phi: Any, g: Any, several: bool, age: float) -> float:
     """w += Σ_r g_r φ(x, r); return the squared length of the move.
 
@@ -242,7 +241,7 @@ def move_shared(parts: Any, fs: Any, m: int, phi: Any, g: Any, several: bool, ag
     return total
 
 
-@internal()
+@compiled(helper=True)
 def note_statistics(parts: Any, f: Any, v: Any, n: int, rounds: int, labels: Any) -> None:
     """Enter a row into the statistics of its labels."""
     if parts is None:

@@ -15,8 +15,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.loops.simplex_mean import Means, settle_column
 from hinged.rules.tilt import FARTHEST, exponentials
 
@@ -71,7 +71,7 @@ class Row(NamedTuple):
     highest: float
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def expand(signed: bool, f: Any, v: Any, n: int) -> int:
     """Features to coordinates, in place: themselves, or a pair of opposite values for each; return how many."""
     if not signed:
@@ -82,7 +82,7 @@ def expand(signed: bool, f: Any, v: Any, n: int) -> int:
     return 2 * n
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def add_masses(simplex: Any, f: Any, v: Any, k: int, s: Any) -> None:
     """s_r = Σ_j v_j mass[f_j, r], in the order of the row; a coordinate outside the space has none."""
     slots, mass = simplex.slots, simplex.mass
@@ -96,7 +96,7 @@ def add_masses(simplex: Any, f: Any, v: Any, k: int, s: Any) -> None:
                 s[r] += value * row[r]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def measure(simplex: Any, f: Any, v: Any) -> Any:
     """Return the row of these coordinates and values with what is known of its range."""
     n = f.shape[0]
@@ -110,7 +110,7 @@ def measure(simplex: Any, f: Any, v: Any) -> Any:
     return Row(f, v, flat, lowest, highest)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def missing(simplex: Any, f: Any) -> int:
     """Return how many of a row's coordinates have no slot yet."""
     new = 0
@@ -119,7 +119,7 @@ def missing(simplex: Any, f: Any) -> int:
     return new
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def claim(simplex: Any, f: Any) -> None:
     """Give every coordinate of a row a slot of its own; there must be room."""
     for j in range(f.shape[0]):
@@ -135,7 +135,7 @@ def claim(simplex: Any, f: Any) -> None:
             simplex.slots[f[j]] = slot
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def mass_inside(simplex: Any, f: Any, r: int) -> float:
     """Mass of label `r` inside a row."""
     inside = 0.0
@@ -144,7 +144,7 @@ def mass_inside(simplex: Any, f: Any, r: int) -> float:
     return inside
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def outside(simplex: Any, f: Any, r: int, inside: float) -> tuple[float, float]:
     """Mass of label `r` outside a row, given that inside it, and a bound on its error."""
     total = simplex.labels[TOTAL, r]
@@ -164,7 +164,7 @@ def outside(simplex: Any, f: Any, r: int, inside: float) -> tuple[float, float]:
     return rest, 4.0 * EPS * rest
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def log_outside(simplex: Any, f: Any, r: int) -> float:
     """Log of the same sum from θ, where the masses themselves are too small to be written down."""
     _mark(simplex, f)
@@ -182,7 +182,7 @@ def log_outside(simplex: Any, f: Any, r: int) -> float:
     return top + math.log(total) - simplex.labels[SHIFT, r] if total > 0.0 else -math.inf
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _mark(simplex: Any, f: Any) -> None:
     """Mark the slots of a row's coordinates with a number not used before."""
     simplex.used[1] += 1
@@ -190,7 +190,7 @@ def _mark(simplex: Any, f: Any) -> None:
         simplex.marks[simplex.slots[f[j]]] = simplex.used[1]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _add(total: float, lost: float, x: float) -> tuple[float, float]:
     """Add to a sum of positive numbers, and what rounding took off it to another (Neumaier)."""
     after = total + x
@@ -201,7 +201,7 @@ def _add(total: float, lost: float, x: float) -> tuple[float, float]:
     return after, lost
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def draw(simplex: Any, row: Any, wanted: Any, sums_v: Any, curves: Any, rest: Any, error: Any) -> None:
     """Fill in the wanted labels' curves, their masses outside the row and bounds on the errors of those.
 
@@ -250,7 +250,7 @@ def draw(simplex: Any, row: Any, wanted: Any, sums_v: Any, curves: Any, rest: An
                 own[j] = (own[j] if together else theta[slots[f[j]], r]) - shift - log_total
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _log_inside(simplex: Any, f: Any, r: int) -> float:
     """Log of the mass inside a row, from θ."""
     top = -math.inf
@@ -262,7 +262,7 @@ def _log_inside(simplex: Any, f: Any, r: int) -> float:
     return top + math.log(total) - simplex.labels[SHIFT, r]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def move(simplex: Any, row: Any, g: Any, touched: Any, rest: Any, error: Any) -> bool:
     """θ[f_j, r] += g_r v_j for touched labels r, whose `rest` and `error` `outside` gave; True if a sweep is due."""
     f, v, flat, n = row.f, row.v, row.flat, row.f.shape[0]
@@ -324,7 +324,7 @@ def move(simplex: Any, row: Any, g: Any, touched: Any, rest: Any, error: Any) ->
     return due
 
 
-@njit(cache=True)
+@compiled
 def sweep(simplex: Any, k: int) -> None:
     """Recompute, from θ, the columns of the labels that are due."""
     theta, mass, labels = simplex.theta, simplex.mass, simplex.labels

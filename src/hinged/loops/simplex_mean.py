@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from hinged.compiling import compiled
 
 __all__ = [
     "Means",
@@ -51,7 +52,7 @@ def new_means(rows: int, columns: int, kept: bool) -> Means:
     return Means(np.zeros(shape), np.zeros(shape), labels, kept)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def settle_row(simplex: Any, totals: Any, f: Any, touched: Any, rounds: int) -> None:
     """Before a move: let the touched labels gather, in the row's coordinates, all that `rounds` rounds brought."""
     means, mass, slots = simplex.means, simplex.mass, simplex.slots
@@ -68,7 +69,7 @@ def settle_row(simplex: Any, totals: Any, f: Any, touched: Any, rounds: int) -> 
             since[r] = labels[SUM, r]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def watch_sum(simplex: Any, totals: Any, touched: Any) -> None:
     """After a move: settle the columns of labels whose sums have grown a lot."""
     for r in touched:
@@ -76,7 +77,7 @@ def watch_sum(simplex: Any, totals: Any, touched: Any) -> None:
             settle_column(simplex.means, simplex.mass, simplex.used[0], r)
 
 
-@njit(cache=True)
+@compiled
 def settle_column(means: Any, mass: Any, used: int, r: int) -> None:
     """Let a label gather everywhere what is in A, and restart A at 0; row 0 stands for coordinates never learnt."""
     for i in range(used + 1):
@@ -85,7 +86,7 @@ def settle_column(means: Any, mass: Any, used: int, r: int) -> None:
     means.labels[SUM, r], means.labels[LEAST, r] = 0.0, np.inf
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def add_mean_scores(simplex: Any, totals: Any, f: Any, v: Any, rounds: int, s: Any) -> None:
     """s_r = Σ_j v_j of the mean weight at f_j, for weights of sum 1."""
     means, mass, slots = simplex.means, simplex.mass, simplex.slots

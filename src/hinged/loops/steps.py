@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hinged.compiling import compiled
 from hinged.loops.columns import Columns, common_columns, sq_distance
-from hinged.loops.compiling import inlined, internal
 from hinged.loops.costs import constrained_rival, cost_margins, gain_of, own_margins
 from hinged.loops.ledger import GAP, ITERATIONS
 from hinged.loops.rows import LEAST_NORM
@@ -19,7 +19,7 @@ from hinged.rules.interior_point import MOST_ITERATIONS, interior_point
 from hinged.rules.length import alone, softening
 from hinged.rules.optimal import by_sorting
 from hinged.rules.response import LINEAR, Responses
-from hinged.rules.words import INTERIOR, JOINT, ONE, OWN, PA, Words
+from hinged.rules.words import Words, is_interior, is_joint, is_one, is_own, is_uncapped
 
 __all__ = ["Ranking", "Setting", "Step", "Vectors", "by_joint_step", "by_share", "net_coefficients"]
 
@@ -62,14 +62,14 @@ class Step(NamedTuple):
     penalty: float  # Σλ²/4C where the dual subtracts it, else 0
 
 
-@internal()
+@compiled(helper=True)
 def _pair_norm(vectors: Any, r: int, s: int) -> float:
     """‖V_r - V_s‖²."""
     norm = sq_distance(vectors.columns, vectors.q, r, s) + shared_sq_distance(vectors.phi, r, s)
     return norm if norm >= vectors.least else 0.0
 
 
-@internal()
+@compiled(helper=True)
 def _gram(vectors: Any, k: int, stop: Any) -> Any:
     """⟨V_r, V_s⟩ for all labels; zeros where even the longest V_r counts as none."""
     gram = np.zeros((k, k))
@@ -86,7 +86,7 @@ def _gram(vectors: Any, k: int, stop: Any) -> Any:
     return gram
 
 
-@internal()
+@compiled(helper=True)
 def net_coefficients(
     own: Any, problem: Any, C: float, ranking: Any, vectors: Any, work: Any, notes: Any, stop: Any
 ) -> Any:
@@ -103,7 +103,7 @@ def net_coefficients(
         judged = work.shifted[: s.shape[0]]
         own_margins(costs, s, y, setting.margin, judged)
         rival = constrained_rival(rule, costs, s, judged, y)
-    if has_costs and rule.combine not in (JOINT, INTERIOR, OWN):
+    if has_costs and not (is_joint(rule) or is_own(rule)):
         total, penalty = _with_costs(setting, costs, C, s, y, rival, vectors, work)
     elif judged[relevant[ranking.low]] - judged[rival] < setting.margin:
         order = Ranking(judged, relevant, ranking.is_relevant, ranking.low, rival)
@@ -116,13 +116,13 @@ def net_coefficients(
     return Step(total, gain_of(costs, y, g) if has_costs else total * setting.margin, penalty)
 
 
-@inlined()
+@compiled(helper=True)
 def _with_costs(
     setting: Any, costs: Any, C: float, s: Any, y: int, rival: int, vectors: Any, work: Any
 ) -> tuple[float, float]:
     """Fill `work.g` where every pair has a margin of its own; return Σλ, and what the dual subtracts for the steps."""
     rule, g = setting.words, work.g[: s.shape[0]]
-    if rule.combine != ONE:
+    if not is_one(rule):
         gaps, margins, norms = work.gaps[: s.shape[0]], work.spare[: s.shape[0]], work.norms[: s.shape[0]]
         cost_margins(setting, costs, s, y, work.shifted, gaps, margins)
         for r in range(s.shape[0]):
@@ -135,7 +135,7 @@ def _with_costs(
     return total, softening(rule.length, total, C)
 
 
-@internal()
+@compiled(helper=True)
 def _by_rule(
     setting: Any, C: float, ranking: Any, vectors: Any, work: Any, notes: Any, stop: Any
 ) -> tuple[float, float]:
@@ -144,19 +144,19 @@ def _by_rule(
     several = relevant.shape[0] > 1  # then shares along directions of norm 0 would cancel only up to rounding
     k = s.shape[0]
     g, r, rival = work.g[:k], relevant[ranking.low], ranking.rival
-    if rule.combine == ONE:
+    if is_one(rule):
         total = alone(rule.length, s[r] - s[rival], _pair_norm(vectors, r, rival), margin, C)
         g[r], g[rival] = total, -total
         return total, softening(rule.length, total, C)
-    if rule.combine == INTERIOR and vectors.q > 0.0:
+    if is_interior(rule) and vectors.q > 0.0:
         return _by_interior_points(setting, C, ranking, vectors.q, notes, g), 0.0
-    if rule.combine in (JOINT, INTERIOR):
+    if is_joint(rule):
         if vectors.phi.shape[0] == 0 and vectors.columns.separate:
             return by_joint_step(setting, C, ranking, vectors.q, work.spare[:k], g), 0.0
         gram = _gram(vectors, k, stop)
         if stop[0] != 0:
             return 0.0, 0.0
-        return maximise(s, ranking.is_relevant, gram, margin, C, rule.length == PA, g, several)[0], 0.0
+        return maximise(s, ranking.is_relevant, gram, margin, C, is_uncapped(rule), g, several)[0], 0.0
     if several:
         norms = _pair_norms(margin, ranking, vectors)
         return over_pairs(rule, s, relevant, ranking.is_relevant, norms, margin, C, g, True)
@@ -167,7 +167,7 @@ def _by_rule(
     return by_share(rule, r, gaps, margins, norms_of_one, C, g)
 
 
-@inlined()
+@compiled(helper=True)
 def _by_interior_points(setting: Any, C: float, ranking: Any, q: float, notes: Any, g: Any) -> float:
     """Fill `g` with the best joint step where every label has a vector of its own, by interior points; return Σλ."""
     curves = Responses(LINEAR, ranking.scores, q, 0.0, 0.0, np.zeros((0, 0)), np.zeros(0), 0.0, 0.0)
@@ -178,7 +178,7 @@ def _by_interior_points(setting: Any, C: float, ranking: Any, q: float, notes: A
     return total
 
 
-@internal()
+@compiled(helper=True)
 def by_joint_step(setting: Any, C: float, ranking: Any, q: float, work: Any, g: Any) -> float:
     """Fill `g` with the best joint step where every label has a vector of its own; return Σλ."""
     s, y = ranking.scores, ranking.relevant[ranking.low]
@@ -189,7 +189,7 @@ def by_joint_step(setting: Any, C: float, ranking: Any, q: float, work: Any, g: 
     return total
 
 
-@internal(error_model="numpy")
+@compiled(helper=True, error_model="numpy")
 def by_share(rule: Any, y: int, gaps: Any, margins: Any, norms: Any, C: float, g: Any) -> tuple[float, float]:
     """Fill `g` where one label, `y`, is right and the rule takes a share of each step; overwrites gaps[y].
 
@@ -206,7 +206,7 @@ def by_share(rule: Any, y: int, gaps: Any, margins: Any, norms: Any, C: float, g
     return total, softened
 
 
-@inlined()
+@compiled(helper=True)
 def _pair_norms(margin: float, ranking: Any, vectors: Any) -> Any:
     """‖V_r - V_s‖² of every pair that misses the margin, 0 for the others."""
     s, relevant = ranking.scores, ranking.relevant

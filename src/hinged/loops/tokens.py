@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.loops.ledger import LEARNT
 from hinged.tasks.sequence import best_paths, room_for
 
@@ -44,7 +44,7 @@ class Answer(NamedTuple):
     found: np.ndarray  # (sentences,): how many sequences there are, m at most
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def emissions(chain: Any, sentences: Any, begin: int, n: int, layer: int, E: Any) -> None:
     """Fill E with Σ_j v_j W[f_j] for each of `n` tokens, in the order of their features.
 
@@ -86,7 +86,7 @@ def emissions(chain: Any, sentences: Any, begin: int, n: int, layer: int, E: Any
             j += 1
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _mean_emissions(
     chain: Any, sentences: Any, begin: int, n: int, counts: Any, mean: bool, E: Any, aside: Any
 ) -> None:
@@ -104,7 +104,7 @@ def _mean_emissions(
                 E[i, c] -= aside[i, c] / rounds
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def answer(chain: Any, sentences: Any, k: int, counts: Any, mean: bool, m: int, out: Any) -> None:
     """Fill `out`, an `Answer`, with the emissions of all tokens and the `m` best sequences, none where `m` is 0.
 
@@ -125,7 +125,7 @@ def answer(chain: Any, sentences: Any, k: int, counts: Any, mean: bool, m: int, 
             out.found[t] = best_paths(E[a:b], T, b - a, k, m, room, out.tags[:, a:b], out.scores[:, t])
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _longest(sentences: Any) -> int:
     longest = 0
     for t in range(sentences.ends.shape[0] - 1):

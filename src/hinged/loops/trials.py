@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from hinged.geometry.entropy import Entropy, simplex_weights
+from hinged.loops.base import check_arrays
 from hinged.loops.ledger import MISTAKES, ROUNDS, UPDATES
 from hinged.loops.rows import LEAST_NORM
 from hinged.rules.choose import chosen
@@ -106,10 +107,7 @@ class TrialModel:
 
     def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int) -> None:
         """Become what `arrays` described, if it makes sense; the model must have its width."""
-        for name, like in self.arrays().items():
-            kept = arrays[name]
-            if kept.shape != like.shape or kept.dtype != like.dtype or not np.isfinite(kept).all():
-                raise ValueError(f"its {name} are damaged")
+        check_arrays(arrays, {name: (like.shape, like.dtype) for name, like in self.arrays().items()})
         self.theta = arrays["theta"].copy()
         self.counts[KEPT] = arrays["counts"]
         self.gain, self.unreached = float(arrays["sums"][0]), int(arrays["sums"][1])

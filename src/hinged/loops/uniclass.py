@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.loops.base import Model, check_arrays, restored_ledger
 from hinged.loops.direct import Direct
 from hinged.loops.explain import Share
@@ -33,7 +33,7 @@ SHORT = 1e-3  # seconds after which a reader tries again to get a ball
 Answer = TypeVar("Answer")
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _apart(indices: Any, data: Any, v: Any, numbers: Any) -> tuple[float, float]:
     """‖x - c‖² and ‖x‖² of one row."""
     # columns outside the row add what ‖c‖² has beyond the row's columns; nothing where the row has them all
@@ -54,7 +54,7 @@ def _apart(indices: Any, data: Any, v: Any, numbers: Any) -> tuple[float, float]
     return apart, q
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _refresh(v: Any, numbers: Any) -> None:
     """Fold the multiple into the vector, and sum ‖c‖² anew."""
     total = 0.0
@@ -64,7 +64,7 @@ def _refresh(v: Any, numbers: Any) -> None:
     numbers[SCALE], numbers[SQ_NORM], numbers[SINCE] = 1.0, total, 0.0
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _learn_row(indices: Any, data: Any, length: int, C: float, weight: float, centre: Any, largest: float) -> float:
     """Learn one row: c += τ (x - c)/‖x - c‖ where it lies outside, with the height h of a radius to be learnt.
 
@@ -108,14 +108,14 @@ def _learn_row(indices: Any, data: Any, length: int, C: float, weight: float, ce
     return loss
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _learn_dense(indices: Any, x: Any, length: int, C: float, v: Any, numbers: Any, counts: Any) -> float:
     """Learn one dense row; `indices` are all its columns."""
     largest = USUAL_SQUARE if x.itemsize == 8 else USUAL_SQUARE_SINGLE
     return _learn_row(indices, x, length, C, 1.0, (v, numbers, counts), largest)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _learn(rows: Any, weights: Any, length: int, C: float, uses_weight: bool, centre: Any, losses: Any) -> None:
     """Learn rows in order; `centre` is its vector, its numbers and the counts."""
     for i in range(losses.shape[0]):
@@ -126,7 +126,7 @@ def _learn(rows: Any, weights: Any, length: int, C: float, uses_weight: bool, ce
         losses[i] = _learn_row(rows.indices[row], rows.data[row], length, C, weight, centre, math.inf)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _distances(rows: Any, v: Any, numbers: Any, out: Any) -> None:
     for i in range(out.shape[0]):
         row = slice(rows.indptr[i], rows.indptr[i + 1])

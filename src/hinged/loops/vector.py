@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, LEARNT, MISTAKES, PENALTY, ROUNDS, SQ_NORM, UPDATES
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, count_features, read_row
@@ -38,7 +38,7 @@ class VectorLearner(NamedTuple):
     ledger: Any  # Ledger
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _measure(w: Any, f: Any, v: Any, n: int) -> tuple[float, float]:
     """⟨w, x⟩ and ‖x‖², in four sums by column: a zero that is written out adds to its own sum and changes none.
 
@@ -54,18 +54,18 @@ def _measure(w: Any, f: Any, v: Any, n: int) -> tuple[float, float]:
     return _joined(p[0], p[1], p[2], p[3]), _norm(_joined(q[0], q[1], q[2], q[3]), v.itemsize)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _joined(a: float, b: float, c: float, d: float) -> float:
     return (a + b) + (c + d)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _norm(q: float, itemsize: int) -> float:
     """A squared norm, 0 where it is next to nothing."""
     return q if q >= (LEAST_NORM if itemsize == 8 else LEAST_NORM_SINGLE) else 0.0
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _measure_dense(w: Any, w0: float, x: Any, bias: float) -> tuple[float, float]:
     """The same of a dense row, to the last bit: the sums of four columns in turn are what SIMD needs."""
     # w begins at the first column; the bias is column -1, so it belongs to the fourth sum
@@ -99,7 +99,7 @@ def _measure_dense(w: Any, w0: float, x: Any, bias: float) -> tuple[float, float
     return _joined(p0, p1, p2, p3), _norm(_joined(q0, q1, q2, q3), x.itemsize)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _move(vector: Any, f: Any, v: Any, n: int, step: float, age: float) -> None:
     """w += step · x."""
     w, late = vector.w, vector.late
@@ -110,7 +110,7 @@ def _move(vector: Any, f: Any, v: Any, n: int, step: float, age: float) -> None:
             late[f[j]] += age * step * v[j]
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _longest(rows: Any) -> int:
     """The most values of a row."""
     longest = 0
@@ -119,7 +119,7 @@ def _longest(rows: Any) -> int:
     return longest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def learn_one_constraint(
     rows: Any, targets: Any, weights: Any, learner: Any, epsilon: float, judged: bool, flags: Any, losses: Any
 ) -> None:
@@ -159,7 +159,7 @@ def learn_one_constraint(
             count_features(scaling, f, n)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def learn_dense(X: Any, targets: Any, weights: Any, learner: Any, epsilon: float, flags: Any, losses: Any) -> None:
     """`learn_one_constraint` on a dense matrix as it is, rows neither scaled nor copied; the same to the last bit."""
     setting, bias, vector, (counts, sums) = learner.setting, learner.scaling.bias, learner.vector, learner.ledger[:2]
@@ -209,7 +209,7 @@ def learn_dense(X: Any, targets: Any, weights: Any, learner: Any, epsilon: float
     sums[GAIN], sums[SQ_NORM], sums[PENALTY] = gain, sq_norm, penalty
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def learn_thresholds(
     rows: Any, targets: Any, weights: Any, learner: Any, judged: bool, flags: Any, losses: Any
 ) -> None:
@@ -260,7 +260,7 @@ def learn_thresholds(
             count_features(scaling, f, n)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _fill_directions(rule: Any, sides: Any, q: float, directions: Any) -> None:
     """Fill in what the rule reads: each constraint's squared norm, and for joint steps all inner products."""
     directions.norms[:] = q + 1.0
@@ -270,7 +270,7 @@ def _fill_directions(rule: Any, sides: Any, q: float, directions: Any) -> None:
                 directions.gram[j, m] = sides[j] * sides[m] * q + (1.0 if j == m else 0.0)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _move_thresholds(vector: Any, sides: Any, a: Any, g: Any, age: float) -> tuple[float, float, float]:
     """Move the thresholds; return how far w moves along the row, ⟨ω, Δ⟩ and the thresholds' part of ‖Δ‖²."""
     step, inner, sq_move = 0.0, 0.0, 0.0
@@ -284,7 +284,7 @@ def _move_thresholds(vector: Any, sides: Any, a: Any, g: Any, age: float) -> tup
     return step, inner, sq_move
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def score(rows: Any, scaling: Any, w: Any, learnt: int, out: Any) -> None:
     """⟨w, x⟩ of every row; nothing is learnt or counted."""
     longest = _longest(rows)
@@ -294,7 +294,7 @@ def score(rows: Any, scaling: Any, w: Any, learnt: int, out: Any) -> None:
         out[i] = _measure(w, f, v, n)[0]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def score_dense(X: Any, w: Any, bias: float, out: Any) -> None:
     """⟨w, x⟩ of every row of a dense matrix."""
     for i in range(out.shape[0]):

@@ -12,7 +12,7 @@ from hinged.geometry.entropy import Entropy
 from hinged.loops.chain import ChainModel
 from hinged.loops.entropic import EntropicModel
 from hinged.loops.labels import Targets
-from hinged.loops.ledger import lead_bin, new_ledger, note_rounds
+from hinged.loops.ledger import lead_bins, new_ledger, note_rounds
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.sequence import MAX_LOSS, PREDICTION, Wish
@@ -78,7 +78,7 @@ def _run_all(dtype: type, sharing: str, features: str | None) -> None:
         paged.rows(2)
     model.explain(rows, labels)
     model.with_labels(np.array([0, 0], np.int64), 1)
-    lead_bin(0.5)
+    lead_bins(np.zeros(1))
 
 
 def _run_entropic() -> None:

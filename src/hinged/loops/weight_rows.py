@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.native import fetch, segment
 
 __all__ = ["move_pair", "move_rows"]
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def move_rows(at: Any, v: Any, n: int, columns: int, g: Any, ahead: Any) -> None:
     """Add v_j g to each row; `at` holds their addresses, all different, and `ahead` as many that will be read next."""
     for j in range(n):
@@ -25,7 +25,7 @@ def move_rows(at: Any, v: Any, n: int, columns: int, g: Any, ahead: Any) -> None
         fetch(ahead[j], columns * g.itemsize)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def move_pair(at: Any, v: Any, n: int, columns: int, up: int, down: int, by: Any, ahead: Any, like: Any) -> None:
     """Do the same where g is `by` in column `up`, -by in column `down`, and 0 elsewhere."""
     for j in range(n):

@@ -12,36 +12,25 @@ if TYPE_CHECKING:
     from hinged.mail.looking import look
     from hinged.mail.message import Message, read_message
     from hinged.mail.replaying import Replayed, replay
-    from hinged.mail.sources.opening import open_source
+    from hinged.mail.sources.opening import open_source, state_folder
     from hinged.mail.sources.source import Folder, Place, Source, SourceError, UnreachableError
-    from hinged.mail.state import state_folder
     from hinged.mail.suggestion import Candidate, Suggestion, Thresholds
     from hinged.mail.watching import Watcher
 
-#: Where each name lives; the learner is not loaded before it is needed.
-_HOMES = {
-    "Assistant": "assistant",
-    "Candidate": "suggestion",
-    "Filed": "assistant",
-    "Folder": "sources.source",
-    "Message": "message",
-    "Place": "sources.source",
-    "Replayed": "replaying",
-    "Source": "sources.source",
-    "SourceError": "sources.source",
-    "Suggestion": "suggestion",
-    "Thresholds": "suggestion",
-    "UnreachableError": "sources.source",
-    "Watcher": "watching",
-    "file_mail": "filing",
-    "look": "looking",
-    "open_source": "sources.opening",
-    "read_message": "message",
-    "replay": "replaying",
-    "state_folder": "state",
-    "undo": "filing",
-    "write_demo": "demo",
+#: The names of each module; the learner is not loaded before it is needed.
+_NAMES = {
+    "assistant": ("Assistant", "Filed"),
+    "demo": ("write_demo",),
+    "filing": ("file_mail", "undo"),
+    "looking": ("look",),
+    "message": ("Message", "read_message"),
+    "replaying": ("Replayed", "replay"),
+    "sources.opening": ("open_source", "state_folder"),
+    "sources.source": ("Folder", "Place", "Source", "SourceError", "UnreachableError"),
+    "suggestion": ("Candidate", "Suggestion", "Thresholds"),
+    "watching": ("Watcher",),
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
 __all__ = [
     "Assistant",

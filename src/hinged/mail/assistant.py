@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -16,7 +16,7 @@ from hinged.mail.headers import addresses_in
 from hinged.mail.hits import Hits
 from hinged.mail.memory import Memory
 from hinged.mail.message import Message
-from hinged.mail.reading import Skip, Skipped, one_message
+from hinged.mail.reading import Skip, Skipped, attempt
 from hinged.mail.sources.source import Folder, Place
 from hinged.mail.suggestion import Candidate, Suggestion, Thresholds, ranked, reasons, within
 
@@ -119,15 +119,11 @@ class Assistant:
         if self.is_off:
             return
         for one in filed:
-            example = None
-            with nullcontext() if skip is None else one_message(place_of(one), skip):
-                example = self._example(one)
+            example = attempt(place_of(one), skip, self._example, one)
             if example is not None:
                 given.append(one)
                 yield example
-                if self.has_learnt(
-                    one.message, one.folder
-                ):  # otherwise it was refused, and the next look tries it again
+                if self.has_learnt(one.message, one.folder):  # else it was refused; the next look tries it again
                     self.memory.note(one.message, one.place)
 
     def _example(self, filed: Filed) -> Example | None:
@@ -139,7 +135,7 @@ class Assistant:
             if place is not None:
                 self.memory.note_place(place, message.id)
             return None
-        self.memory.release(message.id, folder)
+        self.kept.journal.release(message.id, folder)  # so that it is learnt again
         return Example(fields_of(message, self.memory), folder, message.id)
 
     def knows(self, message: Message, folder: str) -> bool:
@@ -387,11 +383,5 @@ def _who(who: str) -> str:
 
 
 def _batches(items: Iterable[Filed], size: int) -> Iterator[list[Filed]]:
-    some: list[Filed] = []
-    for item in items:
-        some.append(item)
-        if len(some) == size:
-            yield some
-            some = []
-    if some:
-        yield some
+    left = iter(items)
+    return iter(lambda: list(islice(left, size)), [])

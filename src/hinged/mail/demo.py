@@ -87,33 +87,42 @@ def letters(messages: int = 1500, folders: int = 15, seed: int = 0, end: float |
     phases, begun = rng.uniform(0, 2 * np.pi, len(themes)), set[str]()
     recent: dict[str, list[tuple[str, str]]] = {theme.folder: [] for theme in themes}
     for i in range(messages):
-        now = i / messages
-        lively = [
-            t.weight * (1.0 + 0.7 * np.sin(9.0 * now + p)) * (t.begins <= now)
-            for t, p in zip(themes, phases, strict=True)
-        ]
-        theme = themes[int(rng.choice(len(themes), p=np.array(lively) / np.sum(lively)))]
-        message_id, when = f"<{seed}.{i}@demo.example.net>", begin + 60 * int(minutes[i])
-        before = recent[theme.folder]
-        thread = before[int(rng.integers(len(before)))] if before and rng.random() < 0.35 else None
-        subject = f"Re: {thread[1]}" if thread else _said(theme.subjects, theme, rng)
-        letter = _part(_text(theme, rng), rng)
-        name, address = theme.senders[min(int(rng.exponential(0.8)), len(theme.senders) - 1)]
-        letter["From"] = formataddr((name, address))
-        letter["To"] = OWNER
-        letter["Subject"] = subject
-        letter["Date"] = formatdate(when)
-        letter["Message-ID"] = message_id
-        if thread:
-            letter["In-Reply-To"] = letter["References"] = thread[0]
-        if theme.mailing_list:
-            letter["List-Id"] = f"<{theme.mailing_list}>"
-        before.append((message_id, subject.removeprefix("Re: ")))
-        del before[:-A_THREAD]
+        theme = _active(themes, phases, i / messages, rng)
+        when = begin + 60 * int(minutes[i])
+        letter = _letter(theme, recent[theme.folder], f"<{seed}.{i}@demo.example.net>", when, rng)
         wrong = bool(begun) and rng.random() < MISFILED
         folder = str(rng.choice(sorted(begun))) if wrong else theme.folder
         begun.add(folder)
         yield Letter(letter.as_bytes(), folder, when)
+
+
+def _active(themes: list[Theme], phases: np.ndarray, now: float, rng: np.random.Generator) -> Theme:
+    """Return a random theme, in proportion to how active each is now."""
+    lively = [
+        t.weight * (1.0 + 0.7 * np.sin(9.0 * now + p)) * (t.begins <= now) for t, p in zip(themes, phases, strict=True)
+    ]
+    return themes[int(rng.choice(len(themes), p=np.array(lively) / np.sum(lively)))]
+
+
+def _letter(
+    theme: Theme, before: list[tuple[str, str]], message_id: str, when: int, rng: np.random.Generator
+) -> MIMEBase:
+    """Return a message of a theme, and add it to those that may get a reply."""
+    thread = before[int(rng.integers(len(before)))] if before and rng.random() < 0.35 else None
+    subject = f"Re: {thread[1]}" if thread else _said(theme.subjects, theme, rng)
+    letter = _part(_text(theme, rng), rng)
+    letter["From"] = formataddr(theme.senders[min(int(rng.exponential(0.8)), len(theme.senders) - 1)])
+    letter["To"] = OWNER
+    letter["Subject"] = subject
+    letter["Date"] = formatdate(when)
+    letter["Message-ID"] = message_id
+    if thread:
+        letter["In-Reply-To"] = letter["References"] = thread[0]
+    if theme.mailing_list:
+        letter["List-Id"] = f"<{theme.mailing_list}>"
+    before.append((message_id, subject.removeprefix("Re: ")))
+    del before[:-A_THREAD]
+    return letter
 
 
 def write_demo(

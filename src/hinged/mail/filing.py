@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from hinged.mail.assistant import Assistant
 from hinged.mail.memory import MOVED_ON, UNDONE, Move
 from hinged.mail.message import Message
-from hinged.mail.reading import Skip, Skipped, messages, one_message
+from hinged.mail.reading import Show, Skip, Skipped, attempt, messages, names_of, show_nothing
 from hinged.mail.sources.source import Place, RejectedError, Source, SourceError, UnclearError, UnreachableError
 from hinged.mail.suggestion import Suggestion, Thresholds
 
@@ -49,15 +49,15 @@ class Undone(NamedTuple):
 def inbox_of(source: Source, folder: str | None = None) -> str:
     """Return the folder whose messages are to be filed: the given one, else the inbox."""
     folders = source.folders()
-    if folder is not None:
-        if folder not in [one.name for one in folders]:
-            names = ", ".join(one.name for one in folders[:8]) or "none"
-            raise SourceError(f"there is no folder {folder!r}; there are {names}{' and others' * (len(folders) > 8)}.")
-        return folder
-    inbox = next((one.name for one in folders if one.use == "inbox"), None)
-    if inbox is None:
-        raise SourceError("this source has no inbox; name a folder.")
-    return inbox
+    names = [one.name for one in folders]
+    if folder is None:
+        folder = next((one.name for one in folders if one.use == "inbox"), None)
+        if folder is None:
+            raise SourceError("this source has no inbox; name a folder.")
+    elif folder not in names:
+        some = ", ".join(names[:8]) or "none"
+        raise SourceError(f"there is no folder {folder!r}; there are {some}{' and others' * (len(names) > 8)}.")
+    return folder
 
 
 def file_mail(
@@ -67,7 +67,7 @@ def file_mail(
     *,
     apply: bool = False,
     only: Collection[str] = (),
-    show: Callable[[str, int, int], None] | None = None,
+    show: Show | None = None,
     skip: Skip = lambda skipped: None,
 ) -> list[Proposal]:
     """Propose a move for every message of a folder of which the assistant is certain; move them if `apply`.
@@ -97,19 +97,17 @@ def filing(
     *,
     apply: bool,
     only: Collection[str],
-    show: Callable[[str, int, int], None] | None,
+    show: Show | None,
     skip: Skip,
 ) -> Iterator[Proposal]:
     """Do what `file_mail` does, yielding each proposal, so that moves before a failure can be reported."""
+    show = show or show_nothing
     assistant.see_folders(source.folders())
     places, batch = source.places(folder), 0
     moved_before = assistant.memory.moved_out_of(folder)  # if it is here again, the user moved it back
     for done, (place, message) in enumerate(messages(source, places, skip)):
-        if show is not None:
-            show("looking", done, len(places))
-        suggestion = Suggestion()
-        with one_message(place, skip):
-            suggestion = assistant.suggest(message)
+        show("looking", done, len(places))
+        suggestion = attempt(place, skip, assistant.suggest, message) or Suggestion()
         target = suggestion.best
         if target is None or target == folder or (only and target not in only) or message.id in moved_before:
             continue
@@ -200,10 +198,10 @@ def _where(source: Source, folder: str, key: str | None, message: str) -> Place 
     SourceError
         If the message at that place cannot be read.
     """
-    if folder not in [one.name for one in source.folders()]:
+    if folder not in names_of(source):
         return None
-    places, skipped = source.places(folder), list[Skipped]()
-    likely = [place for place in places if place.key == key] if key is not None else places
+    skipped = list[Skipped]()
+    likely = [place for place in source.places(folder) if key in (None, place.key)]
     found = next((place for place, found in messages(source, likely, skipped.append) if found.id == message), None)
     if found is None and key is not None and skipped:
         raise SourceError(f"it cannot be read: {skipped[0].why}.")

@@ -6,15 +6,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hinged.mail.assistant import Assistant, Filed
-from hinged.mail.reading import Skip, Skipped, messages, places_of
+from hinged.mail.reading import Show, Skip, Skipped, messages, places_of, show_nothing
 from hinged.mail.sources.source import UNREADABLE, Place, Source, SourceError
 
-__all__ = ["Look", "Show", "check_folders", "in_order_of_time", "look"]
+__all__ = ["Look", "check_folders", "in_order_of_time", "look"]
 
 MOST_FOLDERS = 2000  # the joint step solves a problem over all pairs of labels
+AT_ONCE = 256  # messages that are learnt between two reports of the progress
 MOSTLY, HALF = 0.8, 0.5  # shares of a folder's messages that must appear in a new folder for it to count as renamed
-
-Show = Callable[[str, int, int], None]
 
 
 class Look(NamedTuple):
@@ -62,6 +61,7 @@ def look(
     """
     if assistant.is_off:
         return Look(0, 0, 0, {})
+    show = show or show_nothing
     before = assistant.memory.places()  # read first: what other processes record from now on must not look removed
     left: dict[Place, str] = {}
 
@@ -81,20 +81,25 @@ def look(
             renamed = _follow_renamed(assistant, names, filed, before)
     check_folders({*assistant.known(), *(one.folder for one in filed)})
     taught = 0
-    for done in range(0, len(filed), 256):
-        if show is not None:
-            show("learning", done, len(filed))
-        some = filed[done : done + 256]
-        new = {(one.message.id, one.folder): one for one in some if not assistant.knows(one.message, one.folder)}
-        taught += assistant.learn(some, skipped.append)
-        for one in new.values():
-            if learnt is not None and assistant.knows(one.message, one.folder):
-                learnt(one)
+    for done in range(0, len(filed), AT_ONCE):
+        show("learning", done, len(filed))
+        taught += _learn(assistant, filed[done : done + AT_ONCE], skipped.append, learnt)
     if not assistant.is_off and (left or assistant.memory.has_damaged_places):
         with assistant.kept.changing(), assistant.kept.journal.transaction():
             assistant.memory.forget_left(left)  # a message that comes back will be new
             assistant.memory.forget_damaged_places()
     return Look(len(names), len(filed), taught, renamed, tuple(skipped))
+
+
+def _learn(assistant: Assistant, filed: Sequence[Filed], skip: Skip, learnt: Callable[[Filed], None] | None) -> int:
+    """Learn messages; call `learnt` for each that was new, and return how many were."""
+    new = {(one.message.id, one.folder): one for one in filed if not assistant.knows(one.message, one.folder)}
+    taught = assistant.learn(filed, skip)
+    if learnt is not None:
+        for one in new.values():
+            if assistant.knows(one.message, one.folder):
+                learnt(one)
+    return taught
 
 
 def in_order_of_time(
@@ -108,10 +113,10 @@ def in_order_of_time(
 
     `skip` is called for messages and folders that cannot be read.
     """
+    show = show or show_nothing
     found: list[tuple[float, Filed]] = []
     for done, folder in enumerate(folders):
-        if show is not None:
-            show(f"reading {folder}", done, len(folders))
+        show(f"reading {folder}", done, len(folders))
         places = places_of(source, folder, skip)
         if places is None:
             continue
@@ -119,7 +124,7 @@ def in_order_of_time(
             places = choose(folder, places)
         last = 0.0
         for i, (place, message) in enumerate(messages(source, places, skip)):
-            if show is not None and i % 20 == 19:
+            if i % 20 == 19:
                 show(f"reading {folder}, {i + 1:,} of {len(places):,} messages", done, len(folders))
             last = message.date if message.date is not None else last
             found.append((last, Filed(message, folder, place)))
@@ -148,30 +153,30 @@ def _follow_renamed(
     for old in sorted(known - set(names) - set(assistant.excluded)):
         were = set(before.get(old, {}).values())
         came = {name: were & ids for name, ids in now.items() if name not in renamed.values() and were & ids}
-        new = [name for name in came if name not in known or _is_made_of(assistant, before.get(name, {}), old)]
-        if not new:
-            continue
-        name = max(new, key=lambda name: len(came[name]))
-        elsewhere = {one for name, ids in came.items() if name not in new for one in ids}
-        if _is_renamed(came[name], were - elsewhere, now[name], {one for name in new for one in came[name]}):
+        new = {name for name in came if name not in known or _is_made_of(assistant, before.get(name, {}), old)}
+        name = max((name for name in came if name in new), key=lambda name: len(came[name]), default=None)
+        if name is not None and _is_renamed(name, were, came, new, now[name]):
             (assistant.merge if name in known else assistant.rename)(old, name)
             renamed[old] = name
     return renamed
 
 
-def _is_renamed(came: set[str], left: set[str], holds: set[str], new: set[str]) -> bool:
+def _is_renamed(
+    name: str, were: set[str], came: Mapping[str, set[str]], new: Collection[str], holds: Collection[str]
+) -> bool:
     """Return True if a folder is an old one renamed, judged by its messages.
 
     Parameters
     ----------
-    came : messages here that were in the old folder
-    left : messages of the old folder that did not appear in folders that existed before
-    holds : all messages that appeared here
-    new : messages of the old folder that appeared in new folders
+    name : name of the folder
+    were : messages of the old folder
+    came : folders in which some of these appeared, with these
+    new : those of the folders that did not exist before
+    holds : all messages that appeared in this folder
     """
-    nearly_all = len(came) >= MOSTLY * len(left)
-    half = len(came) >= HALF * len(left) and len(came) >= MOSTLY * max(len(holds), len(new))
-    return nearly_all or half
+    here, left = len(came[name]), len(were.difference(*(ids for other, ids in came.items() if other not in new)))
+    in_new = len(set().union(*(came[other] for other in new)))
+    return here >= MOSTLY * left or (here >= HALF * left and here >= MOSTLY * max(len(holds), in_new))
 
 
 def _is_made_of(assistant: Assistant, were_there: Mapping[str, str], old: str) -> bool:

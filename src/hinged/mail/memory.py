@@ -28,6 +28,7 @@ TAKE_OVER = (
     "GROUP BY topic"
 )
 LEARNT = "SELECT seq FROM events WHERE key = ? AND kind = 'learn' AND dropped = 0 ORDER BY seq DESC LIMIT 1"
+WENT_LAST = "SELECT label FROM events WHERE key = ? AND kind IN ('learn', ?) ORDER BY seq DESC LIMIT 1"
 LABEL = "SELECT label FROM events WHERE seq = ?"
 TOPIC = "SELECT seq FROM mail_threads JOIN events USING (seq) WHERE topic = ? AND dropped = 0 ORDER BY seq DESC LIMIT 1"
 LAST = "SELECT label FROM events WHERE kind = 'learn' AND dropped = 0 ORDER BY seq DESC LIMIT 1"
@@ -109,23 +110,18 @@ class Memory:
 
     def went_last(self, message: str) -> str | None:
         """Return the folder that a message was last learnt for, or moved to by the assistant."""
-        rows = self.journal.ask(
-            "SELECT label FROM events WHERE key = ? AND kind IN ('learn', ?) ORDER BY seq DESC LIMIT 1", (message, OWN)
-        )
-        with suppress(TypeError, ValueError):  # a damaged line
-            return str(label_from_text(rows[0][0])) if rows else None
-        return None
-
-    def release(self, message: str, folder: str) -> None:
-        """Allow a message to be learnt for a folder again; what was learnt before stays."""
-        self.journal.release(message, folder)
+        return self._folder_where(WENT_LAST, (message, OWN))
 
     def name_of(self, number: int) -> str:
         """Return the name of a folder by its number."""
-        rows = self.journal.ask(LABEL, (number,))
+        name = self._folder_where(LABEL, (number,))
+        return GONE if name is None else name
+
+    def _folder_where(self, query: str, values: tuple[Any, ...]) -> str | None:
         with suppress(TypeError, ValueError):  # a damaged line
-            return str(label_from_text(rows[0][0])) if rows else GONE
-        return GONE
+            for (label,) in self.journal.ask(query, values):
+                return str(label_from_text(label))
+        return None
 
     def _number_where(self, query: str, values: tuple[Any, ...]) -> int | None:
         for (label,) in self.journal.ask(query, values):

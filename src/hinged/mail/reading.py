@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from hinged.journal.errors import JournalError
 from hinged.mail.message import Message, read_message
 from hinged.mail.sources.source import FolderError, GoneError, Place, Source, SourceError, Unreadable
 
-__all__ = ["Skip", "Skipped", "messages", "one_message", "places_of"]
+__all__ = ["Show", "Skip", "Skipped", "attempt", "messages", "names_of", "one_message", "places_of", "show_nothing"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Skipped(NamedTuple):
@@ -32,6 +35,16 @@ class Skipped(NamedTuple):
 
 
 Skip = Callable[[Skipped], None]
+Show = Callable[[str, int, int], None]
+
+
+def show_nothing(what: str, done: int, total: int) -> None:
+    """Show no progress."""
+
+
+def names_of(source: Source) -> list[str]:
+    """Return the names of a source's folders."""
+    return [folder.name for folder in source.folders()]
 
 
 def messages(source: Source, places: Sequence[Place], skip: Skip) -> Iterator[tuple[Place, Message]]:
@@ -40,9 +53,7 @@ def messages(source: Source, places: Sequence[Place], skip: Skip) -> Iterator[tu
         if isinstance(raw, Unreadable):
             skip(Skipped(place, raw.why))
             continue
-        message = None
-        with one_message(place, skip):
-            message = read_message(raw)
+        message = attempt(place, skip, read_message, raw)
         if message is not None:
             yield place, message
 
@@ -59,8 +70,8 @@ def places_of(source: Source, folder: str, skip: Skip) -> list[Place] | None:
 
 
 @contextmanager
-def one_message(place: Place, skip: Skip) -> Iterator[None]:
-    """Process one message: call `skip` if that fails.
+def one_message(place: Place, skip: Skip | None) -> Iterator[None]:
+    """Process one message: call `skip` if that fails; without it, raise.
 
     Errors of the journal, the source or memory concern all messages and are raised.
     """
@@ -69,4 +80,13 @@ def one_message(place: Place, skip: Skip) -> Iterator[None]:
     except (JournalError, SourceError, MemoryError):
         raise
     except Exception as problem:  # no message may stop the others
+        if skip is None:
+            raise
         skip(Skipped(place, f"{type(problem).__name__}: {problem}"))
+
+
+def attempt(place: Place, skip: Skip | None, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T | None:
+    """Return what a function returns for one message; None if that fails (see `one_message`)."""
+    with one_message(place, skip):
+        return work(*given, **named)
+    return None

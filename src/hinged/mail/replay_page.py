@@ -34,11 +34,9 @@ def write_replay(path: str | Path, result: Replayed, name: str) -> Path:
     """
     n = len(result.flags)
     window = max(1, n // 10)
-    not_first = np.where(result.flags < 0, -1, result.ranks > 1).astype(np.int8)
-    not_three = np.where(result.flags < 0, -1, result.ranks > 3).astype(np.int8)
     hits = {
-        "one of three": 1 - recent_rate(not_three, window),
-        "first": 1 - recent_rate(not_first, window),
+        words: 1 - recent_rate(np.where(result.flags < 0, -1, result.ranks > k).astype(np.int8), window)
+        for words, k in (("one of three", 3), ("first", 1))
     }
     axis = "messages, in the order of their dates"
     marks = np.flatnonzero(result.flags < 0)

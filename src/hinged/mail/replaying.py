@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -18,8 +17,9 @@ from hinged.mail.features import fields_of
 from hinged.mail.headers import topic_of
 from hinged.mail.hits import Hit
 from hinged.mail.looking import check_folders, in_order_of_time
+from hinged.mail.memory import GONE
 from hinged.mail.message import Message
-from hinged.mail.reading import Skip, Skipped, one_message
+from hinged.mail.reading import Show, Skip, Skipped, one_message
 from hinged.mail.sources.source import UNREADABLE, Place, Source, SourceError
 from hinged.mail.suggestion import Thresholds, ranked, within
 
@@ -105,9 +105,7 @@ class Replayed:
         return float(sure.sum() / max(1, counted.sum())), float((self.flags[sure] == 0).mean()) if sure.any() else 0.0
 
 
-def replay(
-    source: Source, exclude: Collection[str] = (), show: Callable[[str, int, int], None] | None = None
-) -> Replayed:
+def replay(source: Source, exclude: Collection[str] = (), show: Show | None = None) -> Replayed:
     """Replay the folders of a source; nothing is stored or changed.
 
     Parameters
@@ -128,11 +126,7 @@ def replay(
     return replace(replay_messages(filed, show, skipped.append), skipped=skipped)
 
 
-def replay_messages(
-    filed: Sequence[Filed],
-    show: Callable[[str, int, int], None] | None = None,
-    skip: Skip | None = None,
-) -> Replayed:
+def replay_messages(filed: Sequence[Filed], show: Show | None = None, skip: Skip | None = None) -> Replayed:
     """Suggest a folder for each message, count, then learn where it went.
 
     `skip` is called for each message that fails; without it, the first such message raises.
@@ -149,14 +143,17 @@ def replay_messages(
     for i, one in enumerate(filed):
         if show is not None and i % 50 == 0:
             show("replaying", i, len(filed))
-        with nullcontext() if skip is None else one_message(place_of(one), skip):
+        with one_message(place_of(one), skip):
             rounds.append(_replay_one(model, past, known, one))
             known.add(one.folder)
+    labels, updates = (list(model.known_labels()), model.n_updates_) if rounds else ([], 0)
+    return _counted(rounds, Assessment(ranks_sets=False, keep=True, labels=labels, updates=updates), began)
+
+
+def _counted(rounds: Sequence[_Round], result: Assessment, began: float) -> Replayed:
     flags = np.array([-1 if one.rank is None else one.rank > 1 for one in rounds], np.int8)
     ranks = np.array([(one.rank or 0) if one.known > 1 else 0 for one in rounds], np.int32)
     sure, folders = np.array([one.sure for one in rounds], np.float64), [one.folder for one in rounds]
-    labels, updates = (list(model.known_labels()), model.n_updates_) if rounds else ([], 0)
-    result = Assessment(ranks_sets=False, keep=True, labels=labels, updates=updates)
     result.add(flags, ranks, folders, [one.best for one in rounds], sure)
     result.unseen = int((flags < 0).sum())
     result.seconds = time.perf_counter() - began
@@ -249,7 +246,7 @@ class PastInMemory:
 
     def name_of(self, number: int | None) -> str:
         """Return the name of a folder by its number."""
-        return next((name for name, own in self._numbers.items() if own == number), "a folder that is gone")
+        return next((name for name, own in self._numbers.items() if own == number), GONE)
 
     def note(self, message: Message, folder: str) -> None:
         """Record where a message went."""

@@ -12,7 +12,7 @@ from hinged.journal import InUseError
 from hinged.mail.assistant import Assistant, Filed
 from hinged.mail.looking import look
 from hinged.mail.message import Message
-from hinged.mail.reading import Skipped, messages, one_message
+from hinged.mail.reading import Skipped, attempt, messages
 from hinged.mail.sources.folder_names import to_utf7
 from hinged.mail.sources.source import (
     BaseSource,
@@ -213,9 +213,7 @@ class Watcher:
         seen = self.assistant.memory.messages_in(self.inbox)
         for place, message in messages(self._view, places, self._skip):
             if message.id not in seen:  # the server may number messages anew
-                suggestion = None
-                with one_message(place, self._skip):
-                    suggestion = self.assistant.suggest(message)
+                suggestion = attempt(place, self._skip, self.assistant.suggest, message)
                 if suggestion is None:
                     continue
                 if self.keywords and suggestion.best is not None:

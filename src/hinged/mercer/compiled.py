@@ -11,8 +11,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.rules.combine import Directions, Labels, over_labels
 from hinged.rules.length import alone, softening
 from hinged.rules.words import Words
@@ -67,7 +67,7 @@ class Noted(NamedTuple):
     sums: np.ndarray  # float64 (3,): GAIN, SQ_NORM and PENALTY of `hinged.mercer.rounds.Rounds`
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # sums of products by SIMD
+@compiled(helper=True, fastmath={"reassoc", "contract"})  # sums of products by SIMD
 def _products(X: Any, i: int, out: Any) -> None:
     """⟨x_i, x_j⟩ of the rows after i."""
     x = X[i]
@@ -79,7 +79,7 @@ def _products(X: Any, i: int, out: Any) -> None:
         out[j] = total
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@compiled(helper=True, fastmath={"reassoc", "contract"})
 def _distances(X: Any, i: int, out: Any) -> None:
     """‖x_i - x_j‖² of the rows after i."""
     x = X[i]
@@ -92,7 +92,7 @@ def _distances(X: Any, i: int, out: Any) -> None:
         out[j] = total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def raise_all(values: Any, a: float, degree: int) -> None:
     """(a + v)^degree of every value of a vector, in place; the degrees that are common are written out for SIMD."""
     more = values.dtype.type(a)
@@ -124,7 +124,7 @@ def raise_all(values: Any, a: float, degree: int) -> None:
         values[j] = value
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_lines(indptr: Any, indices: Any, data: Any, place: Any, lines: Any, out: Any) -> None:
     """⟨x, z⟩ of sparse rows x with the rows z of a table, whose columns lie in `lines` at `place`; -1 where in none."""
     for i in range(indptr.shape[0] - 1):
@@ -136,7 +136,7 @@ def add_lines(indptr: Any, indices: Any, data: Any, place: Any, lines: Any, out:
                     row[j] += value * line[j]
 
 
-@njit(cache=True, nogil=True)
+@compiled(helper=True)
 def _fill(formula: Any, X: Any, i: int, out: Any) -> None:
     """K(x_i, x_j) of the rows after i."""
     if formula.degree < 0:
@@ -152,7 +152,7 @@ def _fill(formula: Any, X: Any, i: int, out: Any) -> None:
         out[j] = math.exp(-a * out[j])
 
 
-@njit(cache=True, nogil=True)
+@compiled(helper=True)
 def _weigh(rule: Any, weights: Any, i: int) -> tuple[float, bool]:
     """Return the cap on a round's steps, and True if it is learnt at all."""
     if weights.shape[0] == 0:
@@ -160,7 +160,7 @@ def _weigh(rule: Any, weights: Any, i: int) -> tuple[float, bool]:
     return rule.C * weights[i] if rule.uses_weight else rule.C, weights[i] > 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled(helper=True)
 def _note_lead(noted: Any, labels: Any) -> None:
     """Write down how far the winner leads, and the middle between right and wrong."""
     s, at = labels.scores, noted.counts[NOTED]
@@ -170,7 +170,7 @@ def _note_lead(noted: Any, labels: Any) -> None:
     noted.counts[NOTED] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled(helper=True)
 def _note_step(noted: Any, i: int, gain: float, change: float, penalty: float) -> None:
     """Enter the step of round `i` in the sums."""
     noted.moved[noted.counts[MOVED]] = i
@@ -180,7 +180,7 @@ def _note_step(noted: Any, i: int, gain: float, change: float, penalty: float) -
     noted.sums[PENALTY] += penalty
 
 
-@njit(cache=True, nogil=True)
+@compiled(helper=True)
 def _correct(formula: Any, block: Any, i: int, g: Any, column: Any) -> None:
     """Add what the step of round `i` changes to the scores of the rows after it; `column` is scratch."""
     n = block.X.shape[0]
@@ -193,7 +193,7 @@ def _correct(formula: Any, block: Any, i: int, g: Any, column: Any) -> None:
                     row[j] += share * column[j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def label_rounds(formula: Any, rule: Any, block: Any, indptr: Any, right_labels: Any, noted: Any) -> None:
     """Judge and learn rows on labels in order, correcting the block's scores after each step.
 
@@ -242,7 +242,7 @@ def label_rounds(formula: Any, rule: Any, block: Any, indptr: Any, right_labels:
             is_right[r] = False
 
 
-@njit(cache=True, nogil=True)
+@compiled(helper=True)
 def _step(rule: Any, C: float, labels: Any, size: float, g: Any) -> tuple[float, float]:
     """Fill `g` with the net coefficients of a round; return Σλ and what the dual subtracts. `size` is K(x, x)."""
     norm = 2.0 * size if 2.0 * size >= rule.least_norm else 0.0
@@ -252,7 +252,7 @@ def _step(rule: Any, C: float, labels: Any, size: float, g: Any) -> tuple[float,
     return over_labels(rule.words, labels, directions, rule.margin, C, g)
 
 
-@njit(cache=True, nogil=True)
+@compiled(helper=True)
 def _change(g: Any, s: Any, size: float) -> float:
     """Return by how much a step changes ‖ω‖²."""
     inner, square = 0.0, 0.0
@@ -262,7 +262,7 @@ def _change(g: Any, s: Any, size: float) -> float:
     return 2.0 * inner + size * square
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def constraint_rounds(formula: Any, rule: Any, block: Any, targets: Any, epsilon: float, noted: Any) -> None:
     """The same for one constraint a round: labels 0 and 1, or numbers where `epsilon` is not negative."""
     column, g = np.zeros(block.X.shape[0], block.X.dtype), np.zeros(1)

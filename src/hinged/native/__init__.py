@@ -1,7 +1,6 @@
 """Memory by its address, and machine instructions that Numba does not offer; docs/native.md says what each gains.
 
-With `HINGED_PLAIN=1` in the environment, plain loops take the place of the instructions and give the same bits. Numba
-must then have a cache folder of its own (`NUMBA_CACHE_DIR`), because it stores machine code.
+With `HINGED_PLAIN=1` in the environment, plain loops take the place of the instructions and give the same bits.
 """
 
 import os

@@ -6,8 +6,11 @@ import ctypes
 from typing import Any
 
 import numpy as np
-from numba import carray, config, njit, types  # type: ignore[attr-defined]
+from numba import carray, config, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+from hinged.compiling import compiled
 
 __all__ = ["borrowed", "segment"]
 
@@ -19,9 +22,9 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]
         buffer = (ctypes.c_char * (int(n) * like.itemsize)).from_address(int(address))
         return np.frombuffer(buffer, dtype=like.dtype)
 
-    def borrowed(array: Any) -> Any:
-        """Return the same array, in C order, without a reference count; its owner must outlive it."""
-        return array
+    def borrowed(arrays: Any) -> Any:
+        """Return the same array, or tuple of arrays and tuples, without reference counts; its owner must outlive it."""
+        return arrays
 
 else:
 
@@ -32,16 +35,36 @@ else:
 
         return types.CPointer(like.dtype)(address, like), generate  # type: ignore[no-untyped-call]
 
-    @njit(cache=True)
+    @compiled
     def segment(address: int, n: int, like: Any) -> Any:
         """Return the `n` values at an address as an array on that memory, of the dtype of `like`."""
         return carray(_pointer(address, like), (n,))  # type: ignore[call-arg]
 
-    @njit(cache=True)
-    def borrowed(array: Any) -> Any:
-        """Return the same array, in C order, without a reference count; its owner must outlive it.
+    @intrinsic
+    def borrowed(typing_context: Any, arrays: Any) -> Any:
+        """Return the same array, or tuple of arrays and tuples, without reference counts; its owner must outlive it.
 
         Numba counts references wherever an array changes hands, also on its way into an inlined function. Each count is
-        an atomic operation, for which the processor finishes all that it has begun.
+        an atomic operation, for which the processor finishes all that it has begun: on short rows, that takes as long
+        as learning. A loop therefore borrows what it was given, which its caller keeps, before the first round.
         """
-        return carray(_pointer(array.ctypes.data, array), array.shape)  # type: ignore[call-arg]
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return _without_owner(context, builder, arrays, args[0])
+
+        return arrays(arrays), generate
+
+
+def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """The same value, in which no array has an owner."""
+    if isinstance(kind, types.Array):
+        view = make_array(kind)(context, builder, value)
+        for owner in ("meminfo", "parent"):
+            setattr(view, owner, getattr(view, owner).type(None))
+        return view._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        parts = [(part, builder.extract_value(value, i)) for i, part in enumerate(kind)]  # type: ignore
+        return context.make_tuple(builder, kind, [_without_owner(context, builder, *part) for part in parts])
+    if context.data_model_manager[kind].contains_nrt_meminfo():
+        raise TypeError(f"only arrays, and tuples of them, can be borrowed; got {kind}.")
+    return value

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.native.memory import segment
 
 __all__ = [
@@ -28,7 +28,7 @@ IN_WORD = np.array([byte < 0x80 and (chr(byte).isalnum() or byte == ord("_")) fo
 LOWER = np.array([ord(chr(byte).lower()) if byte < 0x80 else byte for byte in range(256)], np.uint8)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def sum_rows(at: Any, v: Any, n: int, columns: int, s: Any) -> None:
     """Write s[c] = Σ_j v_j row_j[c], added up in the order of the rows; `at` holds the addresses of the rows."""
     for c in range(columns):
@@ -39,7 +39,7 @@ def sum_rows(at: Any, v: Any, n: int, columns: int, s: Any) -> None:
             s[c] += value * row[c]
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def rival_of(s: Any, columns: int, k: int, y: int) -> tuple[Any, int]:
     """Return the largest of the first `k` scores but y's and where it stands first; -inf and 64 if there is none."""
     best, where = s.dtype.type(-np.inf), 64
@@ -49,12 +49,12 @@ def rival_of(s: Any, columns: int, k: int, y: int) -> tuple[Any, int]:
     return best, where
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def fetch(address: int, size: int) -> None:
     """Ask for up to 512 bytes of memory that will be read soon; any address will do."""
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def equal_bytes(address: int, byte: Any) -> Any:
     """Return a number whose bit j is set if byte j of the block is this one."""
     block, bits = segment(address, 64, BYTES), NOTHING
@@ -63,7 +63,7 @@ def equal_bytes(address: int, byte: Any) -> Any:
     return bits
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def wide_bytes(address: int) -> Any:
     """Return a number whose bit j is set if byte j of the block is not ASCII."""
     block, bits = segment(address, 64, BYTES), NOTHING
@@ -72,7 +72,7 @@ def wide_bytes(address: int) -> Any:
     return bits
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def word_bytes(address: int) -> Any:
     """Return a number whose bit j is set if byte j of the block is an ASCII letter, a digit or the underscore."""
     block, bits = segment(address, 64, BYTES), NOTHING
@@ -81,7 +81,7 @@ def word_bytes(address: int) -> Any:
     return bits
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def copy_block(address: int, to: int, lower: bool) -> None:
     """Copy the block to another address, or the same; with `lower`, in ASCII lower case."""
     block, out = segment(address, 64, BYTES), segment(to, 64, BYTES)
@@ -89,7 +89,7 @@ def copy_block(address: int, to: int, lower: bool) -> None:
         out[j] = LOWER[block[j]] if lower else block[j]
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def count_bits(bits: Any) -> Any:
     """Return how many bits are set."""
     n = 0
@@ -99,13 +99,13 @@ def count_bits(bits: Any) -> Any:
     return n
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def lowest_bit(bits: Any) -> Any:
     """Return the place of the lowest bit that is set; 64 if none is."""
     return count_bits((bits ^ (bits - ONE)) >> ONE) if bits != NOTHING else 64
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def eight_bytes(address: int) -> Any:
     """Return the 8 bytes at an address as one number, the first byte lowest."""
     piece, number = segment(address, 8, BYTES), NOTHING

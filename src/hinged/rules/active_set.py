@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from hinged.rules.compiling import njit
+from hinged.compiling import compiled
 from hinged.rules.factor import append, remove, solve
 from hinged.rules.pairs import (
     EPS,
@@ -40,7 +40,7 @@ SHORT = 1.0 - 2.0**-48  # of the step: labels that should end level keep their o
 NEWTON, EXCHANGES = 20, 20  # passes over one set of active variables: by the factor, then two variables at a time
 
 
-@njit(cache=True)
+@compiled
 def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip_flat: bool, g: Any) -> float:
     """Exact joint step for any sharing scheme, from the Gram matrix K of the labels' vectors; return its total.
 
@@ -62,7 +62,7 @@ def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip
     return maximise(scores, is_relevant, K, margin, C, skip_flat, g)[0]
 
 
-@njit(cache=True)
+@compiled
 def maximise(
     scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip_flat: bool, g: Any, moving_only: bool = False
 ) -> tuple[float, int]:
@@ -123,7 +123,7 @@ def maximise(
     return _finish(problem, active, n, reach, moving_only, g), passes
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _problem(scores: Any, K: Any, margin: float) -> tuple[Any, float]:
     """Return the problem, and how far an uncapped step may go before rounding would blur the margin."""
     lengths, farthest = np.empty(scores.shape[0]), math.inf
@@ -134,7 +134,7 @@ def _problem(scores: Any, K: Any, margin: float) -> tuple[Any, float]:
     return Problem(scores, K, lengths, margin), farthest
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _room(size: int) -> Any:
     """Return room for `size` active variables."""
     return Active(
@@ -147,7 +147,7 @@ def _room(size: int) -> Any:
     )
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _along(problem: Any, active: Any, n: int, h: Any, rate: Any) -> tuple[float, float]:
     """Fill `h` and `rate` = Kh for the active variables' step; return its curvature and its length at most."""
     net(active, active.step, n, h)
@@ -159,7 +159,7 @@ def _along(problem: Any, active: Any, n: int, h: Any, rate: Any) -> tuple[float,
     return bend, extent
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _finish(problem: Any, active: Any, n: int, reach: float, moving_only: bool, g: Any) -> float:
     """Drop what rounding left of variables, and fill `g` with the rest; return the total."""
     amount = active.amount
@@ -179,7 +179,7 @@ def _finish(problem: Any, active: Any, n: int, reach: float, moving_only: bool, 
     return total
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _join(problem: Any, active: Any, n: int, r: int, s: int) -> int:
     """Let variable (r, s) join the `n` active ones with nothing on it; return how many there are now."""
     K, length, products = problem.K, problem.length, active.work
@@ -202,7 +202,7 @@ def _join(problem: Any, active: Any, n: int, r: int, s: int) -> int:
 
 
 # ------------------------------------------------------------------ which variables move and leave
-@njit(cache=True)
+@compiled(helper=True)
 def _aim(active: Any, n: int, newton: bool) -> float:
     """Turn leads into a step that keeps the sum of the amounts; return the objective's slope along it.
 
@@ -231,7 +231,7 @@ def _aim(active: Any, n: int, newton: bool) -> float:
     return slope
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _first_to_run_out(active: Any, n: int) -> tuple[int, float]:
     """The variable whose amount ends first along the step, and where."""
     first, until = -1, math.inf
@@ -241,7 +241,7 @@ def _first_to_run_out(active: Any, n: int) -> tuple[int, float]:
     return first, until
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _leave(problem: Any, active: Any, n: int, i: int) -> int:
     """Take out variable `i` of the `n` active ones; the largest takes over from a base. Return how many are left."""
     up, down, amount = active.up, active.down, active.amount

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from hinged.rules.compiling import njit
+from hinged.compiling import compiled
 from hinged.rules.words import CONSTANT, MISSING, WORST
 
 __all__ = ["chosen", "is_chosen", "worst"]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def is_chosen(choose: int, gap: float, margin: float) -> bool:
     """Return True if a constraint takes part: where it misses the margin, or where it is ranked wrongly.
 
@@ -26,7 +26,7 @@ def is_chosen(choose: int, gap: float, margin: float) -> bool:
     return gap < margin if choose == MISSING else gap <= 0.0
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def worst(length: int, gaps: Any, margins: Any) -> int:
     """Return the constraint that a rule on one moves along: the largest loss, or the smallest gap if `CONSTANT`."""
     found = 0
@@ -38,7 +38,7 @@ def worst(length: int, gaps: Any, margins: Any) -> int:
     return found
 
 
-@njit(cache=True)
+@compiled
 def chosen(rule: Any, gaps: Any, margins: Any) -> Any:
     """Return which constraints of a list the rule steps along, as a bool array.
 

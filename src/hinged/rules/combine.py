@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hinged.compiling import compiled
 from hinged.rules.active_set import on_gram
 from hinged.rules.choose import chosen, is_chosen
-from hinged.rules.compiling import njit
 from hinged.rules.length import alone, softening
 from hinged.rules.optimal import by_sorting
 from hinged.rules.words import MEAN, ONE, PA, is_joint
@@ -40,7 +40,7 @@ class Directions(NamedTuple):
     square: float  # this squared length, 0 where it is next to nothing
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(helper=True, error_model="numpy")
 def mean(choose: int, gaps: Any, margins: Any, lam: Any) -> float:
     r"""Give each of the n chosen constraints an equal share, :math:`\lambda_j = \alpha_j / n`; return the sum.
 
@@ -57,7 +57,7 @@ def mean(choose: int, gaps: Any, margins: Any, lam: Any) -> float:
     return total
 
 
-@njit(cache=True)
+@compiled
 def shares(rule: Any, gaps: Any, margins: Any, lam: Any) -> float:
     r"""Turn the steps that constraints would take alone into the multipliers :math:`\lambda_j`; return their sum.
 
@@ -83,7 +83,7 @@ def shares(rule: Any, gaps: Any, margins: Any, lam: Any) -> float:
     raise ValueError("this rule has no step here: hinged/rules/combine.py does not know how it combines steps.")
 
 
-@njit(cache=True)
+@compiled
 def multipliers(rule: Any, gaps: Any, margins: Any, gram: Any, C: float, lam: Any) -> tuple[float, float]:
     r"""Fill `lam` with the multipliers :math:`\lambda_j` of the constraints ⟨ω, z_j⟩ >= m_j.
 
@@ -118,7 +118,7 @@ def multipliers(rule: Any, gaps: Any, margins: Any, gram: Any, C: float, lam: An
     return total, softened
 
 
-@njit(cache=True)
+@compiled
 def over_labels(rule: Any, labels: Any, directions: Any, margin: float, C: float, g: Any) -> tuple[float, float]:
     """Fill `g` with the labels' net coefficients, by any rule but a user's own; return Σλ and what the dual subtracts.
 
@@ -157,7 +157,7 @@ def over_labels(rule: Any, labels: Any, directions: Any, margin: float, C: float
     return total, softening(rule.length, total, C)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def over_pairs(
     rule: Any,
     scores: Any,
@@ -209,7 +209,7 @@ def over_pairs(
     return total, softened
 
 
-@njit(cache=True)
+@compiled
 def simultaneous(
     rule: Any, scores: Any, relevant: Any, is_relevant: Any, norms: Any, margin: float, C: float, g: Any
 ) -> float:
@@ -225,7 +225,7 @@ def simultaneous(
     return over_pairs(rule, scores, relevant, is_relevant, norms, margin, C, g)[0]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _jointly(moving_only: bool, gaps: Any, margins: Any, gram: Any, C: float, lam: Any) -> float:
     """The exact maximiser, as a ranking: one label without a vector must beat labels -z_j, each by its own margin."""
     n = gaps.shape[0]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from hinged.rules.compiling import njit
+from hinged.compiling import compiled
 
 __all__ = ["append", "remove", "solve"]
 
 
 # The order of a sum is free here: what a factor solves is checked against the Gram matrix itself.
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@compiled(helper=True, fastmath={"reassoc", "contract"})
 def _dot(a: Any, b: Any, n: int) -> float:
     total = 0.0
     for i in range(n):
@@ -19,13 +19,13 @@ def _dot(a: Any, b: Any, n: int) -> float:
     return total
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _forward(L: Any, n: int, x: Any) -> None:
     for i in range(n):
         x[i] = (x[i] - _dot(L[i], x, i)) / L[i, i]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _backward(L: Any, n: int, x: Any) -> None:
     for i in range(n - 1, -1, -1):
         x[i] /= L[i, i]
@@ -33,14 +33,14 @@ def _backward(L: Any, n: int, x: Any) -> None:
             x[j] -= L[i, j] * x[i]
 
 
-@njit(cache=True)
+@compiled
 def solve(L: Any, n: int, x: Any) -> None:
     """Replace x by the solution y of L L' y = x."""
     _forward(L, n, x)
     _backward(L, n, x)
 
 
-@njit(cache=True)
+@compiled
 def append(L: Any, n: int, products: Any, square: float) -> float:
     """Write the row of a vector that joins the `n` in the factor, all but its diagonal; return the diagonal's square.
 
@@ -55,7 +55,7 @@ def append(L: Any, n: int, products: Any, square: float) -> float:
     return outside
 
 
-@njit(cache=True)
+@compiled
 def remove(L: Any, n: int, i: int) -> None:
     """Take vector `i` out of the `n` in the factor; rotations make what is left triangular again."""
     for a in range(i, n - 1):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.rules.compiling import njit
+from hinged.compiling import compiled
 from hinged.rules.response import LINEAR, respond
 
 __all__ = ["MOST_ITERATIONS", "interior_point"]
@@ -35,7 +35,7 @@ class Iterate(NamedTuple):
     before: Any  # α before the step
 
 
-@njit(cache=True)
+@compiled
 def interior_point(
     curves: Any, is_relevant: Any, margin: float, C: float, tolerance: float, most: int, g: Any
 ) -> tuple[float, int, float]:
@@ -91,7 +91,7 @@ def interior_point(
     return total, iterations, best
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _begin(curves: Any, is_relevant: Any, margin: float, C: float, at: Any) -> tuple[float, float]:
     """Fill in where to begin; return the relative duality gap there, and the objective."""
     k, alpha, slope = is_relevant.shape[0], at.alpha, at.slope
@@ -116,7 +116,7 @@ def _begin(curves: Any, is_relevant: Any, margin: float, C: float, at: Any) -> t
     return gap, value
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _step(
     curves: Any, is_relevant: Any, margin: float, C: float, target: float, value: float, at: Any
 ) -> tuple[float, float]:
@@ -149,7 +149,7 @@ def _step(
     return gap, value
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _restore(is_relevant: Any, C: float, alpha: Any) -> None:
     """Take off the rounding that a step leaves on the two equations."""
     k = is_relevant.shape[0]
@@ -167,7 +167,7 @@ def _restore(is_relevant: Any, C: float, alpha: Any) -> None:
         alpha[r] *= Z / (right if is_relevant[r] else wrong)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _logs(alpha: Any) -> float:
     total = 0.0
     for r in range(alpha.shape[0]):
@@ -175,7 +175,7 @@ def _logs(alpha: Any) -> float:
     return total
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _measure(curves: Any, is_relevant: Any, margin: float, C: float, at: Any) -> tuple[float, float]:
     """Fill in each term's slope and curvature; return the relative duality gap and the objective."""
     alpha, slope, bend, k = at.alpha, at.slope, at.bend, is_relevant.shape[0]
@@ -196,7 +196,7 @@ def _measure(curves: Any, is_relevant: Any, margin: float, C: float, at: Any) ->
     return (gap / abs(gain) if gain != 0.0 else math.inf), -gain
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _direction(is_relevant: Any, at: Any, nu_1: float, nu_2: float, C: float, target: float) -> tuple[float, float]:
     """Fill in Newton's step; return that of the two multipliers."""
     alpha, lam, slope, bend, d_alpha, d_lam = at.alpha, at.lam, at.slope, at.bend, at.d_alpha, at.d_lam

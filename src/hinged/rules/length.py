@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from hinged.rules.compiling import njit
+from hinged.compiling import compiled
 from hinged.rules.words import CONSTANT, PA, PA1
 
 __all__ = ["alone", "pa", "pa1", "pa2", "perceptron", "softening"]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def perceptron(score_gap: float, C: float) -> float:
     r"""Step size of the Perceptron, :math:`\tau = C` on a mistake and 0 otherwise.
 
@@ -34,7 +34,7 @@ def perceptron(score_gap: float, C: float) -> float:
     return 0.0
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def pa(loss: float, sq_norm: float) -> float:
     r"""Step size of PA, :math:`\tau = \ell / \|z\|^2`: the margin is met whatever it takes.
 
@@ -50,7 +50,7 @@ def pa(loss: float, sq_norm: float) -> float:
     return loss / sq_norm
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def pa1(loss: float, sq_norm: float, C: float) -> float:
     r"""Step size of PA-I, :math:`\tau = \min(C, \ell / \|z\|^2)`.
 
@@ -67,7 +67,7 @@ def pa1(loss: float, sq_norm: float, C: float) -> float:
     return min(C, loss / sq_norm)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def pa2(loss: float, sq_norm: float, C: float) -> float:
     r"""Step size of PA-II, :math:`\tau = \ell / (\|z\|^2 + 1/(2C))`: a softer move at every loss.
 
@@ -81,7 +81,7 @@ def pa2(loss: float, sq_norm: float, C: float) -> float:
     return loss / (sq_norm + 1.0 / (2.0 * C))
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def alone(length: int, gap: float, sq_norm: float, margin: float, C: float) -> float:
     """Return the step that one constraint would take alone, 0 where it needs none.
 
@@ -113,7 +113,7 @@ def alone(length: int, gap: float, sq_norm: float, margin: float, C: float) -> f
     return pa2(loss, sq_norm, C)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def softening(length: int, step: float, C: float) -> float:
     r"""Return what the dual subtracts for a step: :math:`\lambda^2 / 4C` for PA-II, nothing for the others.
 

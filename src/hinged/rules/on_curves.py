@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from hinged.compiling import compiled
 from hinged.rules.choose import is_chosen
 from hinged.rules.combine import shares
-from hinged.rules.compiling import njit
 from hinged.rules.interior_point import MOST_ITERATIONS, interior_point
 from hinged.rules.length import perceptron
 from hinged.rules.response import pair_step, reach
@@ -19,7 +19,7 @@ from hinged.rules.words import CONSTANT, INTERIOR, ONE, is_joint
 __all__ = ["mark_curves", "over_curves"]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def mark_curves(rule: Any, labels: Any, margin: float, wanted: Any) -> None:
     """Mark in `wanted`, all False on entry, the labels whose scores' curves the rule will read."""
     s, is_relevant, right, rival = labels.scores, labels.is_relevant, labels.relevant[labels.low], labels.rival
@@ -33,7 +33,7 @@ def mark_curves(rule: Any, labels: Any, margin: float, wanted: Any) -> None:
         wanted[r] = rule.combine == INTERIOR or is_chosen(rule.choose, gap, margin)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def over_curves(
     rule: Any, labels: Any, curves: Any, still: bool, margin: float, C: float, tolerance: float, g: Any
 ) -> tuple[float, int, float]:
@@ -79,7 +79,7 @@ def over_curves(
     return total, 0, 0.0
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _shared_steps(rule: Any, labels: Any, curves: Any, still: bool, margin: float, C: float, g: Any) -> float:
     """Fill `g` where a rule takes a share of the step that each chosen pair would take alone; return Σλ."""
     s, relevant, is_relevant, k = labels.scores, labels.relevant, labels.is_relevant, labels.scores.shape[0]

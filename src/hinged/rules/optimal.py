@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from hinged.compiling import compiled
 from hinged.rules.active_set import on_gram
-from hinged.rules.compiling import njit
 
 __all__ = ["by_sorting", "on_gram"]
 
 
-@njit(cache=True)
+@compiled
 def by_sorting(scores: Any, is_relevant: Any, q: float, margin: float, C: float, work: Any, g: Any) -> float:
     r"""Exact joint step where every label has its own prototype (K = ‖x‖² I); return its total Z.
 
@@ -72,7 +72,7 @@ def by_sorting(scores: Any, is_relevant: Any, q: float, margin: float, C: float,
     return Z
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _gather(scores: Any, is_relevant: Any, margin: float, work: Any) -> tuple[int, int]:
     """Put the scores of the labels that can move into `work`, right ones first, wrong ones negated and last.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.rules.compiling import njit
+from hinged.compiling import compiled
 
 __all__ = [
     "EPS",
@@ -56,7 +56,7 @@ class Active(NamedTuple):
 
 
 # ------------------------------------------------------------------ what a unit earns
-@njit(cache=True)
+@compiled(helper=True)
 def _ahead(x: Any, r: int, s: int, a: int, b: int) -> float:
     """How much further apart r and s are than a and b; of two pairs, like labels first, which are often the same."""
     if r == s or a == b:
@@ -64,26 +64,26 @@ def _ahead(x: Any, r: int, s: int, a: int, b: int) -> float:
     return (x[r] - x[a]) - (x[s] - x[b])
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _start(problem: Any, active: Any, r: int, s: int) -> float:
     """How much more the first unit of variable (r, s) earns than that of the base."""
     a, b = active.up[0], active.down[0]
     return problem.margin * (int(r != s) - int(a != b)) - _ahead(problem.scores, r, s, a, b)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def lead(problem: Any, active: Any, rise: Any, r: int, s: int) -> float:
     """How much more another unit of variable (r, s) earns than one of the base."""
     return _start(problem, active, r, s) - _ahead(rise, r, s, active.up[0], active.down[0])
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _blur(problem: Any, reach: float, r: int, s: int) -> float:
     """How much of rise[r] - rise[s] may be rounding; `reach` is Σ|g| √K, so that |Kg| <= √K reach."""
     return 0.0 if r == s else EPS * (problem.length[r] + problem.length[s]) * reach
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def doubt(problem: Any, active: Any, reach: float, r: int, s: int) -> float:
     """How large a lead may be rounding, that of the scores included."""
     a, b = active.up[0], active.down[0]
@@ -93,7 +93,7 @@ def doubt(problem: Any, active: Any, reach: float, r: int, s: int) -> float:
     return 4.0 * (EPS * given + _blur(problem, reach, r, s) + _blur(problem, reach, a, b))
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def net(active: Any, amounts: Any, n: int, g: Any) -> None:
     """Per label: the amounts of pairs that lift it, less those of pairs that press it."""
     g[:] = 0.0
@@ -103,7 +103,7 @@ def net(active: Any, amounts: Any, n: int, g: Any) -> None:
             g[active.down[i]] -= amounts[i]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def product(K: Any, h: Any, out: Any) -> None:
     """Fill `out` with K h; K is symmetric, and h has many zeros."""
     out[:] = 0.0
@@ -113,7 +113,7 @@ def product(K: Any, h: Any, out: Any) -> None:
                 out[u] += h[t] * K[t, u]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def rises(problem: Any, active: Any, n: int, g: Any, rise: Any) -> float:
     """Fill `rise` from the amounts; return the reach of `_blur`."""
     net(active, active.amount, n, g)
@@ -125,7 +125,7 @@ def rises(problem: Any, active: Any, n: int, g: Any, rise: Any) -> float:
 
 
 # ------------------------------------------------------------------ which variable joins
-@njit(cache=True)
+@compiled(helper=True)
 def settled(problem: Any, active: Any, n: int, rise: Any, reach: float) -> bool:
     """Write the leads where the steps will be; return True if all of them are rounding of the rises."""
     a, b = active.up[0], active.down[0]
@@ -140,7 +140,7 @@ def settled(problem: Any, active: Any, n: int, rise: Any, reach: float) -> bool:
     return quiet
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def most_violated(
     problem: Any, active: Any, rise: Any, is_relevant: Any, left_out: Any, reach: float
 ) -> tuple[int, int]:
@@ -174,7 +174,7 @@ def most_violated(
     return r, s
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def is_news(problem: Any, active: Any, n: int, rise: Any, reach: float, r: int, s: int) -> bool:
     """Return True if a variable earns more than the base, beyond rounding, and is not active yet."""
     for i in range(n):
@@ -183,7 +183,7 @@ def is_news(problem: Any, active: Any, n: int, rise: Any, reach: float, r: int, 
     return lead(problem, active, rise, r, s) > doubt(problem, active, reach, r, s)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def inner(K: Any, a: int, b: int, c: int, d: int) -> float:
     """⟨V_a - V_b, V_c - V_d⟩."""
     return (K[a, c] - K[a, d]) - (K[b, c] - K[b, d])

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hinged.rules.compiling import njit
+from hinged.compiling import compiled
 
 __all__ = [
     "LINEAR",
@@ -55,18 +55,18 @@ def linear(scores: Any, q: float) -> Responses:
     return Responses(LINEAR, scores, q, 0.0, 0.0, np.zeros((0, 0)), np.zeros(0), 0.0, 0.0)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _softplus(z: float) -> float:
     """log(1 + e^z)."""
     return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _sigmoid(z: float) -> float:
     return 1.0 / (1.0 + math.exp(-z)) if z >= 0.0 else math.exp(z) / (1.0 + math.exp(z))
 
 
-@njit(cache=True)
+@compiled
 def reach(curves: Any) -> float:
     """By how much the best label can ever beat the worst one on this row."""
     if curves.kind == LINEAR:
@@ -76,7 +76,7 @@ def reach(curves: Any) -> float:
     return curves.radius * (curves.highest - curves.lowest)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _tilt(curves: Any, r: int, a: float) -> tuple[float, float, float, float]:
     """Under weights tilted by e^(av): log of their sum, mean of v above the lowest and below the highest, variance."""
     logs, v, rest, lowest, highest = curves.logs, curves.values, curves.start[r], curves.lowest, curves.highest
@@ -97,7 +97,7 @@ def _tilt(curves: Any, r: int, a: float) -> tuple[float, float, float, float]:
     return top + math.log(total), above, below, max(0.0, above * below - inner / total)
 
 
-@njit(cache=True)
+@compiled
 def respond(curves: Any, r: int, a: float) -> tuple[float, float, float]:
     """Potential, score and slope of label `r` at coefficient `a`."""
     if curves.kind == LINEAR:
@@ -114,7 +114,7 @@ def respond(curves: Any, r: int, a: float) -> tuple[float, float, float]:
     return U * log_sum, U * mean, U * variance
 
 
-@njit(cache=True)
+@compiled
 def level_of(curves: Any, r: int, a: float) -> tuple[float, float]:
     """Where the score stands between the ends of its range, as log odds, and how fast that rises with `a`.
 
@@ -128,7 +128,7 @@ def level_of(curves: Any, r: int, a: float) -> tuple[float, float]:
     return math.log(above / below), variance * (1.0 / above + 1.0 / below)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _far_level(curves: Any, r: int, a: float) -> tuple[float, float]:
     """The same from logarithms: log odds of Σ w (v - lowest) to Σ w (highest - v), and the difference of v's means."""
     logs, v, rest, lowest, highest = curves.logs, curves.values, curves.start[r], curves.lowest, curves.highest
@@ -155,7 +155,7 @@ def _far_level(curves: Any, r: int, a: float) -> tuple[float, float]:
     return level, max(0.0, mean_above / above - mean_below / below)
 
 
-@njit(cache=True)
+@compiled
 def pair_step(curves: Any, r: int, s: int, margin: float, C: float) -> float:
     r"""Best step for one pair alone, :math:`\max_{0 \le \tau \le C} \tau m - \Phi_r(\tau) - \Phi_s(-\tau)`.
 
@@ -179,7 +179,7 @@ def pair_step(curves: Any, r: int, s: int, margin: float, C: float) -> float:
     return _newton_step(curves, r, s, margin, C)
 
 
-@njit(cache=True)
+@compiled
 def lone_step(curves: Any, r: int, margin: float, C: float) -> float:
     r"""Best step for one score alone, :math:`\max_{0 \le \alpha \le C} \alpha m - \Phi_r(\alpha)`.
 
@@ -199,7 +199,7 @@ def lone_step(curves: Any, r: int, margin: float, C: float) -> float:
     return C if math.inf > C else 0.0
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def spread_at(middle: float, gamma: float) -> float:
     """The x with σ(M + x) - σ(M - x) = γ, for 0 < γ < 1."""
     m = abs(middle)
@@ -211,7 +211,7 @@ def spread_at(middle: float, gamma: float) -> float:
     return math.log(c + math.sqrt(c * c + (1.0 - gamma) * (1.0 + gamma))) - math.log1p(-gamma)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def propose(at: float, newton: float, low: float, high: float, older: float) -> float:
     """Where a search for the zero of a rising function goes next: Newton's proposal if it lies within the bracket and
     at least halves the step before the last (`older`), else the middle; outward while one end is open."""
@@ -224,7 +224,7 @@ def propose(at: float, newton: float, low: float, high: float, older: float) -> 
     return 0.5 * (low + high)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _newton_step(curves: Any, r: int, s: int, margin: float, C: float) -> float:
     """The step at which the gap to `s` (to 0 where that is -1) reaches the margin, by a safeguarded Newton search."""
     down, fall = 0.0, 0.0

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from hinged.rules.compiling import njit
+from hinged.compiling import compiled
 from hinged.rules.response import FINE, LOGISTIC, level_of, propose, reach, spread_at
 from hinged.rules.tilt import tilted_level
 
@@ -34,7 +34,7 @@ DISTINCT = 1e-6  # a score this near to an end of its range, relative to that, h
 SETTLED = 1e-9  # a relative move of this size is the last: the next would be of its square
 
 
-@njit(cache=True)
+@compiled
 def by_search(curves: Any, scores: Any, is_relevant: Any, margin: float, C: float, g: Any) -> float:
     r"""Net coefficients of the exact joint step; return their total Z.
 
@@ -89,7 +89,7 @@ def by_search(curves: Any, scores: Any, is_relevant: Any, margin: float, C: floa
     return total
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _settle(curves: Any, places: Any, n_right: int, work: Any, gamma: float, C: float, straight: bool) -> float:
     """The answer for curves as they are, or as straight lines of given level and slope; return the total."""
     n = work.shape[1]
@@ -109,7 +109,7 @@ def _settle(curves: Any, places: Any, n_right: int, work: Any, gamma: float, C: 
     return total
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _by_lines(curves: Any, scores: Any, places: Any, n_right: int, work: Any, gamma: float, C: float) -> float:
     """Newton's method on all labels together: each curve's tangent for the curve, until the answer stays.
 
@@ -164,7 +164,7 @@ def _by_lines(curves: Any, scores: Any, places: Any, n_right: int, work: Any, ga
     return -1.0
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _coefficient(curves: Any, r: int, start: float, level: float, side: float, guess: float) -> tuple[float, float]:
     """|a| that brings label `r` from its level to another, if that lies on its side; and 1 / its slope. Tilted only."""
     if side * (level - start) <= 0.0:
@@ -189,7 +189,7 @@ def _coefficient(curves: Any, r: int, start: float, level: float, side: float, g
     return a, 1.0 / slope if slope > 0.0 else math.inf
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _bring(curves: Any, places: Any, work: Any, level: float, side: float, straight: bool) -> tuple[float, float]:
     """Bring one side's labels to a level: the total of |a|, and how fast it changes with the level."""
     levels, slopes, a, rates = work[LEVEL], work[SLOPE], work[STEP], work[RATE]
@@ -205,7 +205,7 @@ def _bring(curves: Any, places: Any, work: Any, level: float, side: float, strai
     return total, slope
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _stretch(work: Any, slope: float, more: float) -> None:
     """Add `more` to a side's total, each label by its rate: what is left where a level has no further digits."""
     a, rates = work[STEP], work[RATE]
@@ -214,7 +214,7 @@ def _stretch(work: Any, slope: float, more: float) -> None:
             a[i] = max(0.0, a[i] + more * rates[i] / slope)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _balance(
     curves: Any, places: Any, n_right: int, work: Any, middle: float, gamma: float, C: float, straight: bool
 ) -> float:
@@ -253,7 +253,7 @@ def _balance(
     return lifted
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _fill(curves: Any, places: Any, work: Any, side: float, start: float, C: float, straight: bool) -> None:
     """Bring one side to the level at which its total is `C`, beginning at its first label's."""
     a = work[STEP]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hinged.rules.compiling import njit
+from hinged.compiling import compiled
 
 __all__ = ["FARTHEST", "exponentials", "tilted_level"]
 
@@ -21,7 +21,7 @@ SHIFTER = 6755399441055744.0  # 1.5 · 2^52: adding it rounds to a whole number,
 PER_LOG_2, LOG_2_HIGH, LOG_2_LOW = 1.4426950408889634, 0.693147180369123816490, 1.90821492927058770002e-10
 
 
-@njit(cache=True)
+@compiled
 def exponentials(logs: Any, v: Any, a: float, out: Any) -> None:
     """out = e^(logs + a v), for arguments up to 700; below -708 it stays at e^-708."""
     for j in range(v.shape[0]):
@@ -46,7 +46,7 @@ def exponentials(logs: Any, v: Any, a: float, out: Any) -> None:
         out[j] = p * np.int64(power).view(np.float64)
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})  # sums in any order, so that they too go several at once
+@compiled(helper=True, fastmath={"reassoc", "contract"})  # sums in any order, so that they too go several at once
 def _moments(weights: Any, v: Any, lowest: float, highest: float) -> tuple[float, float, float, float]:
     total, above, below, inner = 0.0, 0.0, 0.0, 0.0
     for j in range(v.shape[0]):
@@ -58,7 +58,7 @@ def _moments(weights: Any, v: Any, lowest: float, highest: float) -> tuple[float
     return total, above, below, inner
 
 
-@njit(cache=True)
+@compiled
 def tilted_level(logs: Any, rest: float, v: Any, lowest: float, highest: float, a: float, out: Any) -> Any:
     """Log odds of a score within its range at coefficient `a`, and how fast they rise; NaN where digits would be lost.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from hinged.rules.compiling import njit
+from hinged.compiling import compiled
 
 # The constraints a rule chooses.
 WORST, WRONG, MISSING = range(3)  # the worst alone · all that are ranked wrongly · all that miss the margin
@@ -27,43 +27,49 @@ class Words(NamedTuple):
     combine: int
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def is_one(rule: Any) -> bool:
     """Return True if the rule moves along one constraint."""
     return rule.combine == ONE
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def is_joint(rule: Any) -> bool:
     """Return True if the rule solves for all constraints together, so that it reads all their inner products."""
     return rule.combine == JOINT or rule.combine == INTERIOR
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def is_interior(rule: Any) -> bool:
     """Return True if the rule finds its joint step by interior points."""
     return rule.combine == INTERIOR
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def is_own(rule: Any) -> bool:
     """Return True if the rule is a function of the user's."""
     return rule.combine == OWN
 
 
-@njit(cache=True)
+@compiled(helper=True)
+def takes_missing(rule: Any) -> bool:
+    """Return True if the rule moves along every constraint that misses its margin."""
+    return rule.choose == MISSING
+
+
+@compiled(helper=True)
 def is_constant(rule: Any) -> bool:
     """Return True if every step has the same length, whatever the loss."""
     return rule.length == CONSTANT
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def is_uncapped(rule: Any) -> bool:
     """Return True if steps go up to the margin whatever it takes; a constraint that no move can meet is left out."""
     return rule.length == PA
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def is_softened(rule: Any) -> bool:
     """Return True if the rule's problem has squared losses, so that C softens steps in place of capping them."""
     return rule.length == PA2

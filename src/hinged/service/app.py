@@ -43,11 +43,9 @@ class Around:
         self._app, self._metrics, self._headers = app, metrics, encoded(FOR_PROGRAMS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        send = with_headers(send, self._headers)
-        if self._metrics is None:
+        is_request = scope["type"] == "http"
+        send = with_headers(send, self._headers) if is_request else send
+        if self._metrics is None or not is_request:
             await self._app(scope, receive, send)
             return
         began, status = time.perf_counter(), 500

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from contextlib import suppress
 from typing import Any
 
 from hinged.journal import DurableModel, Example
@@ -12,7 +13,7 @@ from hinged.text import window
 
 __all__ = ["Together", "example_for", "explain", "predict", "predict_many", "rank", "status"]
 
-TEXTS = (str, dict)
+TEXTS = ({str}, {dict})
 ALONE = ("sequence", "outliers")  # tasks that take one row at a time
 EXPLAINS = {
     "sequence": "a tag at a position; give the position, and a label unless you mean the predicted one",
@@ -53,18 +54,17 @@ def predict(model: Any, x: Any) -> Any:
 def predict_many(model: Any, rows: list[Any]) -> list[Any]:
     """Return a prediction, or the exception that refused it, for each row; texts and dicts are predicted in a batch."""
     kinds = {type(x) for x in rows}
-    if len(rows) > 1 and len(kinds) == 1 and kinds <= set(TEXTS) and model.task not in ALONE:
-        try:
+    if len(rows) > 1 and kinds in TEXTS and model.task not in ALONE:
+        with suppress(TypeError, ValueError):  # predicting one by one finds the bad row
             return [plain(y) for y in model.predict(rows)]
-        except (TypeError, ValueError):
-            pass  # predicting one by one finds the bad row
-    answers: list[Any] = []
-    for x in rows:
-        try:
-            answers.append(predict(model, x))
-        except Exception as problem:
-            answers.append(problem)
-    return answers
+    return [_predict_or_refuse(model, x) for x in rows]
+
+
+def _predict_or_refuse(model: Any, x: Any) -> Any:
+    try:
+        return predict(model, x)
+    except Exception as problem:
+        return problem
 
 
 def rank(model: Any, x: Any, top: int | None) -> list[dict[str, Any]]:
@@ -76,11 +76,12 @@ def rank(model: Any, x: Any, top: int | None) -> list[dict[str, Any]]:
         if top is not None and top > MOST_TAGGINGS:
             raise ValueError(f"top must be at most {MOST_TAGGINGS} for a tagger; got {top:,}.")
         best = model.rank_one(row, top or BEST)
-        return [{"label": plain(tags), "score": float(score)} for tags, score in best]
-    if not model.known_labels():
-        return []
-    said = model.scored_one(row)
-    return [{"label": plain(said.labels[r]), "score": float(said.scores[0, r])} for r in said.order(0, top)]
+    elif model.known_labels():
+        said = model.scored_one(row)
+        best = [(said.labels[r], said.scores[0, r]) for r in said.order(0, top)]
+    else:
+        best = []
+    return [{"label": plain(label), "score": float(score)} for label, score in best]
 
 
 def explain(model: Any, x: Any, label: Any, position: int | None, top: int | None) -> list[dict[str, Any]]:
@@ -103,15 +104,12 @@ def status(name: str, kept: DurableModel) -> dict[str, Any]:
     """Return the kind, the settings and the progress of a model."""
     model, stored = kept.model, kept.journal.get("model")
     learnt = hasattr(model, "model_")
-    counts = {
-        called: int(getattr(model, f"n_{called}_", 0)) if learnt else 0
-        for called in ("rounds", "mistakes", "updates", "novel")
-    }
+    counts = ("rounds", "mistakes", "updates", "novel")
     return {
         "name": name,
         "estimator": stored["estimator"],
         "settings": stored["settings"],
-        **counts,
+        **{name: int(getattr(model, f"n_{name}_", 0)) if learnt else 0 for name in counts},
         "labels": [plain(label) for label in kept.labels()],
         "journal": kept.journal.last,
     }

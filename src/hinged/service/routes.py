@@ -12,9 +12,9 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from hinged import __version__
 from hinged.service import asking, schemas
 from hinged.service.endpoint import Call, endpoint
-from hinged.service.making import make_estimator
 from hinged.service.responses import NDJSON, Lines, Refused, as_json
 from hinged.service.streams import learn_lines, predict_lines
+from hinged.service.values import make_estimator
 
 __all__ = ["ENDPOINTS", "metrics"]
 

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from hinged.service.making import ESTIMATORS
-from hinged.service.values import LARGEST_WEIGHT, LONGEST_KEY, LONGEST_LABEL
+from hinged.service.values import ESTIMATORS, LARGEST_WEIGHT, LONGEST_KEY, LONGEST_LABEL
 
 __all__ = [
     "Ask",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -34,19 +35,21 @@ def bytes_of(thing: Any, seen: set[int] | None = None) -> int:
     if isinstance(thing, np.ndarray):
         return int(thing.nbytes) if thing.base is None else bytes_of(thing.base, seen)
     size = sys.getsizeof(thing, 64)
-    if isinstance(thing, str | bytes | bytearray | memoryview):
-        return size
     if isinstance(thing, dict):
-        return size + _several(thing, thing, seen) + _several(thing, thing.values(), seen)
+        return size + _several(thing, seen) + _several(thing.values(), seen)
     if isinstance(thing, list | tuple | set | frozenset):
-        return size + _several(thing, thing, seen)
-    if not type(thing).__module__.startswith("hinged"):
-        return size
-    names = [name for kind in type(thing).__mro__ for name in getattr(kind, "__slots__", ())]
-    held = [*vars(thing).values()] if hasattr(thing, "__dict__") else []
-    return size + sum(bytes_of(one, seen) for one in (*held, *(getattr(thing, name, None) for name in names)))
+        return size + _several(thing, seen)
+    return size + sum(bytes_of(one, seen) for one in _attributes(thing))
 
 
-def _several(whole: Any, items: Iterable[Any], seen: set[int]) -> int:
-    some = [bytes_of(item, seen) for item, _ in zip(items, range(LOOKED_AT), strict=False)]
-    return sum(some) * len(whole) // len(some) if some else 0
+def _several(items: Collection[Any], seen: set[int]) -> int:
+    some = [bytes_of(item, seen) for item in islice(items, LOOKED_AT)]
+    return sum(some) * len(items) // len(some) if some else 0
+
+
+def _attributes(thing: Any) -> Iterator[Any]:
+    """Yield the attributes of an object of this library."""
+    if type(thing).__module__.startswith("hinged"):
+        yield from list(getattr(thing, "__dict__", {}).values())  # a copy: another thread may predict meanwhile
+        for kind in type(thing).__mro__:
+            yield from (getattr(thing, name, None) for name in getattr(kind, "__slots__", ()))

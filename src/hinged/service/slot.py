@@ -6,6 +6,8 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -129,17 +131,15 @@ class Slot:
         self._taught += new
         if self._taught >= self._weigh_at:  # no other writer runs between two commits
             self.weigh()
-        at = 0
+        left = iter(receipts)
         for examples, done in turn:
+            own = list(islice(left, len(examples)))
             if not done.done():
-                done.set_result(receipts[at : at + len(examples)])
-            at += len(examples)
+                done.set_result(own)
 
 
 def _close(kept: DurableModel) -> None:
-    try:
+    with suppress(OSError):  # the journal is complete: the next opening learns from it
         if kept.is_ahead_of_its_snapshot:
             kept.snapshot()
-    except OSError:
-        pass  # the journal is complete: the next opening learns from it
     kept.close()

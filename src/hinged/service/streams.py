@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
@@ -60,10 +61,10 @@ def _too_long(most: int) -> Refused:
 def read_lines(lines: list[bytes]) -> list[Any]:
     """Parse each line that is not empty; give an exception for a line that is not JSON."""
     lines = [one for one in lines if one.strip()]
-    try:
-        return list(orjson.loads(b"[" + b",".join(lines) + b"]")) if _one_each(lines) else _one_by_one(lines)
-    except orjson.JSONDecodeError:
-        return _one_by_one(lines)
+    if _one_each(lines):
+        with suppress(orjson.JSONDecodeError):
+            return list(orjson.loads(b"[" + b",".join(lines) + b"]"))
+    return [_read(one) for one in lines]
 
 
 def _one_each(lines: list[bytes]) -> bool:
@@ -71,14 +72,11 @@ def _one_each(lines: list[bytes]) -> bool:
     return all(one[:1] == b"{" and one.rstrip()[-1:] == b"}" for one in lines)
 
 
-def _one_by_one(lines: list[bytes]) -> list[Any]:
-    read: list[Any] = []
-    for one in lines:
-        try:
-            read.append(orjson.loads(one))
-        except orjson.JSONDecodeError as problem:
-            read.append(ValueError(f"this line is not JSON ({problem})."))
-    return read
+def _read(one: bytes) -> Any:
+    try:
+        return orjson.loads(one)
+    except orjson.JSONDecodeError as problem:
+        return ValueError(f"this line is not JSON ({problem}).")
 
 
 def example_of(entry: Any, model: Any) -> Example:
@@ -198,18 +196,18 @@ async def predict_lines(request: Request, models: Models, slot: Slot) -> AsyncIt
 
 def _predictions(lines: list[bytes], model: Any) -> bytes:
     entries = read_lines(lines)
-    sound = [entry["x"] for entry in entries if _asks(entry)]
-    answers = iter(predict_many(model, sound))
-    said = []
-    for entry in entries:
-        answer = next(answers) if _asks(entry) else entry
-        if _asks(entry) and not isinstance(answer, Exception):
-            said.append(line({"y": answer}))
-        else:
-            problem = answer if isinstance(answer, Exception) else ValueError("a line is an object with x.")
-            said.append(line({"error": refusal_of(problem).sentence}))
-    return b"".join(said)
+    answers = iter(predict_many(model, [entry["x"] for entry in entries if _asks(entry)]))
+    return b"".join(_predicted(next(answers) if _asks(entry) else _not_asking(entry)) for entry in entries)
 
 
 def _asks(entry: Any) -> bool:
     return type(entry) is dict and "x" in entry
+
+
+def _not_asking(entry: Any) -> Exception:
+    return entry if isinstance(entry, Exception) else ValueError("a line is an object with x.")
+
+
+def _predicted(answer: Any) -> bytes:
+    refused = isinstance(answer, Exception)
+    return line({"error": refusal_of(answer).sentence} if refused else {"y": answer})

@@ -1,4 +1,4 @@
-"""Values of JSON as learners take them (examples, labels, numbers), and labels as JSON."""
+"""Values of JSON as learners take them (examples, labels, numbers, estimators), and labels as JSON."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from collections.abc import Set
 from typing import Any
 
 import numpy as np
+import orjson
 from scipy.sparse import csr_array
 
+from hinged.estimators.files import KINDS
 from hinged.estimators.labels import in_order
+from hinged.io import from_json
+from hinged.journal.estimator_settings import plain_settings
 
-__all__ = ["as_label", "as_number", "as_row", "plain"]
+__all__ = ["ESTIMATORS", "as_label", "as_number", "as_row", "make_estimator", "plain"]
 
 DEEPEST = 16  # levels of nesting; a journal may be read again with a smaller stack
 WIDEST = 1 << 24  # columns: a single row must not make the server allocate a huge table
@@ -19,6 +23,9 @@ LARGEST_WEIGHT, LONGEST_KEY, LONGEST_LABEL = 1e6, 200, 1000
 LARGEST_LABEL = 1 << 63  # many JSON readers cannot represent larger integers
 SPARSE = {"indices", "values"}
 PLAIN = (str, int, float, bool)
+ESTIMATORS = tuple(sorted(KINDS.keys() - {"Trials"}))  # Trials learns from matrices only
+MARKS = {"number", "object", "groups", "array", "tuple", "dict", "dtype"}
+MOST_BITS = 24
 
 
 def as_row(x: Any, width: int = 0) -> Any:
@@ -37,11 +44,9 @@ def as_row(x: Any, width: int = 0) -> Any:
     [[1.0, 0.0, 0.0, 2.0, 0.0]]
     """
     _check_depth(x, DEEPEST)
-    if type(x) is dict:
-        if x.keys() >= SPARSE and isinstance(x["indices"], list):
-            return _sparse(x, width)
-        return x
-    if type(x) is list and x and all(type(value) in (int, float) for value in x):
+    if type(x) is dict and x.keys() >= SPARSE and isinstance(x["indices"], list):
+        return _sparse(x, width)
+    if type(x) is list and x and _are_numbers(x):
         if len(x) > WIDEST:
             raise ValueError(f"a row has at most {WIDEST:,} columns; got {len(x):,}.")
         return _numbers(x)
@@ -56,6 +61,10 @@ def _check_depth(x: Any, left: int) -> None:
     for one in x.values() if type(x) is dict else x:
         if type(one) in (dict, list):
             _check_depth(one, left - 1)
+
+
+def _are_numbers(values: list[Any]) -> bool:
+    return all(type(value) in (int, float) for value in values)
 
 
 def _numbers(values: list[Any]) -> np.ndarray:
@@ -73,12 +82,12 @@ def _sparse(x: dict[str, Any], width: int) -> csr_array:
         raise ValueError("the indices and the values of a sparse row must be lists of the same length.")
     if not all(type(i) is int and 0 <= i < WIDEST for i in indices):
         raise ValueError(f"the indices of a sparse row must be integers from 0 to {WIDEST - 1:,}.")
-    if not all(type(value) in (int, float) for value in values):
+    if not _are_numbers(values):
         raise ValueError("the values of a sparse row must be numbers.")
-    asked = x.get("width", 0)
-    if type(asked) is not int or not 0 <= asked <= WIDEST or (asked and indices and max(indices) >= asked):
+    asked, least = x.get("width", 0), max(indices, default=-1) + 1
+    if type(asked) is not int or (asked and not max(least, 1) <= asked <= WIDEST):
         raise ValueError(f"the width of a sparse row must be an integer above its indices, at most {WIDEST:,}.")
-    shape = (1, asked or max(width, max(indices, default=0) + 1))
+    shape = (1, asked or max(width, least, 1))
     return csr_array((_numbers(values), np.array(indices, np.int64), [0, len(indices)]), shape=shape)
 
 
@@ -152,3 +161,60 @@ def plain(value: Any) -> Any:
     if isinstance(value, str):  # may contain a lone surrogate, which UTF-8 cannot encode
         return value.encode("utf-8", "replace").decode()
     return value
+
+
+def make_estimator(kind: str, settings: dict[str, Any]) -> Any:
+    """Return an unfitted estimator; settings that it would refuse later are refused now.
+
+    Examples
+    --------
+    >>> make_estimator("Classifier", {"rule": "pa2", "C": 0.5}).get_params()["rule"]
+    'pa2'
+    >>> make_estimator("Classifier", {"rule": {"object": "Mira", "with": {"beta": 0.5}}}).rule
+    Mira(beta=0.5, cap=inf)
+    """
+    if kind not in ESTIMATORS:
+        raise ValueError(f"estimator must be one of {', '.join(ESTIMATORS)}; got {kind!r}.")
+    known = KINDS[kind]().get_params(deep=False)
+    unknown = [name for name in settings if name not in known]
+    if unknown:
+        raise ValueError(f"{unknown[0]} is not a setting of {kind}; its settings are {', '.join(known)}.")
+    _check_range(settings, "n_features", WIDEST)
+    _check_range(settings, "bits", MOST_BITS)
+    try:
+        given = {name: _setting(name, value) for name, value in settings.items()}
+        tried = _tried(kind, given)
+    except (AttributeError, KeyError, IndexError, TypeError, OverflowError) as problem:
+        raise ValueError(f"these settings of {kind} are invalid: {problem}.") from problem
+    try:
+        orjson.dumps(plain_settings(tried))  # status must be able to show them
+    except TypeError as problem:
+        raise ValueError(f"these settings of {kind} cannot be shown as JSON: {problem}.") from None
+    return KINDS[kind](**given)
+
+
+def _check_range(settings: dict[str, Any], name: str, most: int) -> None:
+    value = settings.get(name)
+    if value is not None and not (type(value) is int and 1 <= value <= most):
+        raise ValueError(f"{name} must be an integer from 1 to {most:,} here; got {value!r}.")
+
+
+def _tried(kind: str, settings: dict[str, Any]) -> Any:
+    """Return an estimator whose settings have been used once."""
+    tried: Any = KINDS[kind](**settings)
+    tried.check_settings()
+    if kind.startswith("Text"):
+        tried.text_space_.fit(["a text"])
+    as_label(list(settings.get("order") or ()))
+    return tried
+
+
+def _setting(name: str, value: Any) -> Any:
+    """Return a setting as Python has it: lists become tuples, objects are encoded as in model files."""
+    if isinstance(value, list):
+        return tuple(_setting(name, one) for one in value)
+    if not isinstance(value, dict):
+        return value
+    if "callable" in value:
+        raise ValueError(f"{name} is a function; functions cannot be sent.")
+    return from_json(name, value, {}) if value.keys() & MARKS else value

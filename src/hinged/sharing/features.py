@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from numba import njit
+from hinged.compiling import compiled
 
 __all__ = ["Distance", "First", "Frequency", "Tfidf", "resolve"]
 
@@ -63,7 +63,7 @@ class Tfidf:
     """Value times the log of rows per row that has the word without the label (passive-aggressive paper, section 7)."""
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def frequency(c: float, seen: int, rows: int, thresholds: Any, factors: Any) -> float:
     """`Frequency` of one value; thresholds are (high, low) as fractions, then strictness, so that ties are exact."""
     if seen * thresholds[1] >= thresholds[0] * rows and rows > 0:
@@ -74,7 +74,7 @@ def frequency(c: float, seen: int, rows: int, thresholds: Any, factors: Any) -> 
     return 0.0
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def tfidf(c: float, rows: int, rows_with: int, rows_with_label: int) -> float:
     """`Tfidf` of one value; a word never seen outside the label counts as seen once, no rows at all give 0."""
     if rows == 0:

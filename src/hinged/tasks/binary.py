@@ -5,12 +5,12 @@ Crammer et al. (2006), section 3.
 
 from __future__ import annotations
 
-from numba import njit
+from hinged.compiling import compiled
 
 __all__ = ["sign"]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def sign(label: int) -> float:
     """The label's sign: the second label is the positive one.
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from hinged.compiling import compiled
 
 __all__ = ["extremes", "find_new", "judge", "rank_of_best", "runner_up"]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def extremes(scores: Any, relevant: Any, is_relevant: Any) -> tuple[int, int]:
     """Position in `relevant` of the lowest right label, and the highest wrong label; -1 where there is none.
 
@@ -34,7 +35,7 @@ def extremes(scores: Any, relevant: Any, is_relevant: Any) -> tuple[int, int]:
     return low, rival
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def judge(scores: Any, relevant: Any, is_relevant: Any) -> tuple[int, int, float, int]:
     """Return what `extremes` finds, by how much the lowest right label wins, and the rank of the best right label.
 
@@ -43,7 +44,8 @@ def judge(scores: Any, relevant: Any, is_relevant: Any) -> tuple[int, int, float
     Examples
     --------
     >>> import numpy as np
-    >>> judge(np.array([1.0, 0.5, 2.0]), np.array([1]), np.array([False, True, False]))
+    >>> low, rival, gap, rank = judge(np.array([1.0, 0.5, 2.0]), np.array([1]), np.array([False, True, False]))
+    >>> low, rival, float(gap), int(rank)
     (0, 2, -1.5, 3)
     """
     low, rival = extremes(scores, relevant, is_relevant)
@@ -51,15 +53,15 @@ def judge(scores: Any, relevant: Any, is_relevant: Any) -> tuple[int, int, float
     return low, rival, gap, 1 if gap > 0.0 else rank_of_best(scores, relevant, is_relevant)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def find_new(relevant: Any, n_known: int) -> tuple[bool, int]:
     """Return True if some label is not among the first `n_known`, and how many labels are known after them.
 
     Examples
     --------
     >>> import numpy as np
-    >>> find_new(np.array([1, 3]), 2), find_new(np.array([1, 0]), 2)
-    ((True, 4), (False, 2))
+    >>> [tuple(map(int, find_new(np.array(labels), 2))) for labels in ([1, 3], [1, 0])]
+    [(1, 4), (0, 2)]
     """
     is_new, after = False, n_known
     for r in relevant:
@@ -68,7 +70,7 @@ def find_new(relevant: Any, n_known: int) -> tuple[bool, int]:
     return is_new, after
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def rank_of_best(scores: Any, relevant: Any, is_relevant: Any) -> int:
     """Rank, from 1, of the best right label among the wrong ones; a tie counts against it."""
     best = scores[relevant[0]]
@@ -80,7 +82,7 @@ def rank_of_best(scores: Any, relevant: Any, is_relevant: Any) -> int:
     return rank
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def runner_up(scores: Any) -> tuple[int, float]:
     """The winner (lowest index on a tie) and its lead over the second label; a lone label leads by 0."""
     first = 0

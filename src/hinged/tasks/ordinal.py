@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from hinged.compiling import compiled
 
 __all__ = ["rank_of", "side"]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def side(threshold: int, rank: int) -> float:
     """On which side of a threshold the score of a rank must lie; both count from 0.
 
@@ -26,7 +26,7 @@ def side(threshold: int, rank: int) -> float:
     return 1.0 if threshold < rank else -1.0
 
 
-@njit(cache=True)
+@compiled
 def rank_of(score: float, thresholds: Any) -> int:
     """The rank, from 0: the first threshold above the score, else the last rank.
 

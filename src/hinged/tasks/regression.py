@@ -6,12 +6,12 @@ so a round has one: the score must rise to y - ε, or fall to y + ε.
 
 from __future__ import annotations
 
-from numba import njit
+from hinged.compiling import compiled
 
 __all__ = ["towards"]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def towards(target: float, score: float, epsilon: float) -> tuple[float, float]:
     r"""The side s = sign(y - ŷ) on which the score must move, and the margin s·y - ε of that constraint.
 

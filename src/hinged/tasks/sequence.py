@@ -13,7 +13,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from hinged.compiling import compiled
 
 __all__ = [
     "Scratch",
@@ -42,7 +43,7 @@ class Scratch(NamedTuple):
     work_by: np.ndarray  # float64 (2 tokens + 4, width)
 
 
-@njit(cache=True)
+@compiled
 def room_for(tokens: int, width: int, k: int, m: int, costs: bool = False, by_errors: bool = False) -> Any:
     """Return room for the `m` best of `k` tags, with costs added to emissions, or by the number of errors as well."""
     many, most = m if m > 1 else 0, tokens if by_errors else 0
@@ -58,7 +59,7 @@ def room_for(tokens: int, width: int, k: int, m: int, costs: bool = False, by_er
     )
 
 
-@njit(cache=True)
+@compiled
 def path_score(E: Any, T: Any, n: int, tags: Any) -> float:
     """The score of one sequence of `n` tags."""
     total = E[0, tags[0]]
@@ -67,7 +68,7 @@ def path_score(E: Any, T: Any, n: int, tags: Any) -> float:
     return total
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def count_errors(n: int, tags: Any, other: Any) -> int:
     """Positions at which two sequences differ: the Hamming cost."""
     errors = 0
@@ -76,7 +77,7 @@ def count_errors(n: int, tags: Any, other: Any) -> int:
     return errors
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def table_cost(rho: Any, n: int, tags: Any, other: Any) -> float:
     """Σ_i ρ[y_i, y'_i]; an empty table is the Hamming cost."""
     if rho.shape[0] == 0:
@@ -87,7 +88,7 @@ def table_cost(rho: Any, n: int, tags: Any, other: Any) -> float:
     return total
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _extend(T: Any, before: Any, k: int, best: Any, came: Any) -> None:
     """For each tag, the best way to reach it: best[c] = max_p before[p] + T[p, c], and that p."""
     width = best.shape[0]
@@ -105,7 +106,7 @@ def _extend(T: Any, before: Any, k: int, best: Any, came: Any) -> None:
             best[c] = reached if better else best[c]
 
 
-@njit(cache=True)
+@compiled
 def best_path(E: Any, T: Any, n: int, k: int, came: Any, work: Any, tags: Any) -> float:
     """Viterbi's search: fill `tags` with the best of all k^n sequences; return its score.
 
@@ -146,7 +147,7 @@ def best_path(E: Any, T: Any, n: int, k: int, came: Any, work: Any, tags: Any) -
     return score
 
 
-@njit(cache=True)
+@compiled
 def raised_by_cost(E: Any, n: int, k: int, right: Any, rho: Any, raised: Any) -> None:
     """Fill `raised` with emissions to which the cost of each tag is added; an empty table is the Hamming cost."""
     for i in range(n):
@@ -155,7 +156,7 @@ def raised_by_cost(E: Any, n: int, k: int, right: Any, rho: Any, raised: Any) ->
             raised[i, c] = E[i, c] + cost
 
 
-@njit(cache=True)
+@compiled
 def largest_loss(E: Any, T: Any, n: int, k: int, right: Any, predicted: Any, room: Any, tags: Any) -> int:
     r"""Find the sequence with the largest score plus :math:`\sqrt e`, e its errors; fill `tags`, return e.
 
@@ -182,7 +183,7 @@ def largest_loss(E: Any, T: Any, n: int, k: int, right: Any, predicted: Any, roo
     return best_by_errors(E, T, n, k, right, most, room, tags)
 
 
-@njit(cache=True)
+@compiled
 def best_by_errors(E: Any, T: Any, n: int, k: int, right: Any, most: int, room: Any, tags: Any) -> int:
     """The largest score plus √e among sequences of up to `most` errors; fill `tags`, return e.
 
@@ -225,7 +226,7 @@ def best_by_errors(E: Any, T: Any, n: int, k: int, right: Any, most: int, room: 
     return errors
 
 
-@njit(cache=True)
+@compiled
 def best_paths(E: Any, T: Any, n: int, k: int, m: int, room: Any, tags: Any, tops: Any) -> int:
     """Find the `m` best sequences, best first: fill `tags` and `tops`, return how many there are (at most k^n).
 
@@ -277,7 +278,7 @@ def best_paths(E: Any, T: Any, n: int, k: int, m: int, room: Any, tags: Any, top
     return found
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _insert(values: Any, tag: Any, place: Any, value: float, p: int, j: int) -> None:
     """Put a path into a falling list, behind its equals; the last one drops out."""
     at = values.shape[0] - 1

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from hinged.compiling import compiled
 
 __all__ = ["radius"]
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def radius(largest: float, height: float) -> float:
     """Return the ball's radius at a height of the additional coordinate; `largest` where the radius is fixed.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from hinged.text.rows import SPREAD, Space
 from hinged.text.space import TextSpace
-from hinged.text.words import Text, find_word
+from hinged.text.words import find_key
 
 __all__ = ["Hasher"]
 
@@ -68,7 +68,7 @@ class Hasher(TextSpace):
         """Return the first word learnt in a column; the column's number if there is none."""
         if self.word_list_ is not None:
             key = np.uint64(int(column) * int(SPREAD) % 2**64)
-            place = find_word(self.word_list_.store, len(self.word_list_), key, Text(0, 0, 0, 0), False)
+            place = find_key(self.word_list_.store, len(self.word_list_), key)
             if place >= 0:
                 return self.word_list_[place]
         return column

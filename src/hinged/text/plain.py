@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.io.examples.chunk import Named
 from hinged.loops.rows import Rows
 from hinged.native import BLOCK, borrowed, eight_bytes, equal_bytes, fetch, lowest_bit, segment
 from hinged.text.rows import BINARY, Documents, Space, fields_of, hash_start, rows_of_named
 from hinged.text.tokens import AHEAD, Words, alphabet, continue_hash, cut_ascii, finish_hash, write_places, write_words
-from hinged.text.words import Text, WordList, add_word, borrowed_store, find_word, has_room
+from hinged.text.words import Text, WordList, add_word, find_word, has_room
 
 __all__ = ["is_plain", "rows_of_names", "rows_of_plain_words"]
 
@@ -85,21 +85,21 @@ def is_plain(documents: Documents, space: Space) -> bool:
     return single and space.values == BINARY and not space.hashed
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _key(b: int, size: int) -> Any:
     """Return a short word as two numbers."""
     n = np.uint64(size)  # unsigned, as in tokens.py
     return eight_bytes(b) & FIRST[n], eight_bytes(b + 8) & SECOND[n] | n << THIRD_BYTE
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _slot(x: Any, y: Any, seen: Any) -> Any:
     """Return its place in the small table."""
     shift = np.uint64(65 - lowest_bit(np.uint64(seen.shape[0])))
     return ((x ^ (y * MIX_2)) * MIX_1 >> shift) << ONE
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _hash_missed(words: Any, state: Any, cut: Any, missed: Any, n: Any, hashes: Any) -> None:
     """Hash the words that the small table lacks, and prefetch all memory that looking for them will read.
 
@@ -120,7 +120,7 @@ def _hash_missed(words: Any, state: Any, cut: Any, missed: Any, n: Any, hashes: 
             fetch(arena.ctypes.data + places[p - ONE], 8)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _distinct(hashes: Any, n: int, table: Any) -> int:
     """Return how many different ones there are."""
     slots, found = 8, 0
@@ -138,7 +138,7 @@ def _distinct(hashes: Any, n: int, table: Any) -> int:
     return found
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _take_columns(bits: Any, over: Any, indices: Any, at: int) -> Any:
     """Write the columns whose bits are set, in rising order, and clear them; return where the row ends."""
     end, marks = np.uint64(at), over.ctypes.data
@@ -156,7 +156,7 @@ def _take_columns(bits: Any, over: Any, indices: Any, at: int) -> Any:
     return np.int64(end)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _look_up_short_words(cut: Any, known: int, scratch: Any) -> Any:
     """Set the bits of words that the small table has, reserve places for the others in it; return how many it lacks."""
     seen, bits, over = borrowed(scratch.seen), borrowed(scratch.bits), borrowed(scratch.over)
@@ -188,7 +188,7 @@ def _look_up_short_words(cut: Any, known: int, scratch: Any) -> Any:
     return n_missed
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _enter_words(store: Any, tag: Any, cut: Any, grow: bool, scratch: Any) -> Any:
     """Set the bits of a document's columns, and put the hashes of its unknown words aside.
 
@@ -196,7 +196,7 @@ def _enter_words(store: Any, tag: Any, cut: Any, grow: bool, scratch: Any) -> An
     """
     seen, bits, over = borrowed(scratch.seen), borrowed(scratch.bits), borrowed(scratch.over)
     missed, hashes = borrowed(scratch.missed), borrowed(scratch.hashes)
-    begins, ends, words = borrowed(cut.begins), borrowed(cut.ends), borrowed_store(store)
+    begins, ends, words = borrowed(cut.begins), borrowed(cut.ends), borrowed(store)
     known, unknown, lacking = words.used[0], 0, 0
     column: Any = np.int64(0)
     n_missed = _look_up_short_words(cut, known, scratch)
@@ -226,16 +226,7 @@ def _enter_words(store: Any, tag: Any, cut: Any, grow: bool, scratch: Any) -> An
     return known, unknown, lacking
 
 
-@njit(cache=True, inline="always")
-def _borrowed_scratch(scratch: Any) -> Any:
-    return Scratch(
-        borrowed(scratch.seen), borrowed(scratch.bits), borrowed(scratch.over), borrowed(scratch.written),
-        borrowed(scratch.begins), borrowed(scratch.ends), borrowed(scratch.missed), borrowed(scratch.hashes),
-        borrowed(scratch.table),
-    )  # fmt: skip
-
-
-@njit(cache=True)
+@compiled(helper=True)
 def _write_columns(store: Any, tag: Any, cut: Any, grow: bool, scratch: Any, indices: Any, at: int) -> Any:
     """Write the columns of a document, in rising order; return where its row ends, and what `_enter_words` lacked."""
     known, unknown, lacking = _enter_words(store, tag, cut, grow, scratch)
@@ -246,12 +237,12 @@ def _write_columns(store: Any, tag: Any, cut: Any, grow: bool, scratch: Any, ind
     return end + distinct, lacking
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _read_plain(
     fields: Any, alphabet: Any, field_limit: int, store: Any, grow: bool, scratch: Any, rows: Any, cursor: Any
 ) -> None:
     """Write rows from document cursor[0] on, until all are written or a word of cursor[1] bytes needs room."""
-    own, known_words, indptr = _borrowed_scratch(scratch), borrowed_store(store), borrowed(rows.indptr)
+    own, known_words, indptr = borrowed(scratch), borrowed(store), borrowed(rows.indptr)
     indices, data = borrowed(rows.indices), borrowed(rows.data)
     words = Words(own.written, own.begins, own.ends)
     state, base = fields.tags[0, 0, 0], own.written.ctypes.data
@@ -275,10 +266,10 @@ def _read_plain(
     cursor[0] = fields.addresses.shape[0]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _read_names(named: Any, state: Any, store: Any, grow: bool, scratch: Any, rows: Any, cursor: Any) -> None:
     """Do the same for rows of names; stop also, with 0 bytes, where a name comes twice in a row."""
-    own, known_words, indptr = _borrowed_scratch(scratch), borrowed_store(store), borrowed(rows.indptr)
+    own, known_words, indptr = borrowed(scratch), borrowed(store), borrowed(rows.indptr)
     indices, data = borrowed(rows.indices), borrowed(rows.data)
     starts, names, base = named.indptr, named.names, named.buffer.ctypes.data
     tag, here, half = Tag(state, np.int64(0), np.int64(0)), names.ctypes.data, names.shape[1] * names.itemsize

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.io.examples.chunk import Named
 from hinged.loops.hearing import pieces
 from hinged.loops.rows import Rows
 from hinged.native import borrowed
 from hinged.text.tokens import Grams, Words, alphabet, continue_hash, finish_hash, spans_of_words, write_words
-from hinged.text.words import COLON, Text, WordList, add_word, borrowed_store, find_word, has_room
+from hinged.text.words import COLON, Text, WordList, add_word, find_word, has_room
 
 __all__ = ["BINARY", "COUNTS", "LOG", "Documents", "Fields", "Space", "fields_of", "rows_of_documents", "rows_of_named"]
 
@@ -106,15 +106,7 @@ def _listed(most: int) -> Listed:
     )
 
 
-@njit(cache=True, inline="always")
-def _borrowed_listed(listed: Any) -> Any:
-    return Listed(
-        borrowed(listed.hashes), borrowed(listed.where), borrowed(listed.sums), borrowed(listed.factors),
-        borrowed(listed.columns), borrowed(listed.keys), borrowed(listed.marks), borrowed(listed.counts),
-    )  # fmt: skip
-
-
-@njit(cache=True)
+@compiled
 def _most_features(grams: Any, length: Any) -> Any:
     """Return an upper bound of the features of a text of that many bytes."""
     runs = grams.longest_words - grams.shortest_words + 1 if grams.longest_words > 0 else 0
@@ -122,7 +114,7 @@ def _most_features(grams: Any, length: Any) -> Any:
     return runs * ((length + 1) // 2) + pieces * (2 * length + 2)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _slots_for(n: int) -> Any:
     slots = 8
     while slots < 2 * n:
@@ -131,7 +123,7 @@ def _slots_for(n: int) -> Any:
 
 
 # ------------------------------------------------------------------ the features of a document
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _note(listed: Any, slots: Any, n: Any, h: Any, value: Any, text: Any) -> Any:
     """Add one occurrence of a feature to those listed; return how many distinct ones there are."""
     keys, marks, where = listed.keys, listed.marks, listed.where
@@ -148,11 +140,11 @@ def _note(listed: Any, slots: Any, n: Any, h: Any, value: Any, text: Any) -> Any
     return n + ONE
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _list_text(address: int, length: int, tags: Any, cutter: Any, listed: Any, slots: Any, n: Any) -> Any:
     """List the features of a text after the first `n`; return how many there are then."""
     # tags (2, 3): hash state, address and length, for words and for runs of characters
-    listed, tags, grams, words = _borrowed_listed(listed), borrowed(tags), cutter.grams, cutter.words
+    listed, tags, grams, words = borrowed(listed), borrowed(tags), cutter.grams, cutter.words
     begins, ends, states = borrowed(words.begins), borrowed(words.ends), borrowed(cutter.states)
     here, a, a_n = words.out.ctypes.data, np.int64(tags[0, 1]), np.int64(tags[0, 2])
     count = write_words(address, length, cutter.alphabet, tags[0, 0], words, states)
@@ -171,7 +163,7 @@ def _list_text(address: int, length: int, tags: Any, cutter: Any, listed: Any, s
     return n
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _lacks_room(store: Any, listed: Any, n: Any, i: int, cursor: Any) -> bool:
     where, n_bytes = borrowed(listed.where), n
     for j in range(1, 4 * n, 2):
@@ -183,7 +175,7 @@ def _lacks_room(store: Any, listed: Any, n: Any, i: int, cursor: Any) -> bool:
 
 
 # ------------------------------------------------------------------ the row of a document
-@njit(cache=True)
+@compiled(helper=True)
 def _write_row(listed: Any, n: Any, space: Any, store: Any, grow: bool, rows: Any, at: int) -> int:
     """Give the features listed their columns, sort and write them; return where the row ends."""
     _give_columns(listed, n, space, store, grow)
@@ -208,11 +200,11 @@ def _write_row(listed: Any, n: Any, space: Any, store: Any, grow: bool, rows: An
     return at
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _give_columns(listed: Any, n: Any, space: Any, store: Any, grow: bool) -> None:
     """Find the column of each feature, adding words that are not known if `grow`; turn signs where hashes say so."""
     hashes, sums, where = borrowed(listed.hashes), borrowed(listed.sums), borrowed(listed.where)
-    columns, store = borrowed(listed.columns[0]), borrowed_store(store)
+    columns, store = borrowed(listed.columns[0]), borrowed(store)
     hashed, signed, mask = space.hashed, space.signed, np.uint64(space.mask)
     limit = store.used[0]
     unknown, known = 0, limit
@@ -239,7 +231,7 @@ def _give_columns(listed: Any, n: Any, space: Any, store: Any, grow: bool) -> No
         columns[j] = column << 32 | np.int64(j)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _sort(listed: Any, n: int) -> Any:
     """Return the columns in rising order: sorted by one byte after the other, the lowest first."""
     counts, source, target = borrowed(listed.counts), borrowed(listed.columns[0]), borrowed(listed.columns[1])
@@ -265,16 +257,16 @@ def _sort(listed: Any, n: int) -> Any:
 
 
 # ------------------------------------------------------------------ loops
-@njit(cache=True, nogil=True)
+@compiled
 def _read_documents(
     fields: Any, cutter: Any, space: Any, store: Any, grow: bool, listed: Any, rows: Any, cursor: Any
 ) -> None:
     """Write rows from document cursor[0] on, until all are written or the words need room (cursor[1:3])."""
     addresses, lengths, limit = borrowed(fields.addresses), borrowed(fields.lengths), space.field_limit
-    own, words, known = _borrowed_listed(listed), cutter.words, borrowed_store(store)
+    own, words, known = borrowed(listed), cutter.words, borrowed(store)
     out, begins, ends = borrowed(words.out), borrowed(words.begins), borrowed(words.ends)
     states, spans, tags = borrowed(cutter.states), borrowed(cutter.spans), borrowed(fields.tags)
-    target = Rows(borrowed(rows.indptr), borrowed(rows.indices), borrowed(rows.data))
+    target = borrowed(rows)
     cursor[3] += 1  # documents begun so far: no two share a stamp
     for i in range(cursor[0], addresses.shape[0]):
         n, base, most = np.uint64(0), 0, 0
@@ -296,14 +288,14 @@ def _read_documents(
     cursor[0] = addresses.shape[0]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _read_named(
     named: Any, start: Any, space: Any, store: Any, grow: bool, listed: Any, rows: Any, cursor: Any
 ) -> None:
     """Do the same for rows of named features; `start` is the state of the hash before a name."""
     like, base = borrowed(named.buffer), named.buffer.ctypes.data
-    own, known = _borrowed_listed(listed), borrowed_store(store)
-    target = Rows(borrowed(rows.indptr), borrowed(rows.indices), borrowed(rows.data))
+    own, known = borrowed(listed), borrowed(store)
+    target = borrowed(rows)
     spaces, names, values = named.spaces, named.names, named.values
     cursor[3] += 1
     for i in range(cursor[0], named.indptr.shape[0] - 1):

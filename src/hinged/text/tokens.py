@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.io.utf8 import decode, encode
 from hinged.native import BLOCK, borrowed, copy_block, count_bits, lowest_bit, segment, wide_bytes, word_bytes
 
@@ -106,7 +106,7 @@ def alphabet(keep_case: bool) -> Alphabet:
 
 
 # ------------------------------------------------------------------ hashes
-@njit(cache=True)
+@compiled(helper=True)
 def continue_hash(state: Any, address: Any, n: Any, like: Any) -> Any:
     """Continue FNV-1a from a state over the bytes at an address."""
     piece = segment(address, n, like)
@@ -115,7 +115,7 @@ def continue_hash(state: Any, address: Any, n: Any, like: Any) -> Any:
     return state
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def finish_hash(state: Any) -> Any:
     """Spread a state over all 64 bits (the finaliser of MurmurHash3), so that the low ones can serve as a column."""
     state = (state ^ (state >> HALF)) * MIX_1
@@ -124,7 +124,7 @@ def finish_hash(state: Any) -> Any:
 
 
 # ------------------------------------------------------------------ words
-@njit(cache=True)
+@compiled(helper=True)
 def write_words(address: int, n: int, alphabet: Any, start: Any, words: Any, states: Any) -> Any:
     """Write the words of a text to `words` with single spaces around them; return how many there are.
 
@@ -171,7 +171,7 @@ def write_words(address: int, n: int, alphabet: Any, start: Any, words: Any, sta
     return np.int64(count)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def write_places(bits: Any, base: Any, places: Any, n: Any, at_once: Any) -> Any:
     """Write base + the place of each bit from n on; return where the next goes.
 
@@ -187,7 +187,7 @@ def write_places(bits: Any, base: Any, places: Any, n: Any, at_once: Any) -> Any
             return after
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def cut_ascii(address: int, n: int, keep_case: bool, words: Any) -> Any:
     """Copy a text to `words`, find where its words begin and end, and count them; -1 if it is not ASCII."""
     # `out` has room for a block behind the text, zeros here, so that whole blocks and words can be read
@@ -213,7 +213,7 @@ def cut_ascii(address: int, n: int, keep_case: bool, words: Any) -> Any:
 
 
 # ------------------------------------------------------------------ runs of words and characters
-@njit(cache=True)
+@compiled(helper=True)
 def spans_of_words(grams: Any, words: Any, count: int, spans: Any) -> tuple[int, int]:
     """Fill spans with (begin, end) of every run of two words and more, then of every run of characters.
 
@@ -232,7 +232,7 @@ def spans_of_words(grams: Any, words: Any, count: int, spans: Any) -> tuple[int,
     return after_words, n
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _runs_of_characters(out: Any, begin: Any, last: Any, size: int, spans: Any, n: int) -> int:
     """List the runs of `size` characters from `begin` to `last`, a word and the spaces around it; return how many."""
     end, held = begin, 0

@@ -26,5 +26,6 @@ def warm_up() -> None:
         space.fit(["a b"])
         space.read(chunk, grow=True)
         space.transform_one("a b")
+        space.name_of(0)
         assert space.word_list_ is not None
         space.word_list_.truncate(0)

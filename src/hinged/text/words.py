@@ -7,12 +7,12 @@ import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.io.examples.blocks import Memory
-from hinged.native import borrowed, segment
+from hinged.native import segment
 
-__all__ = ["Text", "WordList", "WordStore", "add_word", "borrowed_store", "find_word", "has_room"]
+__all__ = ["Text", "WordList", "WordStore", "add_word", "find_key", "find_word", "has_room"]
 
 COLON = np.uint8(ord(":"))
 HALF, LOW, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
@@ -37,15 +37,7 @@ class Text(NamedTuple):
     b_n: int | np.int64
 
 
-@njit(cache=True, inline="always")
-def borrowed_store(store: Any) -> Any:
-    """Return the same store without reference counts, for tight loops; its owner must outlive it."""
-    return WordStore(
-        borrowed(store.table), borrowed(store.hashes), borrowed(store.ends), borrowed(store.arena), borrowed(store.used)
-    )
-
-
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def find_word(store: Any, limit: int, key: Any, text: Any, exact: bool) -> Any:
     """Return the place of a word below `limit`, or -1; `exact` compares its text as well."""
     table, hashes, ends, arena = store.table, store.hashes, store.ends, store.arena
@@ -67,7 +59,13 @@ def find_word(store: Any, limit: int, key: Any, text: Any, exact: bool) -> Any:
     return found
 
 
-@njit(cache=True, inline="always")
+@compiled
+def find_key(store: Any, limit: int, key: Any) -> Any:
+    """Return the place below `limit` of the first word with this hash, or -1."""
+    return find_word(store, limit, key, Text(0, 0, 0, 0), False)
+
+
+@compiled(inline=True)
 def _is_text(arena: Any, begin: int, end: int, text: Any) -> bool:
     a_n, b_n = text.a_n, text.b_n
     front = a_n + 1 if a_n > 0 else 0
@@ -83,13 +81,13 @@ def _is_text(arena: Any, begin: int, end: int, text: Any) -> bool:
     return same
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def has_room(store: Any, words: int, n_bytes: int) -> bool:
     """Return True if so many words of so many bytes in all can be added; the table has twice the room of `hashes`."""
     return store.used[0] + words <= store.hashes.shape[0] and store.used[1] + n_bytes <= store.arena.shape[0]
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def _enter(table: Any, key: Any, p: int) -> None:
     mask = np.uint64(table.shape[0] - 1)
     slot = key & mask
@@ -98,7 +96,7 @@ def _enter(table: Any, key: Any, p: int) -> None:
     table[slot] = key >> HALF << HALF | np.uint64(p + 1)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline=True)
 def add_word(store: Any, key: Any, text: Any) -> int:
     """Add a word that is not there yet; return its place. It is published last, for concurrent readers."""
     arena, used, a_n, b_n = store.arena, store.used, text.a_n, text.b_n
@@ -118,7 +116,7 @@ def add_word(store: Any, key: Any, text: Any) -> int:
     return p
 
 
-@njit(cache=True)
+@compiled
 def _enter_all(table: Any, hashes: Any, n: int) -> None:
     for p in range(n):
         _enter(table, hashes[p], p)

@@ -136,7 +136,7 @@ def test_what_a_format_cannot_hold_is_refused(data, format, says):
 
 
 def test_a_field_with_a_name_of_ours_is_refused():
-    for format in ("jsonl", "csv"):
+    for format in ("jsonl", "csv", "parquet", "arrow"):
         with pytest.raises(ValueError, match="a field of text is called 'id'"):
             write(read(io.BytesIO(b"y,id\na,b\n"), "csv", text="id"), io.BytesIO(), format)
 
@@ -181,7 +181,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
         write(read(io.BytesIO(b"1 |f a\noops\n"), "vw", chunk_bytes=1), path)
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["x.vw"]
-    with pytest.raises(FileNotFoundError, match=r"there is no folder .* to write x.vw in; make it first"):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .* to write x.vw in; create it first"):
         write([], tmp_path / "no" / "x.vw")
     with pytest.raises(IsADirectoryError, match="is a folder; name a file"):
         write([], tmp_path, "vw")

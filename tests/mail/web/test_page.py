@@ -109,14 +109,21 @@ def test_j_and_k_move_and_slash_finds_any_folder(site, opened):
 
 def test_enter_counts_while_the_folders_are_still_loading(site, opened):
     page, first = opened(site), inbox(site)[-1]
-    held = []
-    page.route("**/api/folders", lambda route: held.append(route))
+    # Held back in the page itself, so that no folder can arrive before Enter.
+    page.evaluate("""() => {
+        const real = window.fetch, held = new Promise((release) => { window.release = release; });
+        window.fetch = async (path, ...options) => {
+            if (path === "/api/folders") await held;
+            return real(path, ...options);
+        };
+    }""")
     page.keyboard.press("/")
     page.wait_for_selector("#search[open]")
     page.keyboard.type("trvl")
     page.keyboard.press("Enter")
     assert page.locator("#search").is_visible()
-    held[0].continue_()
+    assert len(inbox(site)) == 30
+    page.evaluate("() => window.release()")
     left(page, 29)
     assert where(site, first) == "Travel"
 

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
 
-import typer
-
-from hinged.cli.options import AsJson
-from hinged.cli.tables import emit
+from hinged.cli.options import AsJson, argument, option
+from hinged.cli.tables import count, emit_json, say
 
 __all__ = ["demo"]
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for the Maildir.")],
+    folder: Annotated[Path, argument("DIR", "A new folder for the Maildir.")],
     *,
-    messages: Annotated[int, typer.Option(min=50, metavar="N", help="How many messages.")] = 1500,
-    folders: Annotated[int, typer.Option(min=2, max=15, metavar="N", help="How many folders.")] = 15,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the generator.")] = 0,
+    messages: Annotated[int, option("N", "How many messages.", min=50)] = 1500,
+    folders: Annotated[int, option("N", "How many folders.", min=2, max=15)] = 15,
+    seed: Annotated[int, option("N", "Seed of the generator.", min=0)] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Write a generated Maildir to try the assistant on.
@@ -34,10 +31,8 @@ def demo(
 
     counts = write_demo(folder, messages, folders, seed, end=time.time())
     if as_json:
-        emit(json.dumps(counts, indent=2))
+        emit_json(counts, ensure_ascii=True)
         return
-    from hinged.cli.tables import count, say
-
     say(f"{count(sum(counts.values()), 'message')} in {count(len(counts), 'folder')} written to {folder}. Now try:")
     for command in ("replay", "learn", "suggest", "file"):
         say(f"    hinged mail {command} {quote(str(folder))}")

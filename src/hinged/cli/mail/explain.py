@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
 from hinged.cli.mail.opening import InFolder, Mail, State, assistant_of, mail_at
-from hinged.cli.options import AsJson
-from hinged.cli.tables import emit
+from hinged.cli.mail.showing import skipped_as_dict, subject_of, tell_skipped
+from hinged.cli.options import AsJson, option
+from hinged.cli.tables import bold, dim, emit_json, rows_of, say, shorten, width
 
 if TYPE_CHECKING:
     from hinged.mail import Message, Source
 
 __all__ = ["explain"]
+
+MESSAGE = "The Message-ID of the message; the last one of the folder if left out."
 
 
 class Explained(NamedTuple):
@@ -29,15 +29,10 @@ class Explained(NamedTuple):
 def explain(
     source: Mail,
     *,
-    message: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="The Message-ID of the message; the last one of the folder if left out."),
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option("--for", metavar="NAME", help="The folder to explain; the best one if left out.")
-    ] = None,
+    message: Annotated[str | None, option("ID", MESSAGE)] = None,
+    target: Annotated[str | None, option("NAME", "The folder to explain; the best one if left out.", "--for")] = None,
     folder: InFolder = None,
-    top: Annotated[int, typer.Option(min=1, metavar="K", help="How many reasons to show.")] = 10,
+    top: Annotated[int, option("K", "How many reasons to show.", min=1)] = 10,
     state: State = None,
     as_json: AsJson = False,
 ) -> None:
@@ -58,14 +53,13 @@ def explain(
     if as_json:
         reasons = [{"reason": words, "share": share} for words, share in found]
         about_it = {"message": one.id, "folder": about, "pinned": pinned, "silent": best.silent}
-        emit(json.dumps({**about_it, "reasons": reasons, "skipped": skipped}, indent=2, ensure_ascii=False))
+        emit_json({**about_it, "reasons": reasons, "skipped": skipped})
     else:
         _print(one, explained, top)
 
 
 def _find(mail: Source, folder: str | None, name: str | None) -> tuple[Message, list[dict[str, Any]]]:
     """Return the message of a Message-ID, or the last one, and what was skipped on the way."""
-    from hinged.cli.mail.showing import skipped_as_dict, tell_skipped
     from hinged.mail.filing import inbox_of
     from hinged.mail.reading import Skipped, messages
     from hinged.mail.sources.source import SourceError
@@ -83,9 +77,6 @@ def _find(mail: Source, folder: str | None, name: str | None) -> tuple[Message, 
 
 
 def _print(message: Message, explained: Explained, top: int) -> None:
-    from hinged.cli.mail.showing import subject_of
-    from hinged.cli.tables import bold, dim, rows_of, say, shorten, width
-
     say(bold(subject_of(message)))
     if explained.pinned:
         say(f"{explained.folder}: a pin decides, whatever was learnt")

@@ -11,7 +11,7 @@ import typer
 
 from hinged.cli.mail.opening import Account, State, assistant_of, nothing_learnt, state_of, tell_damaged
 from hinged.cli.mail.showing import tell
-from hinged.cli.options import AsJson
+from hinged.cli.options import AsJson, argument
 from hinged.cli.tables import count
 
 __all__ = ["export"]
@@ -19,9 +19,7 @@ __all__ = ["export"]
 
 def export(
     source: Account,
-    out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="A file to write: NAME.jsonl for examples, NAME.hinged for the model.")
-    ],
+    out: Annotated[Path, argument("OUT", "A file to write: NAME.jsonl for examples, NAME.hinged for the model.")],
     *,
     state: State = None,
     as_json: AsJson = False,
@@ -36,8 +34,9 @@ def export(
     """
     if out.suffix not in (".jsonl", ".hinged"):
         raise typer.BadParameter(f"{out} must end in .jsonl (examples) or .hinged (the model)")
-    if not out.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {out.parent} to write {out.name} in; create it first.")
+    from hinged.io.atomic import check_folder
+
+    check_folder(out)
     if out.exists():
         raise FileExistsError(f"{out} exists already; remove it first, or name another file.")
     if out.suffix == ".jsonl":

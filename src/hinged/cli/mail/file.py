@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -10,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hinged.cli.mail.opening import InFolder, LeastConfidence, LeastGap, LeastScore, Mail, State, known_account, mail_at
-from hinged.cli.options import AsJson
-from hinged.cli.tables import emit
+from hinged.cli.mail.showing import as_dict, subject_of, tell_skipped, with_skipped
+from hinged.cli.options import AsJson, flag, option
+from hinged.cli.progress import bar
+from hinged.cli.tables import count, dim, emit, emit_json, percent, rows_of, say, shorten, width
 
 if TYPE_CHECKING:
     from hinged.mail.filing import Proposal
@@ -24,10 +25,8 @@ def file(
     source: Mail,
     *,
     folder: InFolder = None,
-    apply: Annotated[bool, typer.Option("--apply", help="Move the messages; without it they are only listed.")] = False,
-    only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="NAME", help="Move to this folder only; may be repeated.")
-    ] = None,
+    apply: Annotated[bool, flag("--apply", "Move the messages; without it they are only listed.")] = False,
+    only: Annotated[list[str] | None, option("NAME", "Move to this folder only; may be repeated.", "--only")] = None,
     min_score: LeastScore = 0.0,
     min_gap: LeastGap = 0.1,
     min_confidence: LeastConfidence = 0.9,
@@ -43,8 +42,6 @@ def file(
     Example: hinged mail file ~/Maildir --apply
     """
     with mail_at(source) as mail, known_account(source, state) as assistant:
-        from hinged.cli.mail.showing import tell_skipped
-        from hinged.cli.progress import bar
         from hinged.mail.filing import filing, inbox_of
         from hinged.mail.sources.source import SourceError
         from hinged.mail.suggestion import Thresholds
@@ -73,24 +70,19 @@ def file(
 
 
 def _print_as_json(done: Sequence[Proposal], skipped: Sequence[Skipped]) -> None:
-    from hinged.cli.mail.showing import as_dict, with_skipped
-
     moves = [
         {**as_dict(one.message, one.suggestion, one.place.key), "moved": one.moved, "failed": one.failed}
         for one in done
     ]
-    emit(json.dumps(with_skipped(moves, skipped, moved=False, failed=""), indent=2, ensure_ascii=False))
+    emit_json(with_skipped(moves, skipped, moved=False, failed=""))
 
 
 def _print(done: Sequence[Proposal], source: str, apply: bool) -> None:
-    from hinged.cli.mail.showing import subject_of
-    from hinged.cli.tables import count, percent, rows_of, say, shorten, width
-
     rows, room = [], min(30, width() // 3)
     for one in done:
         subject = shorten(subject_of(one.message), width() - room - 11)
         rows.append((subject, shorten(str(one.suggestion.best), room), percent(one.suggestion.confidence, 0)))
-    for line in rows_of(rows, left=2) if rows else ():
+    for line in rows_of(rows, left=2):
         say(line)
     if not apply:
         say(f"{count(len(rows), 'message')} would be moved; --apply moves them.")
@@ -101,9 +93,6 @@ def _print(done: Sequence[Proposal], source: str, apply: bool) -> None:
 
 def _tell_failed(done: Sequence[Proposal]) -> bool:
     """Name the moves that failed; return True if there are any."""
-    from hinged.cli.mail.showing import subject_of
-    from hinged.cli.tables import shorten
-
     failed = [one for one in done if one.failed]
     for one in failed:
         what = shorten(subject_of(one.message), 44)
@@ -120,13 +109,12 @@ def undo(source: Mail, *, state: State = None, as_json: AsJson = False) -> None:
     Example: hinged mail undo ~/Maildir
     """
     with mail_at(source) as mail, known_account(source, state) as assistant:
-        from hinged.cli.tables import count, dim, say, shorten, width
         from hinged.mail.filing import undo as move_back
 
         back, lost, failed = move_back(assistant, mail)
     if as_json:
         facts = {"put_back": back, "not_found": lost, "failed": [{"subject": s, "why": why} for s, why in failed]}
-        emit(json.dumps(facts, indent=2, ensure_ascii=False))
+        emit_json(facts)
     else:
         for subject in back:
             say(shorten(subject or "(no subject)", width()))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import typer
 
 from hinged.cli.help import Command
+from hinged.cli.mail.changes import exclude, forget, include, merge, off, on, pin, rename, reset, unpin
 from hinged.cli.mail.demo import demo
-from hinged.cli.mail.edits import forget, merge, rename, reset
 from hinged.cli.mail.explain import explain
 from hinged.cli.mail.export import export
 from hinged.cli.mail.file import file, undo
 from hinged.cli.mail.learn import learn
-from hinged.cli.mail.pins import exclude, include, off, on, pin, unpin
 from hinged.cli.mail.replay import replay
 from hinged.cli.mail.serve import serve
 from hinged.cli.mail.status import status

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
 from hinged.cli.mail.opening import Mail, State, assistant_of, mail_at, state_of
-from hinged.cli.options import AsJson
-from hinged.cli.tables import emit
+from hinged.cli.mail.showing import skipped_as_dict, tell_skipped
+from hinged.cli.options import AsJson, option
+from hinged.cli.progress import bar
+from hinged.cli.tables import bold, count, dim, emit, emit_json, say
 
 __all__ = ["learn"]
+
+INTO = "With -, the folder that the message on standard input was put in."
 
 
 def learn(
     source: Mail,
     *,
-    into: Annotated[
-        str | None,
-        typer.Option(
-            "--into", metavar="NAME", help="With -, the folder that the message on standard input was put in."
-        ),
-    ] = None,
+    into: Annotated[str | None, option("NAME", INTO, "--into")] = None,
     state: State = None,
     as_json: AsJson = False,
 ) -> None:
@@ -34,8 +32,6 @@ def learn(
 
     Example: hinged mail learn ~/Maildir
     """
-    from hinged.cli.progress import bar
-
     if (source == "-") != (into is not None):
         raise typer.BadParameter(
             "--into names the folder of the message on standard input; use it with -, and only with it"
@@ -57,16 +53,12 @@ def learn(
             with bar() as show:
                 seen = look(assistant, mail, show)
         known = len(assistant.known())
-    from hinged.cli.mail.showing import skipped_as_dict, tell_skipped
-
     tell_skipped(seen.skipped)
     if as_json:
         facts = {**seen._asdict(), "known": known, "state": str(state_of(source, state))}
         facts["skipped"] = [skipped_as_dict(one) for one in seen.skipped]
-        emit(json.dumps(facts, indent=2, ensure_ascii=False))
+        emit_json(facts)
         return
-    from hinged.cli.tables import bold, count, dim, say
-
     for old, new in seen.renamed.items():
         say(f"{old} was renamed to {new}")
     aside = "" if seen.learnt == seen.read else f"; {seen.read - seen.learnt:,} were known"

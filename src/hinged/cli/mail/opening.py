@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hinged.cli.tables import emit
+from hinged.cli.lean import import_lean
+from hinged.cli.options import argument, option
+from hinged.cli.tables import tell_some
 
 if TYPE_CHECKING:
     from hinged.journal import Journal
@@ -33,45 +35,22 @@ __all__ = [
     "tell_damaged",
 ]
 
-MOST_DAMAGED = 10  # damaged lines that are named; all are counted
-
-Mail = Annotated[
-    str,
-    typer.Argument(
-        metavar="SOURCE",
-        help="The mail: a Maildir, an mbox file or a folder of either, imaps://user@host, or - for one message on "
-        "standard input.",
-    ),
-]
-Account = Annotated[
-    str, typer.Argument(metavar="SOURCE", help="The mail whose assistant is meant; the mail itself is not changed.")
-]
-State = Annotated[
-    Path | None,
-    typer.Option(
-        "--state",
-        metavar="DIR",
-        help="Folder of the assistant's data; derived from SOURCE if left out.",
-    ),
-]
-InFolder = Annotated[
-    str | None,
-    typer.Option("--folder", metavar="NAME", help="The folder of the messages; the inbox if left out."),
-]
-Apart = Annotated[
-    list[str] | None,
-    typer.Option("--exclude", metavar="NAME", help="Leave out this folder and those below it; may be repeated."),
-]
-LeastScore = Annotated[
-    float,
-    typer.Option("--min-score", metavar="NUMBER", help="Suggest nothing unless the best folder scores above this."),
-]
-LeastGap = Annotated[
-    float, typer.Option("--min-gap", metavar="NUMBER", help="Suggest nothing unless it leads the second by this much.")
-]
-LeastConfidence = Annotated[
-    float, typer.Option("--min-confidence", metavar="SHARE", help="Suggest nothing below this confidence.")
-]
+MAIL = (
+    "The mail: a Maildir, an mbox file or a folder of either, imaps://user@host, or - for one message on standard "
+    "input."
+)
+Mail = Annotated[str, argument("SOURCE", MAIL)]
+Account = Annotated[str, argument("SOURCE", "The mail whose assistant is meant; the mail itself is not changed.")]
+STATE = "Folder of the assistant's data; derived from SOURCE if left out."
+State = Annotated[Path | None, option("DIR", STATE, "--state")]
+InFolder = Annotated[str | None, option("NAME", "The folder of the messages; the inbox if left out.", "--folder")]
+APART = "Leave out this folder and those below it; may be repeated."
+Apart = Annotated[list[str] | None, option("NAME", APART, "--exclude")]
+SCORE = "Suggest nothing unless the best folder scores above this."
+LeastScore = Annotated[float, option("NUMBER", SCORE, "--min-score")]
+GAP = "Suggest nothing unless it leads the second by this much."
+LeastGap = Annotated[float, option("NUMBER", GAP, "--min-gap")]
+LeastConfidence = Annotated[float, option("SHARE", "Suggest nothing below this confidence.", "--min-confidence")]
 
 
 @contextmanager
@@ -94,8 +73,6 @@ def assistant_of(
     folder = state_of(spec, state)
     if read_only and not (folder / "journal.sqlite").exists():
         raise nothing_learnt(spec)
-    from hinged.cli.lean import import_lean
-
     import_lean()
     from hinged.mail.assistant import Assistant
 
@@ -113,16 +90,10 @@ def nothing_learnt(spec: str) -> ValueError:
 
 def tell_damaged(journal: Journal) -> None:
     """Name the damaged lines of a journal on stderr, and the damaged rows of tables beside it."""
-    from hinged.cli.tables import count
-
-    for seq, why in list(journal.damaged.items())[:MOST_DAMAGED]:
-        emit(f"hinged: line {seq} of {journal.path} is damaged and was left out: {why}.", err=True)
-    if len(journal.damaged) > MOST_DAMAGED:
-        emit(f"hinged: {count(len(journal.damaged), 'line')} are damaged in all.", err=True)
-    for row, why in list(journal.damaged_rows.items())[:MOST_DAMAGED]:
-        emit(f"hinged: row {row} in {journal.path} is damaged: {why}.", err=True)
-    if len(journal.damaged_rows) > MOST_DAMAGED:
-        emit(f"hinged: {count(len(journal.damaged_rows), 'row')} are damaged in all.", err=True)
+    lines = [f"line {seq} of {journal.path} is damaged and was left out: {why}" for seq, why in journal.damaged.items()]
+    tell_some(lines, "{} are damaged in all", "line")
+    rows = [f"row {row} in {journal.path} is damaged: {why}" for row, why in journal.damaged_rows.items()]
+    tell_some(rows, "{} are damaged in all", "row")
 
 
 def state_of(spec: str, state: Path | None) -> Path:
@@ -131,7 +102,7 @@ def state_of(spec: str, state: Path | None) -> Path:
         return state
     if spec == "-":
         raise typer.BadParameter("a message on standard input belongs to no account; name one with --state DIR")
-    from hinged.mail.state import state_folder
+    from hinged.mail.sources.opening import state_folder
 
     return state_folder(spec)
 

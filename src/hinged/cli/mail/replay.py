@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
+from hinged.cli.lean import import_lean
 from hinged.cli.mail.opening import Apart, Mail, mail_at
-from hinged.cli.options import AsJson
-from hinged.cli.tables import emit
+from hinged.cli.mail.showing import skipped_as_dict, tell_skipped
+from hinged.cli.options import AsJson, Report
+from hinged.cli.progress import bar
+from hinged.cli.tables import bold, count, dim, emit_json, percent, say, say_table, shorten
 
 if TYPE_CHECKING:
     from hinged.mail import Replayed
@@ -21,15 +21,7 @@ __all__ = ["replay"]
 SHOWN, WORST = 15, 8  # folders and confusions in the table
 
 
-def replay(
-    source: Mail,
-    *,
-    exclude: Apart = None,
-    report: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Write a page with plots that opens offline.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+def replay(source: Mail, *, exclude: Apart = None, report: Report = None, as_json: AsJson = False) -> None:
     """Show how well the assistant would have suggested your folders.
 
     Their messages are replayed in order of date: a suggestion for each, then the assistant learns where the message
@@ -38,32 +30,27 @@ def replay(
 
     Example: hinged mail replay ~/Maildir --report replay.html
     """
-    from hinged.cli.lean import import_lean
-    from hinged.cli.progress import bar
+    if report is not None:
+        from hinged.io.atomic import check_folder
 
-    if report is not None and not report.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {report.parent} to write {report.name} in; create it first.")
+        check_folder(report)
     import_lean()
     from hinged.mail.replaying import replay as replay_source
 
     with mail_at(source) as mail, bar() as show:
         result = replay_source(mail, exclude or (), show)
-    from hinged.cli.mail.showing import tell_skipped
-
     tell_skipped(result.skipped)
     if report is not None:
         from hinged.mail.replay_page import write_replay
 
         write_replay(report, result, source)
     if as_json:
-        emit(json.dumps(_as_dict(result, report), indent=2, ensure_ascii=False))
+        emit_json(_as_dict(result, report))
     else:
         _print(result, report)
 
 
 def _as_dict(result: Replayed, report: Path | None) -> dict[str, Any]:
-    from hinged.cli.mail.showing import skipped_as_dict
-
     return {
         "messages": len(result.folders),
         "counted": result.assessment.counted,
@@ -83,42 +70,29 @@ def _as_dict(result: Replayed, report: Path | None) -> dict[str, Any]:
 
 
 def _print(result: Replayed, report: Path | None) -> None:
-    from hinged.cli.tables import bold, count, dim, percent, say, shorten
-
-    folders = result.by_folder()
+    folders, confusions = result.by_folder(), result.assessment.confusions(WORST)
     say(f"{count(len(result.folders), 'message')} in {count(len(folders), 'folder')}, {result.seconds:.1f} s")
     say(f"{bold(percent(result.top(1)))} were in the folder suggested first,")
     say(f"{bold(percent(result.top(3)))} in one of the first three.")
     share, right = result.when_sure(0.9)
-    say(dim(f"Confidence was at least 90 % for {percent(share)}; {percent(right)} of these were right."))
+    say(dim(f"Confidence was at least 90 % for {percent(share)}; {percent(right)} of these were right.") + "\n")
+    say_table(("messages", "first", "of three", "new folders"), map(_moment, result.over_time()), left=0)
     say()
-    table: list[tuple[str, ...]] = [("messages", "first", "of three", "new folders")]
-    for row in result.over_time():
-        table.append((f"{row['messages']:,}", percent(row["first"]), percent(row["top3"]), str(row["new"] or "")))
-    _table(table, 0)
-    say()
-    table = [("folder", "messages", "first", "of three")]
-    for one in folders[:SHOWN]:
-        shares = [percent(n / one.counted) if one.counted else "–" for n in (one.first, one.top3)]
-        table.append((shorten(one.folder, 40), f"{one.messages:,}", *shares))
-    _table(table, 1)
+    say_table(("folder", "messages", "first", "of three"), map(_row, folders[:SHOWN]))
     if len(folders) > SHOWN:
         say(dim(f"and {len(folders) - SHOWN} more; --report and --json have them all"))
-    confusions = result.assessment.confusions(WORST)
     if confusions:
         say()
-        table = [("was in", "suggested", "times")]
-        table += [(shorten(str(was), 30), shorten(str(taken), 30), str(n)) for was, taken, n in confusions]
-        _table(table, 2)
+        rows = ((shorten(str(was), 30), shorten(str(taken), 30), str(n)) for was, taken, n in confusions)
+        say_table(("was in", "suggested", "times"), rows, left=2)
     if report is not None:
-        say()
-        say(f"Report  {report}")
+        say(f"\nReport  {report}")
 
 
-def _table(table: list[Any], left: int) -> None:
-    from hinged.cli.tables import dim, rows_of, say
+def _moment(row: dict[str, Any]) -> tuple[str, ...]:
+    return f"{row['messages']:,}", percent(row["first"]), percent(row["top3"]), str(row["new"] or "")
 
-    head, *lines = rows_of(table, left)
-    say(dim(head))
-    for line in lines:
-        say(line)
+
+def _row(one: Any) -> tuple[str, ...]:
+    shares = (percent(n / one.counted if one.counted else None) for n in (one.first, one.top3))
+    return shorten(one.folder, 40), f"{one.messages:,}", *shares

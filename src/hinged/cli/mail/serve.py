@@ -13,11 +13,14 @@ import typer
 
 from hinged.cli.interrupts import Ending
 from hinged.cli.mail.opening import InFolder, State, assistant_of
-from hinged.cli.options import AsJson
+from hinged.cli.options import AsJson, argument, flag, option
+from hinged.cli.progress import bar
 from hinged.cli.tables import emit
 
 __all__ = ["serve"]
 
+HOST = "Where to listen; anything but 127.0.0.1 is open to the network."
+PORT = "0 takes a free port. Default: the same as last time."
 OPEN = (
     "hinged: warning: the page can be reached from the network and is not encrypted: others in the network could read "
     "your mail. Use it in a network that you trust, or behind a proxy with TLS, named by --allow-host."
@@ -25,28 +28,15 @@ OPEN = (
 
 
 def serve(
-    source: Annotated[
-        str | None,
-        typer.Argument(metavar="[SOURCE]", help="The mail: a Maildir, or imaps://user@host."),
-    ] = None,
+    source: Annotated[str | None, argument("[SOURCE]", "The mail: a Maildir, or imaps://user@host.")] = None,
     *,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Show a generated mailbox, which is removed at the end.")
-    ] = False,
+    demo: Annotated[bool, flag("--demo", "Show a generated mailbox, which is removed at the end.")] = False,
     folder: InFolder = None,
-    host: Annotated[
-        str, typer.Option(metavar="NAME", help="Where to listen; anything but 127.0.0.1 is open to the network.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int | None,
-        typer.Option(min=0, max=65535, metavar="N", help="0 takes a free port. Default: the same as last time."),
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Another host name of the page; may be repeated."),
-    ] = None,
-    sign_out: Annotated[bool, typer.Option("--sign-out", help="Refuse the cookies of earlier starts.")] = False,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page at once.")] = True,
+    host: Annotated[str, option("NAME", HOST)] = "127.0.0.1",
+    port: Annotated[int | None, option("N", PORT, min=0, max=65535)] = None,
+    allow_host: Annotated[list[str] | None, option("NAME", "Another host name of the page; may be repeated.")] = None,
+    sign_out: Annotated[bool, flag("--sign-out", "Refuse the cookies of earlier starts.")] = False,
+    browser: Annotated[bool, flag("--browser/--no-browser", "Open the page at once.")] = True,
     state: State = None,
     as_json: AsJson = False,
 ) -> None:
@@ -97,8 +87,6 @@ def _serve(spec: str, state: Path | None, asked: dict[str, Any], browser: bool, 
 
             webbrowser.open(server.address_once())  # others can read the arguments of a browser
         ending.call(server.stop)
-        from hinged.cli.progress import bar
-
         with ExitStack() as drawn:
             server.run(drawn.enter_context(bar()), drawn.close)
         ending.check()

@@ -6,15 +6,13 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hinged.cli.tables import bold, count, dim, emit, percent, say, shorten, width, width_of
+from hinged.cli.tables import bold, dim, percent, say, shorten, tell_some, width, width_of
 
 if TYPE_CHECKING:
     from hinged.mail import Message, Suggestion
     from hinged.mail.reading import Skipped
 
 __all__ = ["as_dict", "print_suggestion", "skipped_as_dict", "subject_of", "tell", "tell_skipped", "with_skipped"]
-
-MOST_SKIPPED = 10  # messages that are named; all are counted
 
 
 def as_dict(message: Message, suggestion: Suggestion, key: str = "") -> dict[str, Any]:
@@ -57,10 +55,7 @@ def tell(sentence: str, as_json: bool, **facts: Any) -> None:
 
 def tell_skipped(skipped: Sequence[Skipped]) -> None:
     """Name what could not be read on stderr, and count it."""
-    for one in skipped[:MOST_SKIPPED]:
-        emit(f"hinged: skipped {one}.", err=True)
-    if len(skipped) > MOST_SKIPPED:
-        emit(f"hinged: {count(len(skipped), 'message')} were skipped in all.", err=True)
+    tell_some([f"skipped {one}" for one in skipped], "{} were skipped in all", "message")
 
 
 def skipped_as_dict(one: Skipped) -> dict[str, str]:
@@ -74,16 +69,9 @@ def with_skipped(found: Sequence[dict[str, Any]], skipped: Sequence[Skipped], **
     All have the same fields; `skipped` says why a message was skipped, and is "" for the others. `more` are further
     fields of skipped messages.
     """
-    unknown: dict[str, Any] = {
-        "message": "",
-        "from": "",
-        "subject": "",
-        "confidence": None,
-        "pinned": False,
-        "folders": [],
-    }
-    silent = {"silent": "this message cannot be read"}
-    left_out = [{**unknown, **silent, "place": one.place.key, **more, "skipped": one.why} for one in skipped]
+    unknown: dict[str, Any] = dict.fromkeys(("message", "from", "subject"), "")
+    unknown |= {"confidence": None, "pinned": False, "folders": [], "silent": "this message cannot be read"}
+    left_out = [{**unknown, "place": one.place.key, **more, "skipped": one.why} for one in skipped]
     return [*({**one, "skipped": ""} for one in found), *left_out]
 
 

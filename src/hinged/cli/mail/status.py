@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from hinged.cli.mail.opening import Account, State, assistant_of, state_of
 from hinged.cli.options import AsJson
-from hinged.cli.tables import emit
+from hinged.cli.progress import size_of
+from hinged.cli.tables import bold, count, dim, emit_json, percent, say
 
 __all__ = ["status"]
 
@@ -36,11 +36,12 @@ def status(source: Account, *, state: State = None, as_json: AsJson = False) -> 
             "bytes": sum(path.stat().st_size for path in kept.iterdir()),
         }
     if as_json:
-        emit(json.dumps(about, indent=2, ensure_ascii=False))
-        return
-    from hinged.cli.progress import size_of
-    from hinged.cli.tables import bold, count, dim, percent, say
+        emit_json(about)
+    else:
+        _print(about)
 
+
+def _print(about: dict[str, Any]) -> None:
     rate = percent(about["mistakes"] / about["messages"]) if about["messages"] else "–"
     say(f"The assistant is {bold('on' if about['on'] else 'off')}.")
     say(f"{bold(count(about['messages'], 'message'))} learnt, the first suggestion was wrong for {rate} of them")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
-import typer
-
 from hinged.cli.mail.opening import InFolder, LeastConfidence, LeastGap, LeastScore, Mail, State, assistant_of, mail_at
-from hinged.cli.options import AsJson
-from hinged.cli.tables import emit
+from hinged.cli.mail.showing import as_dict, print_suggestion, tell_skipped, with_skipped
+from hinged.cli.options import AsJson, option
+from hinged.cli.tables import emit, emit_json
 
 __all__ = ["suggest"]
 
@@ -18,8 +16,8 @@ def suggest(
     source: Mail,
     *,
     folder: InFolder = None,
-    top: Annotated[int, typer.Option(min=1, metavar="K", help="How many folders to suggest.")] = 3,
-    latest: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the last N messages.")] = None,
+    top: Annotated[int, option("K", "How many folders to suggest.", min=1)] = 3,
+    latest: Annotated[int | None, option("N", "Only the last N messages.", min=1)] = None,
     min_score: LeastScore = 0.0,
     min_gap: LeastGap = 0.0,
     min_confidence: LeastConfidence = 0.0,
@@ -34,7 +32,6 @@ def suggest(
     Example: hinged mail suggest ~/Maildir --latest 5
     """
     with mail_at(source) as mail, assistant_of(source, state, read_only=True) as assistant:
-        from hinged.cli.mail.showing import as_dict, print_suggestion, tell_skipped, with_skipped
         from hinged.mail.filing import inbox_of
         from hinged.mail.reading import Skipped, messages, one_message
         from hinged.mail.suggestion import Thresholds
@@ -55,7 +52,7 @@ def suggest(
             else:
                 print_suggestion(message, suggestion)
         if as_json:
-            emit(json.dumps(with_skipped(found, skipped), indent=2, ensure_ascii=False))
+            emit_json(with_skipped(found, skipped))
         tell_skipped(skipped)
         if not as_json and not places:
             emit("hinged: there is no message in that folder.", err=True)

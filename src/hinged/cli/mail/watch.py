@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hinged.cli.interrupts import Interrupts
 from hinged.cli.mail.opening import InFolder, LeastConfidence, LeastGap, LeastScore, Mail, State, assistant_of, mail_at
-from hinged.cli.options import AsJson
-from hinged.cli.tables import emit
+from hinged.cli.mail.showing import as_dict, print_suggestion, skipped_as_dict, subject_of, tell_skipped
+from hinged.cli.options import AsJson, flag
+from hinged.cli.tables import dim, emit, emit_json, say
 
 if TYPE_CHECKING:
     from hinged.mail.watching import Event
 
 __all__ = ["watch"]
 
+KEYWORDS = "Set the best folder as a keyword on each new message (IMAP)."
 STOPPING = "hinged: stopping; what has been learnt is kept."
 
 
@@ -23,9 +25,7 @@ def watch(
     source: Mail,
     *,
     folder: InFolder = None,
-    keywords: Annotated[
-        bool, typer.Option("--keywords", help="Set the best folder as a keyword on each new message (IMAP).")
-    ] = False,
+    keywords: Annotated[bool, flag("--keywords", KEYWORDS)] = False,
     min_score: LeastScore = 0.0,
     min_gap: LeastGap = 0.0,
     min_confidence: LeastConfidence = 0.0,
@@ -39,8 +39,6 @@ def watch(
 
     Example: hinged mail watch imaps://jane@imap.example.org/
     """
-    from hinged.cli.interrupts import Interrupts
-
     if source == "-":
         raise typer.BadParameter("a message on standard input cannot be watched; name the mail it comes from")
     with mail_at(source) as mail, assistant_of(source, state) as assistant, Interrupts(STOPPING) as interrupts:
@@ -66,8 +64,6 @@ def watch(
 
 
 def _print(event: Event) -> None:
-    from hinged.cli.mail.showing import print_suggestion, subject_of, tell_skipped
-    from hinged.cli.tables import dim, say
     from hinged.mail.reading import Skipped
     from hinged.mail.watching import Away, Back, MessageLearnt, Suggested
 
@@ -88,7 +84,6 @@ def _print(event: Event) -> None:
 
 def _print_as_json(event: Event) -> None:
     """Print one object per line, flushed at once."""
-    from hinged.cli.mail.showing import as_dict, skipped_as_dict
     from hinged.mail.reading import Skipped
     from hinged.mail.watching import MessageLearnt, Suggested
 
@@ -102,4 +97,4 @@ def _print_as_json(event: Event) -> None:
         facts |= skipped_as_dict(event)
     else:
         facts |= event._asdict()
-    emit(json.dumps(facts, ensure_ascii=False))
+    emit_json(facts, indent=None)

@@ -18,7 +18,7 @@ from hinged.io.examples.chunk import Answer, BadLine, Chunk, Named, Parts, Place
 from hinged.io.examples.columns import Options, Roles, is_text
 from hinged.io.examples.labels import label_of
 from hinged.io.examples.source import Stream
-from hinged.io.examples.writers import features_of
+from hinged.io.examples.write import columns_of, features_of, refuse_own_names
 
 __all__ = ["arrow_chunks", "parquet_chunks", "write_arrow", "write_parquet"]
 
@@ -86,28 +86,30 @@ class _Records:
         for what, name, wrong in self._faults(batch, roles):
             problem = f"the {what} in column {name!r} is not a finite number"
             bad += [BadLine(self.source, int(line), problem, "one") for line in lines[wrong]]
-        if bad:
-            keep = ~np.isin(lines, [fault.line for fault in bad])
-            bad = list({fault.line: fault for fault in bad}.values())
-            batch, lines = batch.filter(pa.array(keep)), lines[keep]
-            answers = [answer for answer, kept in zip(answers, keep.tolist(), strict=True) if kept]
-        tags = batch.column(roles.tag).to_pylist() if roles.tag else None
         chunk = Chunk(
             answers=answers,
             lines=lines,
             source=self.source,
             weights=_numbers(batch.column(roles.weight), 1.0) if roles.weight else None,
-            tags=tags and ["" if tag is None else str(tag) for tag in tags],
+            tags=_tags(batch.column(roles.tag)) if roles.tag else None,
+            texts=self._texts(batch, roles),
+            named=self._named(batch, roles),
             layout=roles.layout,
         )
+        if bad:
+            chunk = chunk.taken(np.flatnonzero(~np.isin(lines, [fault.line for fault in bad])))
+        return chunk, list({fault.line: fault for fault in bad}.values())
+
+    def _texts(self, batch: Any, roles: Roles) -> dict[str, Strings]:
+        if self.features or roles.numbers:
+            return {}
+        texts = {name: _strings(batch.column(name)) for name in roles.texts}
+        return texts or {"text": Strings.joined([], len(batch))}
+
+    def _named(self, batch: Any, roles: Roles) -> Named | None:
         if self.features:
-            chunk.named = _features(batch.column(self.features))
-        elif roles.numbers:
-            chunk.named = _named_columns(batch, roles.numbers, roles.words)
-        else:
-            chunk.texts = {name: _strings(batch.column(name)) for name in roles.texts}
-            chunk.texts = chunk.texts or {"text": Strings.joined([], len(batch))}
-        return chunk, bad
+            return _features(batch.column(self.features))
+        return _named_columns(batch, roles.numbers, roles.words) if roles.numbers else None
 
     def _answers(self, batch: Any, lines: Places, label: str | None) -> tuple[list[Answer], list[BadLine]]:
         answers: list[Answer] = []
@@ -125,21 +127,14 @@ class _Records:
         if len(set(names)) < len(names):
             problem = f"two columns have one name ({', '.join(names)})"
             raise BadLine(self.source, 1, problem, "a name of its own for each")
-        kinds = {}
-        for field in batch.schema:
-            kinds[field.name] = "other"
-            if _is_number(field.type):
-                kinds[field.name] = "number"
-            elif _is_string(field.type):
-                first = batch.column(field.name)[0].as_py() or ""
-                kinds[field.name] = "text" if is_text(field.name, first) else "word"
-            elif field.name == "features" and _is_features(field.type) and not self.options.text:
-                self.features = field.name
-        roles = Roles(kinds, self.options, self.source)
+        types = dict(zip(names, batch.schema.types, strict=True))
+        roles = Roles({name: _kind_of(name, batch.column(name)) for name in names}, self.options, self.source)
+        if _is_features(types.get("features")) and not self.options.text:
+            self.features = "features"
         for name in roles.texts:
-            if kinds[name] not in ("text", "word"):
-                kind = batch.schema.field(name).type
-                raise BadLine(self.source, 1, f"column {name!r} holds {kind}, not text", "a column of strings")
+            if not _is_string(types[name]):
+                problem = f"column {name!r} holds {types[name]}, not text"
+                raise BadLine(self.source, 1, problem, "a column of strings")
         return roles
 
     def _faults(self, batch: Any, roles: Roles) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
@@ -157,6 +152,15 @@ class _Records:
 
 
 # ------------------------------------------------------------------ columns
+def _kind_of(name: str, column: Any) -> str:
+    """Return what `Roles` calls a column, by its type and its first record."""
+    if _is_number(column.type):
+        return "number"
+    if not _is_string(column.type):
+        return "other"
+    return "text" if is_text(name, column[0].as_py() or "") else "word"
+
+
 def _is_string(kind: Any) -> bool:
     """Return True if a type holds strings, also behind a dictionary."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -165,44 +169,41 @@ def _is_string(kind: Any) -> bool:
 
 def _is_number(kind: Any) -> bool:
     """Return True if a type holds numbers, or true and false."""
-    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
-    return any(test(kind) for test in tests)
+    t = pa.types
+    return t.is_integer(kind) or t.is_floating(kind) or t.is_boolean(kind) or t.is_decimal(kind)
 
 
 def _is_features(kind: Any) -> bool:
     """Return True if a type holds named features: a map name → number, or a list of (space, name, value)."""
-    if pa.types.is_map(kind):
+    if isinstance(kind, pa.MapType):
         return _is_string(kind.key_type) and _is_number(kind.item_type)
-    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)) or not pa.types.is_struct(kind.value_type):
-        return False
-    return [field.name for field in kind.value_type] == ["space", "name", "value"]
+    inner = kind.value_type if isinstance(kind, pa.ListType | pa.LargeListType) else None
+    return isinstance(inner, pa.StructType) and [field.name for field in inner] == ["space", "name", "value"]
 
 
 def _strings(column: Any) -> Strings:
     """Return texts without copying them; a missing one is empty."""
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        column = column.cast(pa.large_string())
-    if column.null_count:
-        column = column.fill_null("")
-    wide = np.int32 if pa.types.is_string(column.type) else np.int64
+    column = column.cast(pa.large_string())
+    column = column.fill_null("") if column.null_count else column
     _, offsets, data = column.buffers()
     if len(column) == 0 or offsets is None:
         return Strings.joined([], len(column))
-    places = np.frombuffer(offsets, wide)[column.offset : column.offset + len(column) + 1].astype(np.int64)
-    buffer = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-    return Strings(buffer, places[:-1], places[1:])
+    places = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1].copy()
+    return Strings(np.frombuffer(data or b"", np.uint8), places[:-1], places[1:])
+
+
+def _tags(column: Any) -> list[str]:
+    return ["" if tag is None else str(tag) for tag in column.to_pylist()]
 
 
 def _numbers(column: Any, missing: float) -> npt.NDArray[np.float64]:
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.int8())
     return column.cast(pa.float64(), safe=False).fill_null(missing).to_numpy(zero_copy_only=False)
 
 
 def _named_columns(batch: Any, numbers: list[str], words: list[str]) -> Named:
     """Return a feature per column: a number under its name, a word as name=word; nulls, zeros and "" are absent."""
-    pieces = [name.encode() for name in numbers]
-    which = [np.full(len(batch), c) for c in range(len(numbers))]
+    pieces = [b"", *map(str.encode, numbers)]  # the first is the namespace of all
+    which = [np.full(len(batch), c + 1) for c in range(len(numbers))]
     values = [_numbers(batch.column(name), 0.0) for name in numbers]
     for name in words:
         coded = batch.column(name)
@@ -215,15 +216,9 @@ def _named_columns(batch: Any, numbers: list[str], words: list[str]) -> Named:
         pieces += [f"{name}={word}".encode() for word in known]
     amounts = np.stack(values, axis=1)
     there = amounts != 0.0
-    ids, ends = np.stack(which, axis=1)[there], np.cumsum([0, *map(len, pieces), 0])
-    names = np.stack([ends[ids], ends[ids + 1]])
-    return Named(
-        np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64),
-        np.frombuffer(bytearray().join(pieces), np.uint8),
-        np.zeros_like(names),
-        names,
-        amounts[there].astype(np.float32),
-    )
+    indptr, names = np.cumsum([0, *there.sum(axis=1)]), np.stack(which, axis=1)[there]
+    with np.errstate(over="ignore"):  # the caller refuses inf
+        return Named.joined(indptr, pieces, np.zeros_like(names), names, amounts[there])
 
 
 def _features(column: Any) -> Named:
@@ -249,17 +244,17 @@ def _features(column: Any) -> Named:
 # ------------------------------------------------------------------ writing
 def write_parquet(chunks: Iterable[Chunk], file: BinaryIO) -> None:
     """Write columns label, importance where there are weights, id, one per field, or features (space, name, value)."""
-    _write(chunks, lambda schema: pq.ParquetWriter(file, schema))
+    _write(chunks, "parquet", lambda schema: pq.ParquetWriter(file, schema))
 
 
 def write_arrow(chunks: Iterable[Chunk], file: BinaryIO) -> None:
     """Write the same columns as an Arrow stream."""
-    _write(chunks, lambda schema: pa.ipc.new_stream(file, schema))
+    _write(chunks, "arrow", lambda schema: pa.ipc.new_stream(file, schema))
 
 
-def _write(chunks: Iterable[Chunk], new: Any) -> None:
+def _write(chunks: Iterable[Chunk], format: str, new: Any) -> None:
     writer: Any = None
-    for batch in _batches(chunks):
+    for batch in _batches(chunks, format):
         writer = writer or new(batch.schema)
         writer.write_batch(batch)
     if writer is None:
@@ -267,30 +262,30 @@ def _write(chunks: Iterable[Chunk], new: Any) -> None:
     writer.close()
 
 
-def _batches(chunks: Iterable[Chunk]) -> Iterator[Any]:
+def _batches(chunks: Iterable[Chunk], format: str) -> Iterator[Any]:
     schema: Any = None
     for chunk in chunks:
+        refuse_own_names(chunk, format)
         schema = schema or _schema(chunk)
-        if late := [name for name in chunk.texts if name not in schema.names]:
-            raise ValueError(f"the field {late[0]!r} comes first after others were written; name all with text=.")
-        if chunk.weights is not None and "importance" not in schema.names:
-            raise ValueError("importance weights come first after examples without were written; write jsonl instead.")
-        columns: dict[str, Any] = {"label": [_label(answer, schema.field("label").type) for answer in chunk.answers]}
-        columns["importance"] = None if chunk.weights is None else chunk.weights.tolist()
-        columns["id"] = chunk.tags
-        columns |= {name: strings.decoded() for name, strings in chunk.texts.items()}
+        _refuse_late(chunk, schema.names)
+        columns = columns_of(chunk, [_label(answer, schema.field("label").type) for answer in chunk.answers])
         if not chunk.texts:
             columns["features"] = [
-                [{"space": space, "name": name, "value": float(value)} for space, name, value in row]
-                for row in features_of(chunk)
+                [(space, name, float(value)) for space, name, value in row] for row in features_of(chunk)
             ]
         arrays = [pa.array(columns.get(f.name) or [None] * len(chunk), f.type) for f in schema]
         yield pa.record_batch(arrays, schema=schema)
 
 
+def _refuse_late(chunk: Chunk, known: list[str]) -> None:
+    if late := [name for name in chunk.texts if name not in known]:
+        raise ValueError(f"the field {late[0]!r} comes first after others were written; name all with text=.")
+    if chunk.weights is not None and "importance" not in known:
+        raise ValueError("importance weights come first after examples without were written; write jsonl instead.")
+
+
 def _schema(chunk: Chunk) -> Any:
-    several = any(isinstance(answer, list) for answer in chunk.answers)
-    fields: list[tuple[str, Any]] = [("label", pa.list_(pa.string()) if several else pa.string())]
+    fields: list[tuple[str, Any]] = [("label", pa.list_(pa.string()) if chunk.has_sets else pa.string())]
     fields += [("importance", pa.float64())] if chunk.weights is not None else []
     fields += [("id", pa.string())]
     fields += [(name, pa.large_string()) for name in chunk.texts] or [("features", pa.list_(FEATURE))]

@@ -87,11 +87,9 @@ class Blocks:
         self._passed = 0  # bytes of lines yielded
 
     def __iter__(self) -> Iterator[Block]:
-        while True:
-            block = self._next()
-            if block is not None:
-                yield block
-            if block is None or (block.last and not self._again.size):
+        while block := self._next():
+            yield block
+            if block.last and not self._again.size:
                 return
 
     def give_back(self, data: Bytes) -> None:

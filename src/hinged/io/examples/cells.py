@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.io.examples.chunk import Bytes, Named, Places
-from hinged.io.examples.scan import read_number
+from hinged.io.examples.scan import is_blank, read_number
 
 __all__ = [
     "AFTER_QUOTE",
@@ -56,7 +56,7 @@ class Records(NamedTuple):
 
 
 # ------------------------------------------------------------------ records
-@njit(cache=True)
+@compiled
 def first_record(b: Any, marks: Any, dialect: Any) -> tuple[Any, int, int, int, int]:
     """Return the cells (n, 2), the place after the record, lines before it, its own lines, and the fault or 0."""
     i, t, line = 0, 0, 0
@@ -75,7 +75,7 @@ def first_record(b: Any, marks: Any, dialect: Any) -> tuple[Any, int, int, int, 
     return np.empty((0, 2), np.int64), i, line, 0, 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def split(b: Any, marks: Any, dialect: Any, width: int, last: bool) -> Any:
     """Return the `Records` of a buffer that ends with a newline; doubled quotes are made single, in place.
 
@@ -115,7 +115,7 @@ def split(b: Any, marks: Any, dialect: Any, width: int, last: bool) -> Any:
     return Records(cells[:rows], extents[:rows], lines[:rows], faults[:bad], i, line)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _read_record(b: Any, marks: Any, t: int, i: int, dialect: Any, cells: Any, doubled: Any) -> Any:
     """Read one record from `i`; mark `t` is the first from there on. Cells for which there is no room are counted.
 
@@ -128,19 +128,11 @@ def _read_record(b: Any, marks: Any, t: int, i: int, dialect: Any, cells: Any, d
         start = i
         twice: Any = np.int64(-1)
         if b[i] == quote:
-            start, t = i + 1, t + 1
-            while True:
-                if t == len(marks):
-                    return count, len(b), passed, OPEN_QUOTE
-                end = marks[t]
-                t += 1
-                if b[end] == quote:
-                    if b[end + 1] != quote:
-                        break
-                    twice = t - 1 if twice < 0 else twice
-                    t += 1
-                else:
-                    passed += b[end] == NEWLINE
+            start = i + 1
+            end, t, twice, newlines = _end_of_quoted(b, marks, t + 1, quote)
+            passed += newlines
+            if end == len(b):
+                return count, end, passed, OPEN_QUOTE
             i = end + 1
             if b[i] == RETURN and b[i + 1] == NEWLINE:
                 i += 1
@@ -161,7 +153,27 @@ def _read_record(b: Any, marks: Any, t: int, i: int, dialect: Any, cells: Any, d
         t += 1
 
 
-@njit(cache=True)
+@compiled(helper=True)
+def _end_of_quoted(b: Any, marks: Any, t: int, quote: int) -> Any:
+    """Return where a quoted cell ends (at the end of `b` if it is never closed), the mark after its closing quote, its
+    first mark that is a doubled quote, or -1, and its newlines; `t` is the first mark in it.
+    """
+    newlines = 0
+    twice: Any = np.int64(-1)
+    while t < len(marks):
+        end = marks[t]
+        t += 1
+        if b[end] != quote:
+            newlines += b[end] == NEWLINE
+        elif b[end + 1] != quote:
+            return end, t, twice, newlines
+        else:
+            twice = t - 1 if twice < 0 else twice
+            t += 1
+    return len(b), t, twice, newlines
+
+
+@compiled(helper=True)
 def _undouble(b: Any, marks: Any, quote: int, cells: Any, doubled: Any) -> None:
     """Make doubled quotes single where there are any, moving the rest of the cell up."""
     for c in range(len(cells)):
@@ -180,11 +192,11 @@ def _undouble(b: Any, marks: Any, quote: int, cells: Any, doubled: Any) -> None:
         cells[c, 1] = at
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _after_blank_line(b: Any, i: int) -> int:
     """Return the place after the line at `i` if it is blank, else `i`."""
     at = i
-    while b[at] == SPACE or b[at] == TAB or b[at] == RETURN:
+    while is_blank(b[at]):
         at += 1
     return at + 1 if b[at] == NEWLINE else i
 
@@ -228,7 +240,7 @@ def features_of_cells(
     return Named(indptr, buffer, np.zeros(spans.shape, np.int64), spans, values), faults
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _write_features(b: Any, cells: Any, columns: Any, spans: Any, values: Any) -> Any:
     """Fill in the places of names and the values; return where rows end, the buffer of names, and faulty columns."""
     header, places = columns.header, columns.places
@@ -260,14 +272,14 @@ def _write_features(b: Any, cells: Any, columns: Any, spans: Any, values: Any) -
     return indptr, buffer, faults
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _copy(b: Any, start: int, end: int, to: Any, at: int) -> int:
     for i in range(start, end):
         to[at + i - start] = b[i]
     return at + end - start
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def numbers_of_cells(b: Any, cells: Any, c: int, empty: float) -> tuple[Any, Any]:
     """Return column `c` as numbers, `empty` for an empty cell, and whether each is a number."""
     values = np.empty(len(cells), np.float64)
@@ -277,7 +289,7 @@ def numbers_of_cells(b: Any, cells: Any, c: int, empty: float) -> tuple[Any, Any
     return values, sound
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _read_trimmed(b: Any, start: int, end: int, empty: float) -> tuple[float, bool]:
     while start < end and (b[start] == SPACE or b[start] == TAB):
         start += 1

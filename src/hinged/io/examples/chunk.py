@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,10 @@ class Strings(NamedTuple):
         places = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
         return [raw[start:end].decode("utf-8", "replace") for start, end in places]
 
+    def taken(self, rows: slice | Places) -> Strings:
+        """Return some of the texts, in the same buffer."""
+        return Strings(self.buffer, self.starts[rows], self.ends[rows])
+
 
 class Named(NamedTuple):
     """Sparse rows whose features have names: namespace and name as pieces of one buffer."""
@@ -56,6 +60,22 @@ class Named(NamedTuple):
     spaces: Places  # (2, features): where the namespace begins and ends; empty for none
     names: Places  # (2, features): where the name begins and ends
     values: npt.NDArray[np.float32]  # (features,)
+
+    @classmethod
+    def joined(cls, indptr: Places, pieces: Sequence[bytes], spaces: Places, names: Places, values: Any) -> Named:
+        """Put pieces into one buffer; `spaces` and `names` say which piece is the namespace and name of a feature."""
+        ends = np.cumsum([0, *map(len, pieces)])
+        buffer = np.frombuffer(bytearray().join(pieces), np.uint8)
+        own, named = (np.stack([ends[which], ends[which + 1]]) for which in (spaces, names))
+        return cls(indptr, buffer, own, named, np.asarray(values, np.float32))
+
+    def taken(self, rows: slice | Places) -> Named:
+        """Return some rows; with a slice, nothing is copied, and features stay in one piece for the loops."""
+        if isinstance(rows, slice):
+            return self._replace(indptr=self.indptr[rows.start : rows.stop + 1])
+        indptr, places = _places(self.indptr, rows)
+        spaces, names = (np.ascontiguousarray(spans[:, places]) for spans in (self.spaces, self.names))
+        return Named(indptr, self.buffer, spaces, names, self.values[places])
 
 
 @dataclass
@@ -96,26 +116,59 @@ class Chunk:
     def __len__(self) -> int:
         return len(self.answers)
 
-    def head(self, n: int) -> Chunk:
-        """Return the first `n` examples."""
-        named, columns = self.named, self.columns
-        if named is not None:
-            k = int(named.indptr[n])
-            spaces, names = named.spaces[:, :k].copy(), named.names[:, :k].copy()
-            named = Named(named.indptr[: n + 1], named.buffer, spaces, names, named.values[:k])
-        if columns is not None:
-            k = int(columns[0][n])
-            columns = (columns[0][: n + 1], columns[1][:k], columns[2][:k])
+    @property
+    def has_sets(self) -> bool:
+        """Whether an answer is a list of labels."""
+        return any(isinstance(answer, list) for answer in self.answers)
+
+    @property
+    def sizes(self) -> Places:
+        """How much work each example is: the bytes of its text, or its features."""
+        sizes = np.ones(len(self), np.int64)
+        for text in self.texts.values():
+            sizes += text.ends - text.starts
+        for rows in filter(None, (self.named, self.columns)):
+            sizes += np.diff(rows[0])
+        return sizes
+
+    def taken(self, rows: slice | Places) -> Chunk:
+        """Return some of the examples: a slice shares its memory, an array of positions copies.
+
+        Examples
+        --------
+        >>> chunk = Chunk(["a", "b", "c"], np.arange(1, 4), "x", columns=(np.arange(4), np.arange(3), np.ones(3)))
+        >>> chunk.taken(slice(1, 3)).columns[0].tolist(), chunk.taken(np.array([2, 0])).columns[1].tolist()
+        ([0, 1, 2], [2, 0])
+        """
+        if isinstance(rows, slice) and (rows.start or 0) <= 0 and rows.stop >= len(self):
+            return self
+        picked = np.arange(len(self))[rows].tolist()
         return replace(
             self,
-            answers=self.answers[:n],
-            lines=self.lines[:n],
-            weights=None if self.weights is None else self.weights[:n],
-            tags=None if self.tags is None else self.tags[:n],
-            texts={name: Strings(s.buffer, s.starts[:n], s.ends[:n]) for name, s in self.texts.items()},
-            named=named,
-            columns=columns,
+            answers=[self.answers[i] for i in picked],
+            lines=self.lines[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            tags=None if self.tags is None else [self.tags[i] for i in picked],
+            texts={name: strings.taken(rows) for name, strings in self.texts.items()},
+            named=self.named and self.named.taken(rows),
+            columns=self.columns and _taken(self.columns, rows),
+            skipped=0,
         )
+
+
+def _taken(columns: Any, rows: slice | Places) -> Any:
+    indptr, places = _places(columns[0], rows)
+    return indptr, columns[1][places], columns[2][places]
+
+
+def _places(indptr: Places, rows: slice | Places) -> tuple[Places, Any]:
+    """Return row pointers of some rows, and the positions of their values."""
+    if isinstance(rows, slice):
+        bounds = indptr[rows.start : rows.stop + 1]
+        return bounds - bounds[0], slice(int(bounds[0]), int(bounds[-1]))
+    lengths = indptr[rows + 1] - indptr[rows]
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    return ends, np.repeat(indptr[rows] - ends[:-1], lengths) + np.arange(ends[-1])
 
 
 class BadLine(ValueError):  # noqa: N818

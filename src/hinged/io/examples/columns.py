@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
 
 __all__ = [
-    "LABELS",
-    "PLURAL",
-    "TAGS",
-    "TEXTS",
-    "WEIGHTS",
     "Layout",
     "Options",
     "Roles",
-    "find_first",
     "find_name",
+    "find_role",
     "is_text",
     "is_unused",
     "kind_of",
@@ -48,21 +43,7 @@ TEXTS = frozenset(
 
 
 class Options(NamedTuple):
-    """Names of columns, and sizes; None means: guess from common names.
-
-    Attributes
-    ----------
-    text : tuple of str, optional
-        Columns (or keys) that hold text.
-    label, weight, tag : str, optional
-        Column of the label, of the importance weight, of the example's own name.
-    label_sep : str, optional
-        What separates several labels in one cell.
-    quote : str
-        What may surround a cell of CSV or TSV; "" for nothing.
-    chunk_bytes : int
-        About how many bytes make a chunk.
-    """
+    """Names of columns, and sizes, as `hinged.io.examples.read` explains them; None: guess from common names."""
 
     text: tuple[str, ...] | None = None
     label: str | None = None
@@ -102,6 +83,11 @@ def find_name(wanted: str, names: Iterable[str]) -> str | None:
     return wanted if wanted in names else find_first(names, (wanted.lower(),))
 
 
+def find_role(wanted: str | None, names: Iterable[str], common: tuple[str, ...], but: Iterable[str] = ()) -> str | None:
+    """Return the name that an option asks for, else the first of the common names but those in `but`."""
+    return find_name(wanted, names) if wanted else find_first((name for name in names if name not in but), common)
+
+
 class Layout(NamedTuple):
     """Which columns (or keys) of a file are read as what, and which are not used."""
 
@@ -110,10 +96,19 @@ class Layout(NamedTuple):
     features: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
 
+    @classmethod
+    def of(
+        cls, names: Collection[Any], own: Sequence[str | None], texts: Sequence[str], features: Sequence[str]
+    ) -> Layout:
+        """Return the layout of a file with these names; `own` are the names of label, weight and tag."""
+        used = {*own, *texts, *features}
+        label = own[0] if own[0] in names else None
+        return cls(label, tuple(texts), tuple(features), tuple(name for name in names if name not in used))
+
     @property
     def columns(self) -> list[str]:
         """All columns, used or not."""
-        return [*([self.label] if self.label else []), *self.texts, *self.features, *self.unused]
+        return [*filter(None, [self.label]), *self.texts, *self.features, *self.unused]
 
     def __str__(self) -> str:
         label = f"label from {self.label!r}" if self.label else "no label"
@@ -158,35 +153,30 @@ class Roles:
     """
 
     def __init__(self, kinds: dict[str, str], options: Options, source: str) -> None:
-        def asked(wanted: str) -> str:
-            found = find_name(wanted, kinds)
-            if found is None:
+        for wanted in filter(None, (*(options.text or ()), options.label, options.weight, options.tag)):
+            if find_name(wanted, kinds) is None:
                 raise ValueError(f"{source} has no column {wanted!r}; its columns are {_listed(kinds, 40)}.")
-            return found
-
-        given = [asked(name) for name in options.text or ()]
-        self.label = asked(options.label) if options.label else find_first((n for n in kinds if n not in given), LABELS)
-        self.weight = asked(options.weight) if options.weight else find_first(kinds, WEIGHTS)
-        self.tag = asked(options.tag) if options.tag else find_first(kinds, TAGS)
-        self.texts = given
+        self.texts = [str(find_name(name, kinds)) for name in options.text or ()]
+        self.label = find_role(options.label, kinds, LABELS, self.texts)
+        self.weight = find_role(options.weight, kinds, WEIGHTS)
+        self.tag = find_role(options.tag, kinds, TAGS)
         self.numbers: list[str] = []
         self.words: list[str] = []
+        own = (self.label, self.weight, self.tag)
         if options.text is None:
-            self._divide(kinds)
-        features = (*self.numbers, *self.words)
-        taken = {self.label, self.weight, self.tag, *self.texts, *features}
-        unused = tuple(name for name in kinds if name not in taken)
-        self.layout = Layout(self.label, tuple(self.texts), features, unused)
+            self._divide({name: kind for name, kind in kinds.items() if name not in own and not is_unused(name)})
+        self.layout = Layout.of(kinds, own, self.texts, self.numbers + self.words)
 
     def _divide(self, kinds: dict[str, str]) -> None:
         """Divide the columns that have no other role into text and features."""
-        own = (self.label, self.weight, self.tag)
-        kinds = {n: kind for n, kind in kinds.items() if n not in own and not is_unused(n) and kind != "other"}
         if "text" in kinds.values() or "number" not in kinds.values():
-            self.texts = [name for name, kind in kinds.items() if kind != "number"]
+            self.texts = _of_kind(kinds, "text", "word", "empty")
         else:
-            self.numbers = [name for name, kind in kinds.items() if kind != "word"]
-            self.words = [name for name, kind in kinds.items() if kind == "word"]
+            self.numbers, self.words = _of_kind(kinds, "number", "empty"), _of_kind(kinds, "word")
+
+
+def _of_kind(kinds: dict[str, str], *wanted: str) -> list[str]:
+    return [name for name, kind in kinds.items() if kind in wanted]
 
 
 def kind_of(name: str, cell: str) -> str:

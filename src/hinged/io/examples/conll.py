@@ -8,7 +8,7 @@ Malformed: lines with another number of columns than those before, bytes that ar
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import groupby
 from typing import NamedTuple
 
 from hinged.io.examples.chunk import BadLine, excerpt
@@ -72,18 +72,7 @@ def read_sentences(
 
 
 class SentenceReader(Reading[Sentence]):
-    """An iterator of sentences.
-
-    Attributes
-    ----------
-    source : str
-        What messages call the file.
-    format : "conll" or "conllu"
-    skipped : int
-        Sentences skipped so far, for `on_error="skip"`.
-    problems : list of BadLine
-        The first ten malformed lines.
-    """
+    """An iterator of sentences; beside the attributes of `Reading`, `format` is "conll" or "conllu"."""
 
     def __init__(self, source: Source, format: str | None, tag: str | None, tagged: bool, on_error: str) -> None:
         super().__init__(on_error)
@@ -94,35 +83,38 @@ class SentenceReader(Reading[Sentence]):
             self.close()
             raise ValueError(f"tag={tag!r} names a column of CoNLL-U; {self.source} is not such a file. Leave tag out.")
         self._tag_column = CONLLU_COLUMNS.index(tag or "upos")
+        if stream.peek().startswith(BOM):
+            stream.read(len(BOM))
         self._columns = 0  # as many as the first line has
         self._items = self._sentences(stream.as_raw())
 
     def _sentences(self, lines: Iterable[bytes]) -> Iterator[Sentence]:
-        sentence, bad = Sentence([], [], 0), False
         try:
-            for number, line in enumerate(chain(lines, [b""]), start=1):  # the end of the file ends a sentence too
-                if number == 1:
-                    line = line.removeprefix(BOM)
-                if not line.strip():
-                    if sentence.tokens and not bad:
-                        yield sentence
-                    self.skipped += bad
-                    sentence, bad = Sentence([], [], 0), False
-                    continue
-                try:
-                    token = self._token(line, number)
-                except BadLine as problem:
-                    if self._stops:
-                        raise
-                    bad = True
-                    self._remember([problem])
-                    continue
-                if token is not None:
-                    sentence = sentence if sentence.tokens else Sentence([], [], number)
-                    sentence.tokens.append(token[0])
-                    sentence.tags.extend(token[1])
+            for blank, some in groupby(enumerate(lines, start=1), lambda line: not line[1].strip()):
+                sentence = None if blank else self._sentence(some)
+                if sentence and sentence.tokens:
+                    yield sentence
         finally:
             self.close()
+
+    def _sentence(self, lines: Iterable[tuple[int, bytes]]) -> Sentence | None:
+        """Return the sentence of some numbered lines; None, and it is counted, if one of them is malformed."""
+        sentence, bad = Sentence([], [], 0), False
+        for number, line in lines:
+            try:
+                token = self._token(line, number)
+            except BadLine as problem:
+                if self._stops:
+                    raise
+                bad = True
+                self._remember([problem])
+                continue
+            if token is not None:
+                sentence = sentence if sentence.tokens else Sentence([], [], number)
+                sentence.tokens.append(token[0])
+                sentence.tags.extend(token[1])
+        self.skipped += bad
+        return None if bad else sentence
 
     def _token(self, line: bytes, number: int) -> tuple[tuple[str, ...], list[str]] | None:
         """Return the columns of a line but the tag, and the tag if there is one; None if the line is not a token."""

@@ -17,6 +17,7 @@ from hinged.io.examples.cells import (
     OPEN_QUOTE,
     WIDTH,
     Dialect,
+    Records,
     features_of_cells,
     first_record,
     numbers_of_cells,
@@ -24,6 +25,7 @@ from hinged.io.examples.cells import (
 )
 from hinged.io.examples.chunk import Answer, BadLine, Bytes, Chunk, Parts, Places, Strings, excerpt
 from hinged.io.examples.columns import PLURAL, Options, Roles, kind_of, looks_like_number
+from hinged.io.examples.formats import delimiter_of
 from hinged.io.examples.labels import split_labels
 from hinged.io.examples.scan import NEWLINE, Marks, not_utf8, strings_of, utf8_faults
 from hinged.io.examples.source import Stream
@@ -45,7 +47,7 @@ def tab_chunks(stream: Stream, options: Options) -> Parts:
 def chunks(stream: Stream, options: Options) -> Parts:
     """Yield the examples of a CSV file, and its malformed records; semicolons separate where there is no comma."""
     head = stream.peek().lstrip(b" \t\r\n").split(b"\n", 1)[0]
-    return _Table(stream, options, ";" if b";" in head and b"," not in head else ",").chunks()
+    return _Table(stream, options, delimiter_of(head)).chunks()
 
 
 class _Table:
@@ -73,21 +75,28 @@ class _Table:
         cells, after, before, own, fault = first_record(data, self.marks.find(data), self.dialect)
         if fault == OPEN_QUOTE and not block.last and len(data) <= LONGEST:
             return 0
-        line = self.line + before
+        self.line += before
         if fault:
-            raise BadLine(self.stream.name, line, f"in the header, {FAULTS[fault][0]}", FAULTS[fault][1])
+            raise self._bad(f"in the header, {FAULTS[fault][0]}", FAULTS[fault][1])
+        self.names = self._names_of([data[a:b].tobytes() for a, b in cells.tolist()])
+        self.line += own
+        return int(after)
+
+    def _names_of(self, header: list[bytes]) -> list[str]:
+        """Return the names of columns; a header that cannot be one is refused."""
         try:
-            names = [data[a:b].tobytes().decode().strip() for a, b in cells.tolist()]
+            names = [cell.decode().strip() for cell in header]
         except UnicodeDecodeError as problem:
-            raise BadLine(self.stream.name, line, f"the header is not UTF-8 ({problem.reason})", "UTF-8 text") from None
+            raise self._bad(f"the header is not UTF-8 ({problem.reason})", "UTF-8 text") from None
         if len(names) > 1 and all(map(looks_like_number, names)):
-            raise BadLine(self.stream.name, line, "the first row is all numbers", "a header row with names of columns")
+            raise self._bad("the first row is all numbers", "a header row with names of columns")
         names = [name or f"unnamed:{c}" for c, name in enumerate(names)]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise BadLine(self.stream.name, line, f"the header has {twice[0]!r} twice", "a name of its own per column")
-        self.names = names
-        self.line += before + own
-        return int(after)
+            raise self._bad(f"the header has {twice[0]!r} twice", "a name of its own per column")
+        return names
+
+    def _bad(self, problem: str, expected: str, offset: int = 0) -> BadLine:
+        return BadLine(self.stream.name, self.line + offset, problem, expected)
 
     def _records(self, data: Bytes, last: bool) -> Generator[tuple[Chunk, list[BadLine]], None, int]:
         """Yield the records of a block; return how many of its bytes were used."""
@@ -95,14 +104,10 @@ class _Table:
         found = split(data, self.marks.find(data), self.dialect, len(self.names), last)
         lines = found.lines + self.line
         bad = [self._fault(*fault) for fault in found.faults.tolist()]
-        keep = np.ones(len(lines), bool)
-        for start, _, at in not_text:
-            row = int(np.searchsorted(found.extents[:, 0], at, side="right")) - 1
-            if row >= 0 and at < found.extents[row, 1] and keep[row]:
-                line = int(lines[row]) + int(np.count_nonzero(data[found.extents[row, 0] : at] == NEWLINE))
-                bad.append(not_utf8(self.stream.name, line, int(data[at]), at - start + 1))
-                keep[row] = False
-        cells, lines = (found.cells, lines) if keep.all() else (found.cells[keep], lines[keep])
+        cells = found.cells
+        if wrong := self._not_utf8(data, found, not_text):
+            bad += wrong.values()
+            cells, lines = (np.delete(rows, list(wrong), axis=0) for rows in (cells, lines))
         self.line += int(found.passed)
         if len(cells) and self.roles is None:
             first = [data[a:b].tobytes().decode() for a, b in cells[0].tolist()]
@@ -111,6 +116,17 @@ class _Table:
         yield self._chunk(data, cells, lines, bad), bad
         return int(found.used)
 
+    def _not_utf8(self, data: Bytes, found: Records, faults: list[tuple[int, int, int]]) -> dict[int, BadLine]:
+        """Return the rows that are not UTF-8, and the first error of each."""
+        bad: dict[int, BadLine] = {}
+        for start, _, at in faults:
+            row = int(np.searchsorted(found.extents[:, 0], at, side="right")) - 1
+            if row >= 0 and at < found.extents[row, 1] and row not in bad:
+                before = np.count_nonzero(data[found.extents[row, 0] : at] == NEWLINE)
+                line = self.line + int(found.lines[row]) + int(before)
+                bad[row] = not_utf8(self.stream.name, line, int(data[at]), at - start + 1)
+        return bad
+
     def _chunk(self, data: Bytes, cells: Places, lines: Places, bad: list[BadLine]) -> Chunk:
         """Return the rows as a chunk; malformed ones go to `bad`."""
         roles, place = self.roles, self.names.index
@@ -118,7 +134,6 @@ class _Table:
             return Chunk([], lines, self.stream.name)
         faults = np.full(len(cells), -1)  # the column that is not a number
         weights = named = None
-        texts: dict[str, Strings] = {}
         if roles.weight:
             weights, sound = numbers_of_cells(data, cells, place(roles.weight), 1.0)
             faults[~(sound & np.isfinite(weights) & (weights >= 0))] = place(roles.weight)
@@ -126,23 +141,25 @@ class _Table:
             kinds = list(map(place, roles.numbers)), list(map(place, roles.words))
             named, wrong = features_of_cells(data, cells, self.names, kinds)
             faults = np.where(faults < 0, wrong, faults)
-        else:
-            spans = {name: cells[:, place(name)] for name in roles.texts}
-            texts = {name: Strings(data, span[:, 0].copy(), span[:, 1].copy()) for name, span in spans.items()}
-            texts = texts or {"text": Strings.joined([], len(cells))}
-        if (faults >= 0).any():
-            bad += [self._not_a_number(data, cells[r], int(lines[r]), faults[r]) for r in np.flatnonzero(faults >= 0)]
-            return self._chunk(data, cells[faults < 0], lines[faults < 0], bad)
-        return Chunk(
+        chunk = Chunk(
             answers=self._answers(data, cells, roles.label),
             lines=lines,
             source=self.stream.name,
             weights=weights,
             tags=self._column(data, cells, roles.tag) if roles.tag else None,
-            texts=texts,
+            texts={} if named else self._texts(data, cells, roles.texts),
             named=named,
             layout=roles.layout,
         )
+        if (faults < 0).all():
+            return chunk
+        bad += [self._not_a_number(data, cells[r], int(lines[r]), faults[r]) for r in np.flatnonzero(faults >= 0)]
+        return chunk.taken(np.flatnonzero(faults < 0))
+
+    def _texts(self, data: Bytes, cells: Places, names: list[str]) -> dict[str, Strings]:
+        spans = {name: cells[:, self.names.index(name)] for name in names}
+        texts = {name: Strings(data, span[:, 0].copy(), span[:, 1].copy()) for name, span in spans.items()}
+        return texts or {"text": Strings.joined([], len(cells))}
 
     def _answers(self, data: Bytes, cells: Places, label: str | None) -> list[Answer]:
         if label is None:
@@ -166,4 +183,4 @@ class _Table:
         if code == WIDTH:
             problem = f"there {'is one cell' if count == 1 else f'are {count} cells'}"
             expected = f"{len(self.names)}, as in the header"
-        return BadLine(self.stream.name, self.line + offset, problem, expected)
+        return self._bad(problem, expected, offset)

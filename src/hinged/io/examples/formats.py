@@ -7,12 +7,13 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import chain
 from typing import Any, NamedTuple
 
 from hinged.io.examples.columns import LABELS, TEXTS, looks_like_number
 from hinged.io.examples.source import BOM
 
-__all__ = ["FORMATS", "Format", "check_format", "detect", "format_of_name", "function_named"]
+__all__ = ["FORMATS", "Format", "check_format", "delimiter_of", "detect", "format_of_name", "function_named"]
 
 
 class Format(NamedTuple):
@@ -41,15 +42,15 @@ class Format(NamedTuple):
 
 FORMATS = {
     "jsonl": Format(
-        "jsonl.chunks", "writers.jsonl", (".jsonl", ".ndjson", ".json"), True, '{"label": …, "text": …} a line'
+        "jsonl.chunks", "write.jsonl", (".jsonl", ".ndjson", ".json"), True, '{"label": …, "text": …} a line'
     ),
-    "csv": Format("csv.chunks", "writers.csv", (".csv",), True, "comma-separated with a header row"),
-    "tsv": Format("csv.tab_chunks", "writers.tsv", (".tsv", ".tab"), True, "tab-separated with a header row"),
+    "csv": Format("csv.chunks", "write.csv", (".csv",), True, "comma-separated with a header row"),
+    "tsv": Format("csv.tab_chunks", "write.tsv", (".tsv", ".tab"), True, "tab-separated with a header row"),
     "svmlight": Format(
-        "svmlight.chunks", "writers.svmlight", (".svm", ".svmlight", ".libsvm"), False, "label index:value …"
+        "svmlight.chunks", "write.svmlight", (".svm", ".svmlight", ".libsvm"), False, "label index:value …"
     ),
-    "vw": Format("vw.chunks", "writers.vw", (".vw",), False, "label |namespace name:value …"),
-    "lines": Format("lines.chunks", "writers.lines", (".txt", ".text", ".lines"), False, "label<TAB>text"),
+    "vw": Format("vw.chunks", "write.vw", (".vw",), False, "label |namespace name:value …"),
+    "lines": Format("lines.chunks", "write.lines", (".txt", ".text", ".lines"), False, "label<TAB>text"),
     "parquet": Format("arrow.parquet_chunks", "arrow.write_parquet", (".parquet", ".pq"), True, "Parquet, by pyarrow"),
     "arrow": Format(
         "arrow.arrow_chunks",
@@ -60,6 +61,7 @@ FORMATS = {
     ),
     "folders": Format("folders.chunks", "", (), False, "a folder of files, label/…/file"),
 }
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}  # how such files begin
 PACKED = (".gz", ".gzip", ".zst", ".zstd")
 
 CERTAIN = ("jsonl", "svmlight")  # whatever the name suggests
@@ -131,36 +133,36 @@ def detect(head: bytes, name: str = "") -> str:
     >>> detect(b"1 |f a:0.5 b"), detect(b"+1 3:0.5 7:1"), detect(b'{"label": "a"}'), detect(b"label,text", "x.csv")
     ('vw', 'svmlight', 'jsonl', 'csv')
     """
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return "arrow"
-    hint = format_of_name(name)
+    for magic, format in MAGIC.items():
+        if head.startswith(magic):
+            return format
+    hint, what = format_of_name(name), name or "the file"
     lines = _whole_lines(head.removeprefix(BOM))
+    if not lines and not hint:
+        raise ValueError(f"{what} is empty, so its format cannot be detected; {_choices()}.")
     if not lines:
-        if hint:
-            return hint
-        raise ValueError(f"{name or 'the file'} is empty, so its format cannot be detected; {_choices()}.")
+        return str(hint)
     if table := _known_header(lines[0]):
         return table
     fits = [one for one, test in TESTS.items() if test(lines)]
-    if (not fits or fits == ["lines"]) and _is_conll(head):
+    if fits in ([], ["lines"]) and _is_conll(head):
         raise ValueError(
-            f"{name or 'the file'} looks like tagged sentences, a token a line; learn them with --task sequence "
+            f"{what} looks like tagged sentences, a token a line; learn them with --task sequence "
             "(hinged.io.examples.read_sentences in Python)."
         )
+    if chosen := _chosen(fits, hint):
+        return chosen
+    if lines[0].startswith(b"["):
+        raise ValueError(f"{what} is one JSON array; write one object a line first: jq -c '.[]' {name or 'FILE'}")
+    start = lines[0][:40].decode("utf-8", "replace")
+    raise ValueError(f"the format of {what} cannot be detected from its beginning, {start!r}; {_choices()}.")
+
+
+def _chosen(fits: list[str], hint: str | None) -> str | None:
+    """Choose between the formats that the content fits and the one that the name suggests."""
     if fits and (fits[0] in CERTAIN or hint not in fits or hint == "lines"):  # .txt means little
         return fits[0]
-    if hint and hint not in ("parquet", "arrow"):  # if it is wrong, an error will quote a line that does not fit
-        return hint
-    if lines[0].startswith(b"["):
-        raise ValueError(
-            f"{name or 'the file'} is one JSON array; write one object a line first: jq -c '.[]' {name or 'FILE'}"
-        )
-    start = lines[0][:40].decode("utf-8", "replace")
-    raise ValueError(
-        f"the format of {name or 'the file'} cannot be detected from its beginning, {start!r}; {_choices()}."
-    )
+    return None if hint in MAGIC.values() else hint  # if it is wrong, an error will quote a line that does not fit
 
 
 def _choices() -> str:
@@ -210,33 +212,35 @@ def _is_tsv(lines: list[bytes]) -> bool:
 
 def _is_csv(lines: list[bytes]) -> bool:
     text = [line.decode("utf-8", "replace") for line in lines]
-    delimiter = ";" if ";" in text[0] and "," not in text[0] else ","
     try:
-        rows = list(csv.reader(text, delimiter=delimiter))
+        rows = list(csv.reader(text, delimiter=delimiter_of(lines[0])))
     except csv.Error:
         return False
-    header = [cell.encode("utf-8", "replace") for cell in rows[0]]
-    if len(header) < 2 or b"\t" in lines[0] or not _is_header(header):
+    if len(rows) < 2 or len(rows[0]) < 2 or len(set(map(len, rows))) > 1 or b"\t" in lines[0]:
         return False
-    if len(rows) < 2 or any(len(row) != len(header) for row in rows):
+    if not _is_header([cell.encode("utf-8", "replace") for cell in rows[0]]):
         return False
-    return _are_names(rows) or (len(rows) >= SEVERAL and all(len(cell) <= SHORT for row in rows for cell in row))
+    return _are_names(rows) or (len(rows) >= SEVERAL and max(map(len, chain(*rows))) <= SHORT)
+
+
+def delimiter_of(header: bytes) -> str:
+    """Return what separates the cells of CSV: a semicolon where there is no comma."""
+    return ";" if b";" in header and b"," not in header else ","
 
 
 def _are_names(rows: list[list[str]]) -> bool:
     """Return True if the first row names columns: few words each, no space after a comma unless numbers follow."""
     spaced = any(cell.startswith(" ") for cell in rows[0])
-    numbers = any(looks_like_number(cell.strip()) for row in rows[1:] for cell in row if cell.strip())
+    numbers = any(map(looks_like_number, chain(*rows[1:])))
     names = all(NAME.fullmatch(name) and len(name.split()) <= WORDS and name[-1:] != "." for name in rows[0])
     return names and (numbers or not spaced)
 
 
 def _is_header(cells: list[bytes]) -> bool:
-    names = [cell.strip() for cell in cells]
-    full = [name for name in names if name]
-    short = all(len(name) <= 100 for name in names)
-    distinct = len(set(full)) == len(full)
-    return bool(full) and short and distinct and not all(looks_like_number(n.decode("latin-1")) for n in full)
+    """Return True if cells can be names of columns: short, different from each other, and not all numbers."""
+    names = [cell.strip().decode("latin-1") for cell in cells if cell.strip()]
+    short, distinct = max(map(len, names), default=0) <= 100, len(set(names)) == len(names)
+    return short and distinct and not all(map(looks_like_number, names))
 
 
 TESTS: dict[str, Callable[[list[bytes]], bool]] = {

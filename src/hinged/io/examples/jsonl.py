@@ -7,6 +7,7 @@ number, word or true/false; a weight that is not a number of 0 or more; none of 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -15,23 +16,14 @@ import orjson
 
 from hinged.io.examples.blocks import Blocks
 from hinged.io.examples.chunk import Answer, BadLine, Chunk, Named, Parts, Strings
-from hinged.io.examples.columns import (
-    LABELS,
-    TAGS,
-    WEIGHTS,
-    Layout,
-    Options,
-    find_first,
-    find_name,
-    is_text,
-    is_unused,
-)
+from hinged.io.examples.columns import LABELS, TAGS, WEIGHTS, Layout, Options, find_name, find_role, is_text, is_unused
 from hinged.io.examples.labels import label_of
 from hinged.io.examples.scan import NOT_UTF8_EXPECTED
 from hinged.io.examples.source import Stream
 
 __all__ = ["chunks"]
 
+Row = dict[Any, Any]  # an object; `None` stands for a key that no object has
 BLANKS = b" \t\r"
 SHAPES = 1000  # sets of keys that are remembered
 LARGEST = float(np.finfo(np.float64).max)
@@ -103,7 +95,7 @@ class _Rows:
         self.source, self.options = source, options
         self.mode = "text" if options.text else ""
         self.label = options.label  # once found by a common name, the same for the whole file
-        self.fields: dict[str, list[bytes]] = {name: [] for name in options.text or ()}
+        self.fields: dict[str, list[bytes]] = defaultdict(list, {name: [] for name in options.text or ()})
         self.layout: Layout | None = None  # as the first object has it
         self._seen: dict[tuple[str, ...], _Keys] = {}
         self._clear()
@@ -117,14 +109,14 @@ class _Rows:
         for column in self.fields.values():
             column.clear()
 
-    def add(self, row: dict[str, Any], line: int) -> None:
+    def add(self, row: Row, line: int) -> None:
         """Add one object; nothing is added if it is malformed."""
         keys = self._seen.get(tuple(row)) or self._keys_of(row)
         try:
-            answer = label_of(row.get(keys.label)) if keys.label else None
+            answer = label_of(row.get(keys.label))
         except ValueError as problem:
             raise _Fault(str(problem), "a string, a number, or a list of them") from None
-        importance = _importance(row, keys.weight) if keys.weight else 1.0
+        importance = _importance(row, keys.weight)
         mode = self.mode or _mode_of(row, keys)
         if mode == "text":
             self._add_text(row, keys)
@@ -135,51 +127,46 @@ class _Rows:
         if mode != self.mode or keys.label != self.label:  # decided for the rest of the file
             self.mode, self.label = mode, keys.label
             self._seen.clear()
-        name = row.get(keys.tag) if keys.tag else None
-        self.tags.append("" if name is None else name if isinstance(name, str) else json.dumps(name))
+        name = row.get(keys.tag, "")
+        self.tags.append(name if isinstance(name, str) else "" if name is None else json.dumps(name))
         self.weights.append(importance)
         self.answers.append(answer)
         self.lines.append(line)
 
     def take(self) -> Chunk:
         """Return the rows so far as a chunk and begin a new one."""
-        named = None
-        texts = {}
-        if self.mode == "text":
-            fields = self.fields or {"text": []}
-            texts = {name: Strings.joined(values, len(self.lines)) for name, values in fields.items()}
-        elif self.mode:
-            named = self.named.collected()
+        fields = (self.fields or {"text": []}) if self.mode == "text" else {}
         chunk = Chunk(
             answers=self.answers,
             lines=np.array(self.lines, np.int64),
             source=self.source,
             weights=None if all(weight == 1.0 for weight in self.weights) else np.array(self.weights),
             tags=self.tags if any(self.tags) else None,
-            texts=texts,
-            named=named,
+            texts={name: Strings.joined(values, len(self.lines)) for name, values in fields.items()},
+            named=self.named.collected() if self.mode in ("features", "flat") else None,
             layout=self.layout,
         )
         self._clear()
         return chunk
 
-    def _keys_of(self, row: dict[str, Any]) -> _Keys:
+    def _keys_of(self, row: Row) -> _Keys:
         """Return the roles of an object's keys, determined once for all objects with the same keys."""
         options = self.options
-        label = find_name(self.label, row) or self.label if self.label else find_first(row, LABELS)
-        weight = find_name(options.weight, row) if options.weight else find_first(row, WEIGHTS)
-        tag = find_name(options.tag, row) if options.tag else find_first(row, TAGS)
-        others = tuple(name for name in row if name not in (label, weight, tag) and not is_unused(name))
+        label = find_role(self.label, row, LABELS) or self.label
+        own = (label, find_role(options.weight, row, WEIGHTS), find_role(options.tag, row, TAGS))
         if options.text:
             there = {name: find_name(name, row) for name in options.text}
-            others = tuple(name for name in there.values() if name is not None)
-            self.fields = {there.get(name) or name: texts for name, texts in self.fields.items()}
+            others = tuple(filter(None, there.values()))
+            renamed = {there.get(name) or name: texts for name, texts in self.fields.items()}
+            self.fields = defaultdict(list, renamed)
+        else:
+            others = tuple(name for name in row if name not in own and not is_unused(name))
         if len(self._seen) >= SHAPES:
             self._seen.clear()
-        keys = self._seen[tuple(row)] = _Keys(label, weight, tag, others)
+        keys = self._seen[tuple(row)] = _Keys(*own, others)
         return keys
 
-    def _add_text(self, row: dict[str, Any], keys: _Keys) -> None:
+    def _add_text(self, row: Row, keys: _Keys) -> None:
         asked = self.options.text
         if asked and not keys.others:
             there = f"one of {', '.join(map(repr, row))}"[:200] if row else "a text"
@@ -188,17 +175,15 @@ class _Rows:
         for name in keys.others:
             value = row[name]
             if type(value) is not str:
-                if not (asked and isinstance(value, list) and all(isinstance(piece, str) for piece in value)):
+                if not (asked and _is_list_of_strings(value)):
                     continue
                 value = "\n".join(value)
-            column = self.fields.get(name)
-            if column is None:
-                column = self.fields[name] = []
+            column = self.fields[name]
             if len(column) < rows:
                 column.extend([b""] * (rows - len(column)))
             column.append(value.encode("utf-8", "replace"))
 
-    def _add_features(self, row: dict[str, Any], mode: str, keys: _Keys) -> None:
+    def _add_features(self, row: Row, mode: str, keys: _Keys) -> None:
         if mode == "features":
             features = row.get("features")
             if not isinstance(features, dict):
@@ -211,18 +196,18 @@ class _Rows:
             raise _Fault(str(problem), '"name": number, "name": "word", or "namespace": {"name": number}') from None
 
 
-def _layout(row: dict[str, Any], keys: _Keys, mode: str, asked: bool) -> Layout:
+def _layout(row: Row, keys: _Keys, mode: str, asked: bool) -> Layout:
     """Return what the keys of an object are read as."""
-    texts: tuple[str, ...] = ()
-    features: tuple[str, ...] = ("features",) if mode == "features" else keys.others
-    if mode == "text":
-        texts, features = tuple(name for name in keys.others if asked or isinstance(row[name], str)), ()
-    taken = {keys.label, keys.weight, keys.tag, *texts, *features}
-    label = keys.label if keys.label in row else None
-    return Layout(label, texts, features, tuple(name for name in row if name not in taken))
+    texts = tuple(name for name in keys.others if asked or isinstance(row[name], str))
+    read_as = {"text": (texts, ()), "features": ((), ("features",)), "flat": ((), keys.others)}
+    return Layout.of(row, keys[:3], *read_as[mode])
 
 
-def _importance(row: dict[str, Any], key: str) -> float:
+def _is_list_of_strings(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(piece, str) for piece in value)
+
+
+def _importance(row: Row, key: str | None) -> float:
     value = row.get(key)
     if value is None:
         return 1.0
@@ -231,7 +216,7 @@ def _importance(row: dict[str, Any], key: str) -> float:
     return float(value)
 
 
-def _mode_of(row: dict[str, Any], keys: _Keys) -> str:
+def _mode_of(row: Row, keys: _Keys) -> str:
     if isinstance(row.get("features"), dict):
         return "features"
     if any(isinstance(row[name], str) and is_text(name, row[name]) for name in keys.others):
@@ -283,19 +268,12 @@ class _NamedRows:
     def collected(self) -> Named:
         """Return the rows so far."""
         pieces = [piece.encode("utf-8", "replace") for piece in self._numbers]
-        ends = np.cumsum([0, *map(len, pieces)])
-        spaces, names = np.array(self._spaces, np.int64), np.array(self._names, np.int64)
-        return Named(
-            np.array(self._ends, np.int64),
-            np.frombuffer(bytearray().join(pieces), np.uint8),
-            np.stack([ends[spaces], ends[spaces + 1]]),
-            np.stack([ends[names], ends[names + 1]]),
-            np.array(self._values, np.float32),
-        )
+        ends, spaces, names = (np.array(numbers, np.int64) for numbers in (self._ends, self._spaces, self._names))
+        return Named.joined(ends, pieces, spaces, names, self._values)
 
 
 def _append(row: list[tuple[str, str, float]], space: str, name: str, value: Any) -> None:
-    if value is None or value is False or value == 0 or value == "":
+    if value in (None, 0, ""):  # and False, which equals 0
         return
     if isinstance(value, str):
         name, value = f"{name}={value}", 1.0

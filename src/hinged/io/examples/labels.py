@@ -66,7 +66,7 @@ def split_labels(cells: list[str], separator: str | None) -> list[Answer]:
     """
     if not separator:
         return [cell or None for cell in cells]
-    return [[part.strip() for part in cell.split(separator) if part.strip()] if cell else None for cell in cells]
+    return [list(filter(None, map(str.strip, cell.split(separator)))) if cell else None for cell in cells]
 
 
 class LabelTable(dict[str, Answer]):

@@ -8,18 +8,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.io.examples.blocks import Blocks
 from hinged.io.examples.chunk import Chunk, Parts, Strings
 from hinged.io.examples.columns import Options
 from hinged.io.examples.labels import split_labels
-from hinged.io.examples.scan import Marks, blank_out_bad_utf8, strings_of
+from hinged.io.examples.scan import Marks, blank_out_bad_utf8, is_blank, strings_of
 from hinged.io.examples.source import Stream
 
 __all__ = ["chunks", "parse"]
 
-SPACE, TAB, RETURN, NEWLINE = 32, 9, 13, 10
+TAB, RETURN, NEWLINE = 9, 13, 10
 
 
 def chunks(stream: Stream, options: Options) -> Parts:
@@ -34,7 +34,7 @@ def chunks(stream: Stream, options: Options) -> Parts:
         line += passed
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def parse(b: Any, marks: Any) -> Any:
     """Return the places of labels and texts (2, rows each), lines, and lines passed; `marks` are tabs and newlines."""
     most = 0
@@ -52,13 +52,13 @@ def parse(b: Any, marks: Any) -> Any:
             continue
         end = at - 1 if at > start and b[at - 1] == RETURN else at
         first = start
-        while first < end and _is_blank(b[first]):
+        while first < end and is_blank(b[first]):
             first += 1
         if first < end:
             label, label_end = start, start
             if tab >= 0:
                 label, label_end, start = min(first, tab), tab, tab + 1
-                while label < label_end and _is_blank(b[label_end - 1]):
+                while label < label_end and is_blank(b[label_end - 1]):
                     label_end -= 1
             labels[0, rows], labels[1, rows] = label, label_end
             texts[0, rows], texts[1, rows] = start, max(start, end)
@@ -67,8 +67,3 @@ def parse(b: Any, marks: Any) -> Any:
         start, tab = at + 1, -1
         line += 1
     return labels[:, :rows].copy(), texts[:, :rows].copy(), lines[:rows], line
-
-
-@njit(cache=True)
-def _is_blank(c: int) -> bool:
-    return c in (SPACE, TAB, RETURN)

@@ -135,14 +135,10 @@ class Reader(Reading[Chunk]):
 
     Attributes
     ----------
-    source : str
-        What messages call the file.
     format : str or None
-        Its format; None for an empty file.
-    rows, skipped : int
-        Examples returned, and malformed lines skipped, so far.
-    problems : list of BadLine
-        The first ten of those lines.
+        The file's format; None for an empty file.
+    rows : int
+        Examples returned so far; further attributes are those of `Reading`.
 
     Notes
     -----
@@ -194,25 +190,24 @@ class Reader(Reading[Chunk]):
         super().close()
 
     def _chunks(self) -> Iterator[Chunk]:
-        waiting, chunk = 0, None
+        waiting, chunk = 0, None  # malformed lines since the last chunk that had examples
         try:
             for chunk, bad in self._parts:
                 bad.sort(key=lambda fault: fault.line)
-                if bad and self._stops:
-                    chunk = chunk.head(int(np.searchsorted(chunk.lines, bad[0].line)))
-                    if len(chunk):
-                        self.rows += len(chunk)
-                        yield chunk
-                    raise bad[0]
-                self._remember(bad)
-                self.skipped += len(bad)
-                waiting += len(bad)
+                stops = bad and self._stops
+                if stops:
+                    chunk = chunk.taken(np.arange(np.searchsorted(chunk.lines, bad[0].line)))
+                else:
+                    self._remember(bad)
+                    self.skipped += len(bad)
+                    waiting += len(bad)
                 if len(chunk):
                     chunk.skipped, waiting = waiting, 0
                     self.rows += len(chunk)
                     yield chunk
+                if stops:
+                    raise bad[0]
             if waiting and chunk is not None:
-                chunk = chunk.head(0)
                 chunk.skipped = waiting
                 yield chunk
         finally:

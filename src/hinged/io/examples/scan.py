@@ -10,15 +10,24 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.io.examples.chunk import BadLine, Bytes, Places, excerpt
 from hinged.io.utf8 import decode
 from hinged.native import BLOCK, equal_bytes, lowest_bit, wide_bytes
 
-__all__ = ["Marks", "blank_out_bad_utf8", "faults_as_errors", "not_utf8", "read_number", "strings_of", "utf8_faults"]
+__all__ = [
+    "Marks",
+    "blank_out_bad_utf8",
+    "faults_as_errors",
+    "is_blank",
+    "not_utf8",
+    "read_number",
+    "strings_of",
+    "utf8_faults",
+]
 
-SPACE, NEWLINE = 32, 10
+SPACE, TAB, RETURN, NEWLINE = 32, 9, 13, 10
 PLUS, MINUS, DOT, ZERO, LOWER_E = 43, 45, 46, 48, 101
 EXACT = 22  # 10^22 is the largest power of ten that a double holds exactly
 WHOLE = 1 << 53  # up to here doubles hold every whole number
@@ -51,7 +60,7 @@ class Marks:
         return self._places[: _find(b, self._special, self._places)]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _find(b: Any, special: Any, places: Any) -> int:
     # unsigned: for a signed index, Numba tests whether it counts from the end
     n, whole = NONE, len(b) - len(b) % BLOCK
@@ -81,7 +90,7 @@ def _powers() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
 HIGH, LOW = _powers()
 
 
-@njit(cache=True)
+@compiled
 def read_number(b: Any, start: Any, end: Any) -> Any:
     """Return the number that fills the bytes from `start` to `end`, and whether there is one.
 
@@ -122,7 +131,13 @@ def read_number(b: Any, start: Any, end: Any) -> Any:
     return value, after == np.int64(last)
 
 
-@njit(cache=True)
+@compiled(helper=True)
+def is_blank(c: int) -> bool:
+    """Return True for the blanks within a line."""
+    return c in (SPACE, TAB, RETURN)
+
+
+@compiled(helper=True)
 def _read_any_number(b: Any, i: int) -> tuple[float, int]:
     """Return the number that begins at byte `i` and the place after it, which is `i` where no number begins."""
     at = i
@@ -165,7 +180,7 @@ def _read_any_number(b: Any, i: int) -> tuple[float, int]:
     return (-value if negative else value), at
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _exponent(b: Any, i: int) -> tuple[int, int]:
     at = i
     negative = b[at] == MINUS
@@ -181,7 +196,7 @@ def _exponent(b: Any, i: int) -> tuple[int, int]:
     return (-e if negative else e), (at if at > digits else i)
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _scaled(m: int, scale: int) -> float:
     """Return m · 10^scale."""
     if m <= WHOLE and -EXACT <= scale <= EXACT:  # both are exact, so one rounding
@@ -201,7 +216,7 @@ def _scaled(m: int, scale: int) -> float:
     return product + (_rounding_error(high, p, product) + (high * q + low * p))
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _rounding_error(x: float, y: float, product: float) -> float:
     """Return the rounding error of the product of two doubles (Dekker 1971)."""
     t = 134217729.0 * x
@@ -232,7 +247,7 @@ def strings_of(b: Bytes, starts: Places, ends: Places) -> list[str]:
     return [str(view[start:end], "utf-8") for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
-@njit(cache=True)
+@compiled
 def _joined(b: Any, starts: Any, ends: Any) -> Any:
     """Return the pieces joined by newlines."""
     length = len(starts) - 1
@@ -268,7 +283,7 @@ def utf8_faults(data: Bytes) -> list[tuple[int, int, int]]:
     return faults
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _next_fault(data: Any, at: int) -> tuple[int, int, int]:
     """Return the first byte from `at` on that is not UTF-8, and where its line begins and ends; the end if none."""
     n, here = len(data), data.ctypes.data
@@ -280,14 +295,20 @@ def _next_fault(data: Any, at: int) -> tuple[int, int, int]:
         at += lowest_bit(wide) if wide != NO_BITS else 0
         code, length = decode(data, at, n)
         if code < 0:
-            start, end = at, at
-            while start > 0 and data[start - 1] != NEWLINE:
-                start -= 1
-            while data[end] != NEWLINE:
-                end += 1
+            start, end = _line_around(data, at)
             return at, start, end
         at += length
     return n, n, n
+
+
+@compiled(helper=True)
+def _line_around(data: Any, at: int) -> tuple[int, int]:
+    start, end = at, at
+    while start > 0 and data[start - 1] != NEWLINE:
+        start -= 1
+    while data[end] != NEWLINE:
+        end += 1
+    return start, end
 
 
 def not_utf8(source: str, line: int, byte: int, column: int) -> BadLine:

@@ -192,9 +192,15 @@ class _Raw(io.RawIOBase):
         return True
 
     def readinto(self, view: Any) -> int:
-        piece = self._stream.read(len(view))
-        view[: len(piece)] = piece
-        return len(piece)
+        return self._stream.readinto(view)
+
+
+#: Why a file cannot be opened → the sentence about its path.
+REFUSALS: dict[type[Exception], str] = {
+    FileNotFoundError: "there is no file {}; check its name, or give - to read standard input.",
+    PermissionError: "{} may not be read by this user; change its permissions (chmod u+r).",
+    IsADirectoryError: "{} is a folder, not a file; give a file, or format='folders'.",
+}
 
 
 def open_stream(source: Source) -> Stream:
@@ -207,17 +213,12 @@ def open_stream(source: Source) -> Stream:
     path = os.fspath(source)
     try:
         file = open(path, "rb", buffering=0)  # noqa: SIM115
-    except FileNotFoundError:
-        raise FileNotFoundError(f"there is no file {path}; check its name, or give - to read standard input.") from None
-    except PermissionError:
-        raise PermissionError(f"{path} may not be read by this user; change its permissions (chmod u+r).") from None
-    except IsADirectoryError:
-        raise IsADirectoryError(f"{path} is a folder, not a file; give a file, or format='folders'.") from None
     except (OSError, ValueError) as problem:  # a name that no file can have, a loop of links, a broken disk
+        if type(problem) in REFUSALS:
+            raise type(problem)(REFUSALS[type(problem)].format(path)) from None
         raise OSError(f"{path!r} cannot be opened ({problem}).") from None
-    size = os.fstat(file.fileno()).st_size
     try:
-        return Stream(file, path, size or None, ours=True)
+        return Stream(file, path, os.fstat(file.fileno()).st_size or None, ours=True)
     except BaseException:
         file.close()
         raise

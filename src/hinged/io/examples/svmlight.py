@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.io.examples.blocks import Blocks, Memory
 from hinged.io.examples.chunk import BadLine, Bytes, Chunk, Parts, Places
 from hinged.io.examples.columns import Options
@@ -67,7 +67,7 @@ def _blank_out_bad_labels(data: Bytes, labels: Places, lines: Places, source: st
     return bad
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def parse(b: Any, marks: Any, most_rows: int, indices: Any, values: Any) -> Any:
     """Parse a buffer that ends with a newline; `indices` and `values` are filled in.
 
@@ -108,7 +108,7 @@ def parse(b: Any, marks: Any, most_rows: int, indices: Any, values: Any) -> Any:
     return indptr[: rows + 1], lines[:rows], labels[:, :rows].copy(), faults[:bad], line
 
 
-@njit(cache=True)
+@compiled
 def most(b: Any, marks: Any) -> tuple[int, int]:
     """Count lines and colons: upper bounds of the examples and pairs."""
     lines, colons = 0, 0
@@ -118,7 +118,7 @@ def most(b: Any, marks: Any) -> tuple[int, int]:
     return lines, colons
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _read_features(
     b: Any, marks: Any, start: int, t: int, k: int, indices: Any, values: Any
 ) -> tuple[int, int, int, int]:
@@ -155,7 +155,7 @@ def _read_features(
         t += 1
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _whole(b: Any, start: int, end: int) -> int:
     """Return the whole number that fills these bytes, -1 if there is none or it is too large."""
     if start == end or end - start > 10:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hinged.compiling import compiled
 from hinged.io.examples.blocks import Blocks, Memory
 from hinged.io.examples.chunk import Chunk, Named, Parts
 from hinged.io.examples.columns import Options
@@ -72,7 +72,7 @@ def chunks(stream: Stream, options: Options) -> Parts:
         yield chunk, bad
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def parse(b: Any, marks: Any, most_rows: int, spaces: Any, names: Any, values: Any) -> Any:
     """Parse a buffer that ends with a newline; `spaces`, `names` and `values` are filled in.
 
@@ -118,7 +118,7 @@ def parse(b: Any, marks: Any, most_rows: int, spaces: Any, names: Any, values: A
     return indptr[: rows + 1], lines[:rows], labels, tags, weights[:rows], faults[:bad], line
 
 
-@njit(cache=True)
+@compiled
 def most(b: Any, marks: Any) -> tuple[int, int]:
     """Count lines, and words after a blank: upper bounds of the examples and features."""
     lines, words = 0, 0
@@ -129,7 +129,7 @@ def most(b: Any, marks: Any) -> tuple[int, int]:
     return lines + 1, words
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _has_bar(b: Any, marks: Any, t: int) -> bool:
     """Return True if a bar follows in the line."""
     while b[marks[t]] != NEWLINE and b[marks[t]] != BAR:
@@ -137,7 +137,7 @@ def _has_bar(b: Any, marks: Any, t: int) -> bool:
     return b[marks[t]] == BAR
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _read_label(b: Any, marks: Any, start: int, t: int, label: Any, tag: Any) -> tuple[int, float, int, int]:
     """Read what stands before the first bar; fill in the places of label and tag.
 
@@ -182,7 +182,7 @@ def _read_label(b: Any, marks: Any, start: int, t: int, label: Any, tag: Any) ->
     return 0, weight, start, t
 
 
-@njit(cache=True)
+@compiled(helper=True)
 def _read_features(b: Any, marks: Any, t: int, k: int, spaces: Any, names: Any, values: Any) -> Any:
     """Read the namespaces from the bar at mark `t` to the end of the line, written from feature `k` on.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Collection, Iterable, Mapping, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 
 from hinged.mail.sources.source import SourceError
 
-__all__ = ["distinct_names", "escaped", "from_utf7", "guess_uses", "levels_of", "to_utf7"]
+__all__ = ["PARTS", "distinct_names", "escaped", "from_utf7", "guess_uses", "levels_of", "to_utf7"]
 
 SHIFTED = re.compile(r"&([A-Za-z0-9+,]*)-")
 BEYOND = re.compile(r"[^\x20-\x7e]+")
@@ -46,6 +46,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 USE = {name: use for use, names in NAMES.items() for name in names}
+PARTS = frozenset(("cur", "new", "tmp"))  # folders of a Maildir
 ABOVE = ("INBOX", "[Gmail]", "[Google Mail]")
 
 
@@ -134,25 +135,28 @@ def levels_of(name: str, existing: Iterable[str], separator: str = "") -> list[s
     """
     levels = name.split("/")
     same = next((one for one in existing if one.casefold() == name.casefold()), None)
-    uses = {name: ""}
-    guess_uses(uses)
     if same is not None:
         raise SourceError(f"the folder {same!r} exists already; file to it, or choose another name.")
-    if not all(level.strip() == level and level for level in levels):
-        raise _refused(name, "each level needs a name, without spaces around it")
-    if not name.isprintable():
-        raise _refused(name, "it contains characters that cannot be printed")
-    if any(level.startswith(".") for level in levels):
-        raise _refused(name, "no level may begin with a dot")
-    if separator not in ("", "/") and separator in name:
-        raise _refused(name, f"this mailbox separates levels by {separator!r}; use / instead")
-    if any(level in ("cur", "new", "tmp") for level in levels):
-        raise _refused(name, "cur, new and tmp are reserved for the messages of a Maildir")
-    if name.casefold() == "inbox" or uses[name]:
-        raise _refused(name, f"that name is reserved for the {uses[name] or 'inbox'} folder")
+    for wrong, why in _objections(name, levels, separator):
+        if wrong:
+            raise _refused(name, why)
     if len(name.encode()) > LONGEST:
         raise _refused(name[:40] + "…", f"it is longer than {LONGEST} bytes")
     return levels
+
+
+def _objections(name: str, levels: list[str], separator: str) -> Iterator[tuple[bool, str]]:
+    """Yield what may be wrong with a new folder's name, with True if it is."""
+    uses = {name: "inbox" if name.casefold() == "inbox" else ""}
+    guess_uses(uses)
+    unnamed = any(level != level.strip() or not level for level in levels)
+    mixed = separator not in ("", "/") and separator in name
+    yield unnamed, "each level needs a name, without spaces around it"
+    yield not name.isprintable(), "it contains characters that cannot be printed"
+    yield any(level.startswith(".") for level in levels), "no level may begin with a dot"
+    yield mixed, f"this mailbox separates levels by {separator!r}; use / instead"
+    yield not PARTS.isdisjoint(levels), "cur, new and tmp are reserved for the messages of a Maildir"
+    yield uses[name] != "", f"that name is reserved for the {uses[name]} folder"
 
 
 def _refused(name: str, why: str) -> SourceError:

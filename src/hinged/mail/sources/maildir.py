@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hinged.mail.headers import readable
 from hinged.mail.message import ENOUGH
-from hinged.mail.sources.folder_names import distinct_names, escaped, from_utf7, guess_uses, levels_of, to_utf7
+from hinged.mail.sources.folder_names import PARTS, distinct_names, escaped, from_utf7, guess_uses, levels_of, to_utf7
 from hinged.mail.sources.source import (
     UNREADABLE,
     BaseSource,
@@ -132,24 +132,19 @@ class MaildirSource(BaseSource):
                 return
             below = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())
         except OSError as problem:
+            why = f"{folder} cannot be listed ({problem.strerror})."
             if not name:
-                raise SourceError(f"{folder} cannot be listed ({problem.strerror}).") from problem
-            if isinstance(problem, FileNotFoundError):  # removed or renamed at this moment
-                return
-            self._broken[folder] = f"{folder} cannot be listed ({problem.strerror})."
-            yield name, folder
+                raise SourceError(why) from problem
+            if not isinstance(problem, FileNotFoundError):  # else it was removed or renamed at this moment
+                self._broken[folder] = why
+                yield name, folder
             return
         if is_maildir(folder):
             yield name or "INBOX", folder
-        above = (*above, (found.st_dev, found.st_ino))
         for own in below:
-            if own in ("cur", "new", "tmp"):
-                continue
-            if not name and own.startswith("."):
-                shown = "/".join(from_utf7(part) for part in readable(own[1:]).split("."))
-                yield from self._found(folder / own, shown, above)
-            elif not own.startswith("."):
-                yield from self._found(folder / own, f"{name}/{readable(own)}" if name else readable(own), above)
+            shown = _name_below(name, own)
+            if shown is not None:
+                yield from self._found(folder / own, shown, (*above, (found.st_dev, found.st_ino)))
 
     def _path(self, folder: str) -> Path:
         if folder not in self._paths:
@@ -198,6 +193,15 @@ class MaildirSource(BaseSource):
                 with suppress(OSError):  # removed, or not accessible
                     times.append((str(path / name), (path / name).stat().st_mtime_ns))
         return tuple(times)
+
+
+def _name_below(name: str, own: str) -> str | None:
+    """Return the preferred name of a folder below another; None if it is hidden, or holds files of a Maildir."""
+    if own in PARTS or (name and own.startswith(".")):
+        return None
+    if own.startswith("."):
+        return "/".join(from_utf7(part) for part in readable(own[1:]).split("."))
+    return f"{name}/{readable(own)}" if name else readable(own)
 
 
 def _arrival(key: str) -> tuple[int, str]:

@@ -1,19 +1,23 @@
-"""From what a user calls their mail to its source; a message on standard input is one."""
+"""From what a user calls their mail to its source, and to the folder where the assistant keeps what it knows of it."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+
+from platformdirs import user_data_path
 
 from hinged.mail.message import ENOUGH
 from hinged.mail.sources.maildir import MaildirSource, is_maildir
 from hinged.mail.sources.mbox import MboxSource, is_mbox
 from hinged.mail.sources.source import BaseSource, Folder, Place, Source, SourceError
 
-__all__ = ["StdinSource", "open_source"]
+__all__ = ["StdinSource", "open_source", "state_folder"]
 
 STDIN = "stdin"
 
@@ -39,7 +43,10 @@ def open_source(spec: str | os.PathLike[str]) -> Source:
     if spec.split(":", 1)[0].lower() in ("imap", "imaps") and "://" in spec:
         source: Source = import_module("hinged.mail.sources.imap").open_imap(spec)
         return source
-    path = Path(spec).expanduser()
+    return _open_path(Path(spec).expanduser())
+
+
+def _open_path(path: Path) -> Source:
     if not path.exists():
         raise SourceError(f"there is no mail at {path}: the path does not exist.")
     if path.is_file():
@@ -55,6 +62,26 @@ def open_source(spec: str | os.PathLike[str]) -> Source:
 
 def _holds_a_maildir(path: Path) -> bool:
     return is_maildir(path) or any(is_maildir(Path(folder)) for folder, _, _ in os.walk(path))
+
+
+def state_folder(spec: str) -> Path:
+    """Return the folder for a source, in the user's data folder; its name is derived from the source.
+
+    Examples
+    --------
+    >>> state_folder("imaps://ann@mail.example.com").name
+    'ann-mail-example-com-4007feb4'
+    >>> state_folder("imaps://ann@mail.example.com/?poll=30").name
+    'ann-mail-example-com-4007feb4'
+    """
+    if "://" not in spec:
+        spec = str(Path(spec).expanduser().resolve())
+    else:
+        spec = spec.partition("?")[0]  # options do not change which mailbox it is
+    spec = spec.rstrip("/")
+    words = re.sub(r"[^a-z0-9]+", "-", spec.partition("://")[2].lower() or Path(spec).name.lower()).strip("-")
+    digest = hashlib.sha256(spec.encode("utf-8", "surrogateescape")).hexdigest()
+    return user_data_path("hinged", appauthor=False) / "mail" / f"{words[:40]}-{digest[:8]}"
 
 
 class StdinSource(BaseSource):

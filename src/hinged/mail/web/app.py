@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 
 from hinged.journal import InUseError, Journal, JournalError
 from hinged.mail.hits import filed_on_page
-from hinged.mail.looking import Show
+from hinged.mail.reading import Show
 from hinged.mail.replaying import replay_journal
 from hinged.mail.sources.source import Source, SourceError
 from hinged.mail.web.desk import Desk
@@ -34,6 +34,7 @@ HEARTBEAT, STEP = 15.0, 0.5  # seconds
 WAIT = 2.0
 REST, LONGEST_REST = 1.0, 10.0  # seconds without filing before another look at the source; maximum delay of a look
 
+STATUSES = {SourceError: 409, ValueError: 400, InUseError: 503, JournalError: 507}  # the first that fits counts
 #: The inbox while the mail is being read for the first time.
 NOTHING_YET: dict[str, Any] = {
     "total": None, "start": 0, "at": None, "rows": [], "learnt": 0, "off": False, "undo": None, "needed": 0
@@ -130,12 +131,8 @@ class Page:
     async def _answer(self, work: Callable[[], Any]) -> Response:
         try:
             found = await asyncio.get_running_loop().run_in_executor(self._worker, work)
-        except SourceError as problem:
-            return _problem(409, str(problem))
-        except ValueError as problem:
-            return _problem(400, str(problem))
-        except JournalError as problem:
-            return _problem(503 if isinstance(problem, InUseError) else 507, str(problem))
+        except (SourceError, ValueError, JournalError) as problem:
+            return _problem(next(STATUSES[kind] for kind in STATUSES if isinstance(problem, kind)), str(problem))
         return _Json(found)
 
     async def _events(self, request: Request) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from hinged.mail.assistant import Assistant, Filed
 from hinged.mail.filing import inbox_of
 from hinged.mail.looking import look
 from hinged.mail.message import Message
-from hinged.mail.reading import Skipped, messages, one_message
+from hinged.mail.reading import Skipped, messages, names_of, one_message
 from hinged.mail.sources.source import Place, RejectedError, Source, SourceError, UnreachableError
 from hinged.mail.suggestion import Suggestion
 
@@ -156,10 +157,8 @@ class Desk:
         model = self.assistant.model
         learnt = int(model.n_rounds_) if hasattr(model, "model_") else 0
         undo = self.steps[-1].folder if self.steps else None
-        return {"learnt": learnt, "off": self.assistant.is_off, "undo": undo, "needed": self._needed(learnt)}
-
-    def _needed(self, learnt: int) -> int:
-        return max(0, self.assistant.thresholds.messages - learnt)
+        needed = max(0, self.assistant.thresholds.messages - learnt)
+        return {"learnt": learnt, "off": self.assistant.is_off, "undo": undo, "needed": needed}
 
     # ------------------------------------------------------------------ doing
     def file(self, key: str, folder: str) -> dict[str, Any]:
@@ -232,8 +231,7 @@ class Desk:
 
     def _is_away(self, place: Place) -> bool:
         """Return True if a message is no longer there."""
-        folders = [one.name for one in self.source.folders()]
-        return place.folder not in folders or place not in self.source.places(place.folder)
+        return place.folder not in names_of(self.source) or place not in self.source.places(place.folder)
 
     # ------------------------------------------------------------------ folders and settings
     def folders(self) -> dict[str, Any]:
@@ -262,21 +260,26 @@ class Desk:
     def change(self, what: str, value: Any) -> dict[str, Any]:
         """Change a setting: "on", "confidence", "exclude", "include", "pin" (who, folder) or "unpin"."""
         assistant = self.assistant
-        if what == "on" and isinstance(value, bool):
-            assistant.switch(value)
-        elif what == "confidence" and type(value) in (int, float) and 0.0 <= value <= 1.0:
-            assistant.keep_confidence(float(value))
-        elif what in ("exclude", "include", "unpin") and isinstance(value, str) and value:
-            getattr(assistant, what)(value)
-        elif what == "pin" and isinstance(value, list) and len(value) == 2 and all(isinstance(v, str) for v in value):
-            folders = self.source.folders()
-            if not value[0].strip() or value[1] not in [one.name for one in folders]:
-                raise ValueError(f"a pin needs an address and a folder that exists; got {value!r}.")
-            assistant.see_folders(folders)
-            assistant.pin(*value)
-        else:
+        changes: dict[str, tuple[Callable[[Any], bool], Callable[[Any], None]]] = {
+            "on": (lambda on: isinstance(on, bool), assistant.switch),
+            "confidence": (_is_share, lambda least: assistant.keep_confidence(float(least))),
+            "exclude": (_is_text, assistant.exclude),
+            "include": (_is_text, assistant.include),
+            "pin": (_is_pair, self._pin),
+            "unpin": (_is_text, assistant.unpin),
+        }
+        if what not in changes or not changes[what][0](value):
             raise ValueError(f"there is no setting {what!r} with a value like {value!r}.")
+        changes[what][1](value)
         return self.settings()
+
+    def _pin(self, pin: list[str]) -> None:
+        who, folder = pin
+        folders = self.source.folders()
+        if not who.strip() or folder not in [one.name for one in folders]:
+            raise ValueError(f"a pin needs an address and a folder that exists; got {pin!r}.")
+        self.assistant.see_folders(folders)
+        self.assistant.pin(who, folder)
 
     # ------------------------------------------------------------------ messages
     def _found(self, key: str) -> Message | None:
@@ -289,15 +292,26 @@ class Desk:
 
     def _messages(self, keys: list[str]) -> dict[str, Message]:
         missing = [self._places[key] for key in keys if key not in self._read]
-        for place, message in messages(self.source, missing, self._skip) if missing else ():
+        for place, message in messages(self.source, missing, self._skip):
             self._read[place.key] = replace(message, body=message.body[:MOST_TEXT])
-        for key in keys:
-            if key in self._read:
-                self._read.move_to_end(key)
         found = {key: self._read[key] for key in keys if key in self._read}
+        for key in found:
+            self._read.move_to_end(key)
         while len(self._read) > REMEMBERED:
             self._read.popitem(last=False)
         return found
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) for one in value)
+
+
+def _is_share(value: Any) -> bool:
+    return type(value) in (int, float) and 0.0 <= value <= 1.0
 
 
 def _told(suggestion: Suggestion) -> dict[str, Any]:

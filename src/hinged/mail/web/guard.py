@@ -29,23 +29,18 @@ class Guard:
     ----------
     app : ASGI application
     hosts : allowed Host headers, with their ports
+    cookie, secret : str
+        Name and value of the cookie. Each server has its own name, because servers on other ports share a browser's
+        cookies.
     token : str, optional
         Token in the address; generated if left out.
-    cookie, secret : str, optional
-        Name and value of the cookie; generated if left out. Each server has its own name, because servers on other
-        ports share a browser's cookies.
     """
 
     def __init__(
-        self,
-        app: ASGIApp,
-        hosts: Collection[str],
-        token: str | None = None,
-        cookie: str | None = None,
-        secret: str | None = None,
+        self, app: ASGIApp, hosts: Collection[str], cookie: str, secret: str, token: str | None = None
     ) -> None:
         self.app, self.hosts, self.token = app, set(hosts), token or secrets.token_urlsafe(24)
-        self.cookie, self.secret = cookie or f"hinged-{secrets.token_hex(4)}", secret or secrets.token_urlsafe(24)
+        self.cookie, self.secret = cookie, secret
         self._codes: dict[str, float] = {}  # and when each expires
         self._headers = encoded(HEADERS)
 
@@ -79,7 +74,7 @@ class Guard:
         if scope["path"] == "/" and scope["method"] == "GET" and self._opens(asked):
             cookie = f"{self.cookie}={self.secret}; Path=/; HttpOnly; SameSite=Strict"
             return Response("", 303, {"location": "/", "set-cookie": cookie})
-        if not any(_same(value, self.secret) for value in self._cookies(scope["headers"])):
+        if not self._has_cookie(scope["headers"]):
             return _refusal(403, "open the address that was printed when the server started; it holds the token.")
         if scope["method"] not in ("GET", "HEAD") and not self._is_own(headers):
             return _refusal(403, "this request did not come from the page.")
@@ -90,11 +85,11 @@ class Guard:
         expires = max((self._codes.pop(code, 0.0) for code in asked.get("code", ())), default=0.0)
         return time.monotonic() < expires or any(_same(token, self.token) for token in asked.get("token", ()))
 
-    def _cookies(self, headers: Iterable[tuple[bytes, bytes]]) -> list[str]:
-        """Return the values of our cookie; cookies of other programs on this host may be malformed."""
+    def _has_cookie(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Return True if a request has our cookie; cookies of other programs on this host may be malformed."""
         text = ";".join(value.decode("latin-1") for name, value in headers if name.lower() == b"cookie")
         pairs = (pair.strip().partition("=") for pair in text.split(";"))
-        return [value for name, _, value in pairs if name == self.cookie]
+        return any(name == self.cookie and _same(value, self.secret) for name, _, value in pairs)
 
     def _is_own(self, headers: dict[str, str]) -> bool:
         """Return True if the page itself sent the request."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from hinged.http.connections import Connections, share_files
 from hinged.http.running import listen, server_for
 from hinged.mail.assistant import Assistant
-from hinged.mail.looking import Show
+from hinged.mail.reading import Show
 from hinged.mail.sources.source import Source
 from hinged.mail.web.app import Page
 from hinged.mail.web.desk import Desk
@@ -75,7 +75,7 @@ class PageServer:
         self.port = int(self.socket.getsockname()[1])
         save_page_state(assistant.state, replace(state, port=self.port))
         hosts = allowed_hosts(host, self.port, allow_hosts)
-        self.guard = Guard(self.page.app, hosts, token, state.cookie, state.secret)
+        self.guard = Guard(self.page.app, hosts, state.cookie, state.secret, token)
         self._home = f"http://{name_to_print(host)}:{self.port}/"
         self.address = f"{self._home}?token={self.guard.token}"
         self.server = server_for(self.guard, Connections(share_files(CONNECTIONS).connections), GRACE)

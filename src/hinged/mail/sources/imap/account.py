@@ -85,9 +85,7 @@ def read_address(spec: str) -> Address:
     if parts.path.strip("/") or parts.fragment:
         raise ValueError(f"{spec} names a folder; omit it, because folders are named by options.")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
-    encryption = "tls" if parts.scheme == "imaps" else "starttls"
-    if "insecure" in options:
-        encryption = _unencrypted(spec, parts.scheme, host, options.pop("insecure"))
+    encryption = _encryption(spec, parts.scheme, host, options.pop("insecure", None))
     ca = options.pop("ca", None)
     seconds = {name: _seconds(name, options.pop(name, "60")) for name in ("poll", "timeout")}
     if options:
@@ -97,8 +95,10 @@ def read_address(spec: str) -> Address:
     return Address(unquote(parts.username), host, port, encryption, None if ca is None else Path(ca), **seconds)
 
 
-def _unencrypted(spec: str, scheme: str, host: str, value: str) -> str:
-    if scheme == "imaps" or value:
+def _encryption(spec: str, scheme: str, host: str, insecure: str | None) -> str:
+    if insecure is None:
+        return "tls" if scheme == "imaps" else "starttls"
+    if scheme == "imaps" or insecure:
         raise ValueError(f"{spec} asks for an unencrypted connection; write it imap://…?insecure, without a value.")
     if not _is_this_machine(host):
         raise ValueError(
@@ -164,10 +164,9 @@ def find_secret(address: Address, environment: Mapping[str, str] | None = None) 
         If a command fails, or no secret was found.
     """
     environment = os.environ if environment is None else environment
-    if TOKEN_COMMAND in environment:
-        return Secret("token", _run(environment[TOKEN_COMMAND], TOKEN_COMMAND), TOKEN_COMMAND)
-    if PASSWORD_COMMAND in environment:
-        return Secret("password", _run(environment[PASSWORD_COMMAND], PASSWORD_COMMAND), PASSWORD_COMMAND)
+    for kind, name in (("token", TOKEN_COMMAND), ("password", PASSWORD_COMMAND)):
+        if name in environment:
+            return Secret(kind, _run(environment[name], name), name)
     if PASSWORD in environment:
         return Secret("password", environment[PASSWORD], PASSWORD)
     kept = _from_keyring(address)

@@ -14,7 +14,7 @@ from hinged.mail.sources.imap.client import INBOX, MISREAD, Client, State, conne
 from hinged.mail.sources.imap.folders import Listed, create, list_folders
 from hinged.mail.sources.imap.listing import Listing, list_folder, peek, uid_of
 from hinged.mail.sources.imap.moving import MoveInProgress
-from hinged.mail.sources.imap.waiting import Pauses, Rounds, idle
+from hinged.mail.sources.imap.waiting import Pauses, idle, rounds
 from hinged.mail.sources.source import (
     Folder,
     FolderError,
@@ -150,7 +150,7 @@ class ImapSource:
             time.sleep(min(self._pauses.take(), seconds))
             self._connect_again()
             return True
-        rounds, look_again = Rounds(LONGEST), 0.0
+        lengths, look_again = rounds(LONGEST), 0.0
         while True:
             if time.monotonic() >= look_again:
                 every = self.address.poll * (TOLD_OF_ALL if self._ask(Client.ask_for_news) else 1)
@@ -160,7 +160,7 @@ class ImapSource:
             now = time.monotonic()
             if now >= end:
                 return False
-            if self._idle(min(end, look_again, now + rounds.take()) - now):
+            if self._idle(min(end, look_again, now + next(lengths)) - now):
                 return True
 
     def close(self) -> None:
@@ -179,7 +179,7 @@ class ImapSource:
             if self._secret is None or self._secret.origin != "the terminal":  # the user is asked only once
                 self._secret = find_secret(self.address)
             self._client = connect(self.address, self._secret)
-            self._pauses.reset()
+            self._pauses = Pauses()
         return self._client
 
     def _ask(self, question: Callable[[Client], Answer]) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -27,8 +27,22 @@ MISREAD = (ValueError, LookupError, TypeError, AttributeError)
 
 #: Items that show whether a folder still holds the same messages; flags do not matter here.
 ITEMS = "(MESSAGES UIDNEXT UIDVALIDITY)"
-EXPIRED, SELF_SIGNED, HOSTNAME = 10, (18, 19, 20, 21), (62, 63, 64)
 AT_ONCE = 64  # pipelined commands
+#: What is wrong with a certificate, by OpenSSL's codes: it has expired, is self-signed, is for another name.
+CERTIFICATES = {
+    (10,): "has expired, so the server cannot be verified; its administrator must renew it",
+    (18, 19, 20, 21): "is not signed by an authority that this machine trusts; if the server is yours, add its "
+    "certificate to the address as ?ca=FILE",
+    (62, 63, 64): "is for another name ({}); check the address",
+}
+#: What to say of an error that may be temporary; the first kind that fits counts.
+UNREACHABLE = {
+    socket.gaierror: "the host {address.host} was not found, or there is no network; check the address.",
+    ConnectionRefusedError: "nothing listens at {where}; check the port, and whether the server is running.",
+    TimeoutError: "{where} did not answer within {address.timeout:.0f} s.",
+    OSError: "{where} cannot be reached: {system}.",
+    Exception: "{where} does not answer like a mail server: {words}.",
+}
 
 
 @dataclass(frozen=True)
@@ -111,19 +125,10 @@ class Client(IMAPClient):
         found = self.fetch(uids, [f"BODY.PEEK[]<0.{ENOUGH}>"])
         return {uid: _body(items) for uid, items in found.items()}
 
-    def move_and_tell(self, uid: int, folder: str) -> tuple[int, int] | None:
-        """Move a message in one step; return its new UIDVALIDITY and UID if the server reports them."""
+    def transfer(self, how: Callable[[Sequence[int], str], Any], uid: int, folder: str) -> tuple[int, int] | None:
+        """Call `move` or `copy` for a message; return its new UIDVALIDITY and UID if the server reports them."""
         self._imap.response("COPYUID")
-        self.move([uid], folder)
-        return self._copied()
-
-    def copy_and_tell(self, uid: int, folder: str) -> tuple[int, int] | None:
-        """Copy a message; return the UIDVALIDITY and UID of the copy if the server reports them."""
-        self._imap.response("COPYUID")
-        self.copy([uid], folder)
-        return self._copied()
-
-    def _copied(self) -> tuple[int, int] | None:
+        how([uid], folder)
         _, told = self._imap.response("COPYUID")
         found = re.fullmatch(rb"(\d+) \d+ (\d+)", (told[-1] if told else None) or b"")
         return (int(found[1]), int(found[2])) if found else None
@@ -240,36 +245,14 @@ def about_connecting(address: Address, error: Exception) -> SourceError:
     """Return the error for a failed connection; `UnreachableError` if it may be temporary."""
     where = f"{address.host}:{address.port}"
     if isinstance(error, ssl.SSLCertVerificationError):
-        return SourceError(_about_certificate(address, error))
+        why = next((why for codes, why in CERTIFICATES.items() if error.verify_code in codes), "was not accepted: {}")
+        return SourceError(f"the certificate of {address.host} {why.format(error.verify_message)}.")
     if isinstance(error, ssl.SSLError):
         other = "imap:// for STARTTLS" if address.encryption == "tls" else "imaps:// for TLS from the start"
         return SourceError(f"{where} does not speak TLS as expected ({error.reason or error}); try {other}.")
-    if isinstance(error, socket.gaierror):
-        return UnreachableError(f"the host {address.host} was not found, or there is no network; check the address.")
-    if isinstance(error, ConnectionRefusedError):
-        return UnreachableError(f"nothing listens at {where}; check the port, and whether the server is running.")
-    if isinstance(error, TimeoutError):
-        return UnreachableError(f"{where} did not answer within {address.timeout:.0f} s.")
-    if isinstance(error, OSError):
-        return UnreachableError(f"{where} cannot be reached: {error.strerror or error}.")
-    return UnreachableError(f"{where} does not answer like a mail server: {words_of(error)}.")
-
-
-def _about_certificate(address: Address, error: ssl.SSLCertVerificationError) -> str:
-    code = error.verify_code
-    if code == EXPIRED:
-        return (
-            f"the certificate of {address.host} has expired, so the server cannot be verified; its administrator must "
-            "renew it."
-        )
-    if code in SELF_SIGNED:
-        return (
-            f"the certificate of {address.host} is not signed by an authority that this machine trusts; if the server "
-            "is yours, add its certificate to the address as ?ca=FILE."
-        )
-    if code in HOSTNAME:
-        return f"the certificate of {address.host} is for another name ({error.verify_message}); check the address."
-    return f"the certificate of {address.host} was not accepted: {error.verify_message}."
+    sentence = next(sentence for kind, sentence in UNREACHABLE.items() if isinstance(error, kind))
+    system = getattr(error, "strerror", None) or error
+    return UnreachableError(sentence.format(address=address, where=where, system=system, words=words_of(error)))
 
 
 def about_login(address: Address, secret: Secret, error: Exception) -> SourceError:

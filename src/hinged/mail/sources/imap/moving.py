@@ -55,19 +55,25 @@ class MoveInProgress:
             if uid is None or b"\\Deleted" in items[b"FLAGS"]:
                 raise self._gone()
             self._message = _identity(items)
-        if client.can("MOVE"):
-            found = client.move_and_tell(uid, self.target) if uid is not None else None
-            found = found or self._copy(client)
-        else:
-            found = self._copy(client) if again else None
-            if found is None and uid is not None:
-                client.choose(self.source, write=True)
-                found = client.copy_and_tell(uid, self.target) or self._copy(client)
-            if found is not None and uid is not None:
-                self._remove(client, uid)
+        found = self._move(client, uid) if client.can("MOVE") else self._copy_and_remove(client, uid, again)
         if found is None:
             raise self._gone()
         return Place(self.folder, key_of(*found))
+
+    def _move(self, client: Client, uid: int | None) -> tuple[int, int] | None:
+        told = None if uid is None else client.transfer(client.move, uid, self.target)
+        return told or self._copy(client)
+
+    def _copy_and_remove(self, client: Client, uid: int | None, again: bool) -> tuple[int, int] | None:
+        found = self._copy(client) if again else None
+        if uid is None:
+            return found
+        if found is None:
+            client.choose(self.source, write=True)
+            found = client.transfer(client.copy, uid, self.target) or self._copy(client)
+        if found is not None:
+            self._remove(client, uid)
+        return found
 
     def _original(self, client: Client) -> tuple[int | None, dict[bytes, Any]]:
         """Return the message's UID, None if it is no longer there, and what identifies it."""

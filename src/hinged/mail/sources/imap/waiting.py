@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Iterator
 
 from hinged.mail.sources.imap.client import Client, State
 
-__all__ = ["Pauses", "Rounds", "idle"]
+__all__ = ["Pauses", "idle", "rounds"]
 
 #: Responses during IDLE that concern which messages are in which folder; flags do not.
 NEWS = {b"EXISTS", b"EXPUNGE", b"VANISHED", b"STATUS", b"LIST"}
@@ -40,20 +41,16 @@ def _is_news(answer: tuple[object, ...]) -> bool:
     return bool(NEWS & set(answer[:2]))
 
 
-class Rounds:
-    """Lengths of successive waits: short ones after an event, longer ones later.
+def rounds(longest: float) -> Iterator[float]:
+    """Yield the lengths of successive waits: short ones after an event, longer ones later.
 
     A response that arrives together with the server's "go ahead" stays in a buffer, where polling the socket does not
     see it until the wait ends. More events are likely right after one, so the first waits are short.
     """
-
-    def __init__(self, longest: float) -> None:
-        self.longest, self.next = longest, 1.0
-
-    def take(self) -> float:
-        """Return the length of the next wait."""
-        length, self.next = min(self.next, self.longest), self.next * 4
-        return length
+    length = 1.0
+    while True:
+        yield min(length, longest)
+        length *= 4
 
 
 class Pauses:
@@ -69,7 +66,3 @@ class Pauses:
         """Return the length of the next pause."""
         length, self.next = self.next, min(60.0, self.next * 2)
         return length * random.uniform(0.75, 1.0)
-
-    def reset(self) -> None:
-        """Start with short pauses again."""
-        self.next = 1.0

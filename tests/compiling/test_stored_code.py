@@ -1,0 +1,191 @@
+"""Compiled code: where it is stored, when it is compiled anew, and what is never loaded."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import config
+from tests.needs import program as needed
+
+import hinged
+from hinged.compiling import compiled
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled with the compiler switched off")
+
+#: Shares of two steps, by a function that Python calls; prints how often it was found stored and how often compiled.
+ASK = """
+import numpy as np
+from hinged.compiling.cache import folder
+from hinged.rules import RULES
+from hinged.rules.combine import shares
+lam = np.array([0.5, 0.25])
+total = shares(RULES["simproj"].words, np.zeros(2), np.ones(2), lam)
+stats = shares.stats
+print(total, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()), folder())
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package's sources."""
+    copy = tmp_path / "packages" / "hinged"
+    shutil.copytree(Path(hinged.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
+
+
+def ask(package, *before, program=ASK, **variables):
+    """Run the program in a process of its own; return the sum, stored and compiled versions, and the folder."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {"HOME": str(package.parents[1] / "home")} | variables
+    command = [*before, sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd="/", timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    total, stored, new, folder = done.stdout.split()
+    return float(total), int(stored), int(new), Path(folder)
+
+
+def test_code_is_stored_for_later_processes(package):
+    assert ask(package)[:3] == (0.375, 0, 1)
+    total, stored, new, folder = ask(package)
+    assert (total, stored, new) == (0.375, 1, 0)
+    assert folder.is_relative_to(package.parents[1] / "home")
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_another_checkout_with_the_same_sources_shares_the_code(package, tmp_path):
+    folder = ask(package)[3]
+    other = tmp_path / "elsewhere" / "hinged"
+    shutil.copytree(package, other)
+    os.utime(other / "rules" / "combine.py", (0, 0))
+    assert ask(other, HOME=str(tmp_path / "home")) == (0.375, 1, 0, folder)
+
+
+def test_an_edit_of_a_file_that_the_function_calls_is_seen(package):
+    before = ask(package)
+    source = package / "rules" / "choose.py"
+    text = source.read_text(encoding="utf-8")
+    assert "score_gap < margin" in text or "gap < margin" in text
+    source.write_text(text.replace("gap < margin", "gap < margin - 2.0"), encoding="utf-8")
+    after = ask(package)
+    assert (before[0], after[0], after[2]) == (0.375, 0.0, 1)
+    assert before[3] != after[3]
+
+
+@pytest.mark.parametrize("variable", [{"NUMBA_OPT": "1"}, {"NUMBA_BOUNDSCHECK": "1"}, {"HINGED_PLAIN": "1"}])
+def test_other_settings_of_the_compiler_have_a_folder_of_their_own(package, variable):
+    assert ask(package)[3] != ask(package, **variable)[3]
+
+
+def test_damaged_files_are_compiled_anew(package):
+    folder = ask(package)[3]
+    for path in folder.iterdir():
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    assert ask(package)[:3] == (0.375, 0, 1)
+    for path in folder.iterdir():
+        path.write_bytes(b"")
+    assert ask(package)[:3] == (0.375, 0, 1)
+    assert ask(package)[:3] == (0.375, 1, 0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_code_that_others_could_have_written_is_not_run(package):
+    folder = ask(package)[3]
+    folder.chmod(0o770)
+    assert ask(package)[:3] == (0.375, 0, 1)
+    folder.chmod(0o700)
+    if os.getuid() == 0:
+        os.chown(folder, 65534, -1)
+        assert ask(package)[:3] == (0.375, 0, 1)
+
+
+def test_code_stays_in_memory_where_nothing_may_be_written(package):
+    folders = [Path(folder) for folder, _, _ in os.walk(package.parent)]
+    before = []
+    if os.getuid() == 0:  # root ignores permissions unless this capability is dropped
+        before = [str(needed("setpriv", "util-linux")), "--bounding-set", "-dac_override"]
+    for folder in folders:
+        folder.chmod(0o555)
+    try:
+        answer = ask(package, *before, HOME=str(package))
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+    assert answer[:3] == (0.375, 0, 1)
+    assert not answer[3].exists()
+
+
+def test_code_is_loaded_from_a_folder_whose_date_cannot_be_changed(package):
+    ask(package)
+    source = package / "compiling" / "cache.py"
+    text = source.read_text(encoding="utf-8")
+    refuses = "    raise OSError(30, 'Read-only file system')"
+    source.write_text(text.replace("    os.utime(path)", refuses), encoding="utf-8")
+    assert ask(package)[:3] == (0.375, 0, 1)
+    assert ask(package)[:3] == (0.375, 1, 0)
+
+
+def test_the_code_of_other_arguments_is_not_run(package):
+    """Two processes that store at once may leave an index in which one version names the other's file."""
+    folder = ask(package)[3]
+    other = ASK.replace("np.zeros(2), np.ones(2)", "np.zeros(2, np.int64), np.ones(2)")
+    assert ask(package, program=other)[:3] == (0.375, 0, 1)
+    first, second = sorted(folder.glob("combine.shares*.nbc"))
+    second.write_bytes(first.read_bytes())
+    assert ask(package, program=other)[:3] == (0.375, 0, 1)
+
+
+def test_a_package_in_an_archive_is_compiled_in_memory(package, tmp_path):
+    archive = shutil.make_archive(str(tmp_path / "packed"), "zip", package.parent)
+    for _ in range(2):
+        answer = ask(package, PYTHONPATH=archive)
+        assert answer[:3] == (0.375, 0, 1)
+    assert not answer[3].exists()
+
+
+def test_folders_that_nobody_used_for_long_are_removed(package):
+    folder = ask(package)[3]
+    prefix = folder.name.removesuffix(folder.name[-16:])
+    old, young = folder.with_name(prefix + "0" * 16), folder.with_name(prefix + "1" * 16)
+    others = [folder.with_name("compiled-0"), folder.with_name(f"{prefix}mine")]
+    for made in (old, young, *others):
+        made.mkdir()
+    for aged in (old, *others):
+        os.utime(aged, (0, 0))
+    assert ask(package, NUMBA_OPT="1")[3].exists()
+    assert [path.exists() for path in (folder, old, young, *others)] == [True, False, True, True, True]
+
+
+# ------------------------------------------------------------------ the decorator
+@compiled(helper=True)
+def doubled(x):
+    return 2 * x
+
+
+@compiled
+def all_doubled(values):
+    total = doubled(1) + doubled(3)
+    for j in range(values.shape[0]):
+        values[j] = doubled(values[j])
+    return total
+
+
+def test_python_runs_a_helper_as_it_is_written():
+    assert doubled("ab") == "abab"
+
+
+def test_a_helper_is_compiled_once_for_each_type_of_its_arguments():
+    values = np.array([0.5, 1.5])
+    assert (all_doubled(values), values.tolist()) == (8, [1.0, 3.0])
+    assert [str(kind) for (kind,) in doubled.signatures] == ["int64", "float64"]
+
+
+def test_options_of_numba_are_passed_on():
+    @compiled(error_model="numpy")
+    def divided(x, y):
+        return x / y
+
+    assert divided(1.0, 0.0) == np.inf
