@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import sys
 import threading
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from tests.reference.strategies import patience
 
 import hinged
+from hinged.estimators import dicts
 from hinged.estimators.dicts import BEYOND, FeatureNames, as_dict_rows, one_dict_row
 
 NAMES = st.one_of(
@@ -52,6 +54,26 @@ def test_a_stream_of_dicts_is_read_as_the_general_code_reads_it(rows, dtype, who
         assert (asked.data.tolist(), unlisted) == (expected.data.tolist(), [])
         names.extend(new)
     assert names.column == {name: i for i, name in enumerate(names.listed)}
+
+
+@given(st.dictionaries(st.one_of(st.text(max_size=3), st.integers(-3, 40)), VALUES, max_size=12))
+@settings(max_examples=100 * patience)
+def test_a_dict_is_read_the_same_with_and_without_compiled_code(x):
+    names = FeatureNames(["", "a", 0, 1, 7])
+    with pytest.MonkeyPatch.context() as patch:
+        found = one_dict_row(x, names, DOUBLE, True)
+        patch.setattr(dicts, "READS_DICTS", False)
+        expected = one_dict_row(x, names, DOUBLE, True)
+    assert (plain(found[0]), found[1]) == (plain(expected[0]), expected[1])
+
+
+def test_reading_a_dict_leaves_its_objects_alone():
+    name, value = "".join(["na", "me"]), 0.1 + len("7")
+    x, names = {name: value, 3: 2**40}, FeatureNames(["name"])
+    before = sys.getrefcount(name), sys.getrefcount(value), sys.getrefcount(float), sys.getrefcount(str)
+    for _ in range(100):
+        one_dict_row(x, names, DOUBLE, True)
+    assert (sys.getrefcount(name), sys.getrefcount(value), sys.getrefcount(float), sys.getrefcount(str)) == before
 
 
 @pytest.mark.parametrize(

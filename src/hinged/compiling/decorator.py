@@ -33,7 +33,7 @@ def compiled(function: Callable | None = None, *, helper: bool = False, inline: 
         The function is copied into its callers before their types are inferred. For functions that must not pass
         arrays as arguments, or whose arguments have types of their own at every call.
     **options
-        Further options of `numba.njit`, such as `error_model="numpy"`.
+        Further options of `numba.njit`, such as `error_model="numpy"`. Python's lock is released unless `nogil=False`.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def compiled(function: Callable | None = None, *, helper: bool = False, inline: 
         return njit(inline="always", **options)(function)
     if helper:
         return _by_type(as_part(function, **options))
-    dispatcher = njit(nogil=True, **options)(function)
+    dispatcher = njit(**{"nogil": True, **options})(function)
     if PackageCache.holds(function):
         dispatcher._cache = PackageCache(function)
     return _by_type(dispatcher)

@@ -6,12 +6,14 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import count
 from numbers import Real
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from hinged.estimators.inputs import WIDEST, check_finite
+from hinged.loops.direct import Direct
 from hinged.loops.rows import Rows, usual_square
+from hinged.native.dicts import KEYS, READS_DICTS, UNUSUAL, VALUES, read_dict
 
 __all__ = ["BEYOND", "FeatureNames", "as_batch", "as_dict_rows", "is_dicts", "one_dict_row"]
 
@@ -19,8 +21,7 @@ __all__ = ["BEYOND", "FeatureNames", "as_batch", "as_dict_rows", "is_dicts", "on
 BEYOND = 1 << 30
 #: Types of values that `one_dict_row` converts without a closer look.
 NUMBERS = frozenset((float, int, bool, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")))
-#: Those of which two that are equal are the same number; NumPy's are rounded to each other's types first.
-EXACT = frozenset((float, int, bool))
+_read_quickly = Direct(read_dict)
 
 
 def is_dicts(X: Any) -> bool:
@@ -39,29 +40,11 @@ def as_batch(X: Any) -> Any:
     return list(X) if getattr(X, "ndim", 0) == 1 and getattr(X.dtype, "kind", "") == "O" else X
 
 
-class Converted(NamedTuple):
-    """A dict as a row: columns rising, those of unknown names last, as they would be given out next."""
-
-    x: dict
-    exact: bool  # all values are of types whose comparison is exact
-    dtype: np.dtype
-    n_names: int  # names known then
-    known: int  # how many of the row's names
-    columns: np.ndarray
-    data: np.ndarray
-    order: np.ndarray  # places in the dict
-
-    def is_same(self, x: dict) -> bool:
-        """Return True if another dict of exact numbers has the same names and values in the same order."""
-        return self.exact and self.x == x and list(self.x) == list(x)
-
-
 class FeatureNames:
-    """The names met so far and their columns; and the row converted last, because streams predict and then learn it."""
+    """The names met so far and their columns."""
 
     def __init__(self, names: Iterable[Hashable] = ()) -> None:
         self.listed: list[Hashable] = list(names)
-        self.last: Converted | None = None
         self._lock = Lock()
         self._column: dict[Hashable, int] = {}
 
@@ -141,45 +124,41 @@ def one_dict_row(
     >>> rows.indices.tolist(), rows.data.tolist(), new
     ([0, 1, 2], [0.5, 1.0, 2.5], ['new'])
     """
-    kinds = set(map(type, x.values()))
-    if not kinds <= NUMBERS:
+    column, n = names.column, len(x)
+    columns, values, new = np.empty(n, np.int32), np.empty(n), UNUSUAL
+    if READS_DICTS:
+        new, n_names, squares = _read_quickly(None, id(x), id(column), KEYS, VALUES, columns, values)
+    if new == UNUSUAL:
+        new, n_names, squares = _read(x, column, columns, values)
+    if new == UNUSUAL or not squares < usual_square(dtype):  # NaN, infinity or a value that is too large
         return None
-    row, exact = names.last, kinds <= EXACT
-    if row is None or not (exact and row.is_same(x) and row.dtype == dtype and row.n_names == len(names.listed)):
-        row = names.last = _converted(x, exact, names.column, dtype)
-        if row is None:
-            return None
-    known, n, columns, data = row.known, len(row.data), row.columns, row.data
-    new: list[Hashable] = []
-    if known < n and not whole:
+    order, known = columns.argsort(), n - new
+    columns, data, unknown = columns[order], values[order].astype(dtype, copy=False), []
+    if new and not whole:
         n, columns, data = known, columns[:known], data[:known]
-    elif known < n and first is None:
+    elif new and first is None:
         listed = list(x)
-        new = [listed[i] for i in row.order[known:].tolist()]
-    elif known < n and first is not None:
-        columns = columns.copy()
-        columns[known:] += first - row.n_names
-    return Rows(np.array([0, n]), columns, data), new
+        unknown = [listed[i] for i in order[known:].tolist()]
+    elif new and first is not None:
+        columns[known:] += first - n_names
+    return Rows(np.array([0, n]), columns, data), unknown
 
 
-def _converted(x: dict, exact: bool, column: dict[Hashable, int], dtype: np.dtype) -> Converted | None:
-    """Convert a dict of numbers; None if one of them needs a closer look."""
-    n, n_names = len(x), len(column)
+def _read(x: dict, column: dict[Hashable, int], columns: np.ndarray, values: np.ndarray) -> tuple[int, int, float]:
+    """What `hinged.native.dicts.read_dict` does, by NumPy, for keys of any type and NumPy's numbers too."""
+    n_names = len(column)
+    if not set(map(type, x.values())) <= NUMBERS:
+        return UNUSUAL, n_names, 0.0
     try:
-        values = np.fromiter(x.values(), np.float64, n)
+        values[:] = np.fromiter(x.values(), np.float64, len(x))
     except OverflowError:  # a whole number that is too large for a float
-        return None
+        return UNUSUAL, n_names, 0.0
+    columns[:] = np.fromiter(map(column.get, x, count(n_names)), np.int32, len(x))
+    unknown = columns >= n_names
+    new = int(np.count_nonzero(unknown))
+    columns[unknown] = np.arange(n_names, n_names + new)
     with np.errstate(over="ignore", invalid="ignore"):
-        if not values.dot(values) < usual_square(dtype):  # NaN, infinity or a value that is too large
-            return None
-    columns = np.fromiter(map(column.get, x, count(n_names)), np.int32, n)
-    order = columns.argsort()
-    columns, known = columns[order], n
-    if n and columns[-1] >= n_names:
-        known = int(columns.searchsorted(n_names))
-        columns[known:] = np.arange(n_names, n_names + n - known)
-    data = values[order].astype(dtype, copy=False)
-    return Converted(x.copy(), exact, dtype, n_names, known, columns, data, order)
+        return new, n_names, float(values.dot(values))
 
 
 def _float(value: Any, name: Hashable) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Any, Self
 
@@ -119,7 +119,7 @@ def _called() -> bool:
 
 def pieces(
     ends: np.ndarray | range, per_value: float = 1.0, delay: int = 0, advance: Callable[[int], None] | None = None
-) -> Iterator[slice]:
+) -> Iterable[slice]:
     """Cut rows into pieces that take a fraction of a second each; handle signals between them.
 
     Parameters
@@ -138,10 +138,18 @@ def pieces(
     >>> list(pieces(np.array([0, 3, 6, 9]), per_value=2**20)), list(pieces(np.array([0, 3])))
     ([slice(0, 1, None), slice(1, 3, None)], [slice(0, 1, None)])
     """
+    if advance is None and len(ends) + delay <= 2:  # one row at a time, as in a stream
+        return (slice(0, len(ends) - 1 + delay),)
+    return _pieces(ends, per_value, delay, advance)
+
+
+def _pieces(
+    ends: np.ndarray | range, per_value: float, delay: int, advance: Callable[[int], None] | None
+) -> Iterator[slice]:
     ends = np.arange(ends.start, ends.stop, ends.step) if isinstance(ends, range) else ends
     rows = len(ends) - 1
     n, start, room = rows + delay, 0, FIRST / max(1.0, per_value)
-    if n <= 1:  # one row at a time, as in a stream
+    if n <= 1:
         yield slice(0, n)
         if advance is not None:
             advance(n)

@@ -199,9 +199,9 @@ class LabelModel(LabelMemory):
         out, stop = np.zeros((n, len(labels))), np.zeros(1, np.int64)
         memory = None if self.functions else self._memory(labels, None, held)
         for part in (slice(i, i + 1) for i in range(n)) if self.functions else pieces(rows.indptr, per_value):
-            some = Rows(rows.indptr[part.start : part.stop + 1], *rows[1:])
+            some = rows if n == 1 else Rows(rows.indptr[part.start : part.stop + 1], *rows[1:])
             now = memory or self._memory(labels, self._explicit(some, labels, describe, grow=False), held)
-            args = (some, now, self.counts, mean_over, longest, out[part], stop)
+            args = (some, now, self.counts, mean_over, longest, out if n == 1 else out[part], stop)
             if not self.functions and longest * per_value > LONG and part.stop - part.start == 1:
                 apart(score, args, stop)
                 while stop[0]:  # a signal's handler returned: go on
