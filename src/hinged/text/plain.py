@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import hinged.text.tokens as tokens
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Bytes, Int32s, Ints, Uint64s
 from hinged.io.examples.chunk import Named
 from hinged.loops.rows import Rows
 from hinged.native import BLOCK, borrowed, eight_bytes, equal_bytes, fetch, lowest_bit, segment
-from hinged.text import tokens
 from hinged.text.rows import BINARY, Documents, Fields, Space, fields_of, hash_start, rows_of_named
 from hinged.text.tokens import AHEAD, Words, alphabet, continue_hash, cut_ascii, finish_hash, write_places, write_words
 from hinged.text.words import Text, WordList, WordStore, add_word, find_word, has_room
