@@ -52,7 +52,7 @@ class Store(NamedTuple):
 
 
 @compiled(inline=True)
-def _locate(address: Ints, stride: Ints, depth: int, itemsize: int, block: int) -> tuple[int, int]:
+def _locate(address: Ints, stride: Ints, depth: int, itemsize: int, block: int | np.int64) -> tuple[int, int]:
     """Address and number of columns of a block."""
     # the arrays come one by one: a store taken apart inside a loop would be reference-counted at every turn
     page = np.int64(block) >> PAGE_BITS

@@ -107,7 +107,7 @@ def _fetch_values(rows: Rows, i: int) -> None:
 
 
 @compiled(inline=True)
-def _address(lane: Lane, address: Ints, stride: Ints, slot: int) -> int:
+def _address(lane: Lane, address: Ints, stride: Ints, slot: np.uint64) -> int:
     """Where the weights of a slot begin."""
     page, place = slot >> PLACE, np.int64(slot & WITHIN)
     if lane.uniform:

@@ -124,7 +124,7 @@ def make_unit(v: Floats, n: int) -> float:
 
 
 @compiled(inline=True)
-def _scale(df: Int32s, logs: Floats, rounds: int, f: Ints, v: Floats, n: int) -> None:
+def _scale(df: Int32s, logs: Floats, rounds: int, f: Ints | Uint32s, v: Floats, n: int) -> None:
     """Multiply each value by how rare its feature has been; features rise."""
     log_rounds, last = math.log(rounds + 1.0), logs.shape[0] - 1
     if n > 0 and rounds <= last and f[n - 1] < df.shape[0]:
@@ -189,7 +189,7 @@ def count_features(scaling: Scaling, f: Ints, n: int) -> None:
 
 @compiled
 def scale_rows(
-    rows: Rows, scaling: Scaling, longest: int, n_features: int, indptr: Ints, columns: Int32s, values: Floats
+    rows: Rows, scaling: Scaling, longest: int, n_features: int, indptr: Ints, columns: Ints, values: Floats
 ) -> None:
     """Rows as a learner reads them, each scaled by the counts of the rows before; the constant feature comes last."""
     f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)

@@ -230,7 +230,7 @@ def _enter_words(store: WordStore, tag: Tag, cut: Cut, grow: bool, scratch: Scra
 @compiled(helper=True)
 def _write_columns(
     store: WordStore, tag: Tag, cut: Cut, grow: bool, scratch: Scratch, indices: Int32s, at: int
-) -> tuple[int, int]:
+) -> tuple[int | np.int64, int]:
     """Write the columns of a document, in rising order; return where its row ends, and what `_enter_words` lacked."""
     known, unknown, lacking = _enter_words(store, tag, cut, grow, scratch)
     end = _take_columns(scratch.bits, scratch.over, indices, at)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ SPREAD = np.uint64(0x9E3779B97F4A7C15)
 PRIME = np.uint64(0x100000001B3)
 START = 0xCBF29CE484222325
 PER_BYTE = 16  # operations, roughly
+Sizes = TypeVar("Sizes", int, Ints)
 
 
 class Documents(NamedTuple):
@@ -108,7 +109,7 @@ def _listed(most: int) -> Listed:
 
 
 @compiled
-def _most_features(grams: Grams, length: int | Ints) -> int | Ints:
+def _most_features(grams: Grams, length: Sizes) -> Sizes:
     """Return an upper bound of the features of a text of that many bytes."""
     runs = grams.longest_words - grams.shortest_words + 1 if grams.longest_words > 0 else 0
     pieces = grams.longest_chars - grams.shortest_chars + 1 if grams.longest_chars > 0 else 0
@@ -237,7 +238,7 @@ def _give_columns(listed: Listed, n: int | np.int64, space: Space, store: WordSt
 
 
 @compiled(helper=True)
-def _sort(listed: Listed, n: int) -> Ints:
+def _sort(listed: Listed, n: int | np.int64) -> Ints:
     """Return the columns in rising order: sorted by one byte after the other, the lowest first."""
     counts, source, target = borrowed(listed.counts), borrowed(listed.columns[0]), borrowed(listed.columns[1])
     largest = 0

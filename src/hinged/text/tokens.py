@@ -108,7 +108,7 @@ def alphabet(keep_case: bool) -> Alphabet:
 
 # ------------------------------------------------------------------ hashes
 @compiled(helper=True)
-def continue_hash(state: np.uint64, address: int, n: int, like: Bytes) -> np.uint64:
+def continue_hash(state: np.uint64, address: int | np.int64, n: int | np.int64, like: Bytes) -> np.uint64:
     """Continue FNV-1a from a state over the bytes at an address."""
     piece = segment(address, n, like)
     for j in range(n):
@@ -173,7 +173,9 @@ def write_words(address: int, n: int, alphabet: Alphabet, start: np.uint64, word
 
 
 @compiled(inline=True)
-def write_places(bits: np.uint64, base: int, places: Ints | Int32s, n: np.uint64, at_once: np.uint64) -> np.uint64:
+def write_places(
+    bits: np.uint64, base: int | np.int64, places: Ints | Int32s, n: np.uint64, at_once: np.uint64
+) -> np.uint64:
     """Write base + the place of each bit from n on; return where the next goes.
 
     `at_once` are written at a time, even if there are fewer: a loop of varying length would be mispredicted each time.
@@ -215,7 +217,7 @@ def cut_ascii(address: int, n: int, keep_case: bool, words: Words) -> int | np.i
 
 # ------------------------------------------------------------------ runs of words and characters
 @compiled(helper=True)
-def spans_of_words(grams: Grams, words: Words, count: int, spans: Ints) -> tuple[int, int]:
+def spans_of_words(grams: Grams, words: Words, count: int | np.int64, spans: Ints) -> tuple[int, int]:
     """Fill spans with (begin, end) of every run of two words and more, then of every run of characters.
 
     Returns how many spans there are after the words, and after the characters too.

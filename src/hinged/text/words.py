@@ -83,7 +83,7 @@ def _is_text(arena: Bytes, begin: int | np.int64, end: int | np.int64, text: Tex
 
 
 @compiled(inline=True)
-def has_room(store: WordStore, words: int, n_bytes: int) -> bool:
+def has_room(store: WordStore, words: int | np.int64, n_bytes: int | np.int64) -> bool:
     """Return True if so many words of so many bytes in all can be added; the table has twice the room of `hashes`."""
     return store.used[0] + words <= store.hashes.shape[0] and store.used[1] + n_bytes <= store.arena.shape[0]
 
@@ -174,7 +174,7 @@ class WordList:
     def __len__(self) -> int:
         return int(self.store.used[0])
 
-    def __getitem__(self, p: int) -> str:
+    def __getitem__(self, p: int | np.int64) -> str:
         begin, end = self.store.ends[p : p + 2].tolist()
         return self.store.arena[begin:end].tobytes().decode("utf-8", "replace")
 

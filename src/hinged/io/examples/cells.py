@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats
@@ -285,7 +286,7 @@ def _copy(b: Bytes, start: int, end: int, to: Bytes, at: int) -> int:
 
 
 @compiled
-def numbers_of_cells(b: Bytes, cells: Places, c: int, empty: float) -> tuple[Floats, Bools]:
+def numbers_of_cells(b: Bytes, cells: Places, c: int, empty: float) -> tuple[npt.NDArray[np.float64], Bools]:
     """Return column `c` as numbers, `empty` for an empty cell, and whether each is a number."""
     values = np.empty(len(cells), np.float64)
     sound = np.empty(len(cells), np.bool_)
@@ -295,7 +296,7 @@ def numbers_of_cells(b: Bytes, cells: Places, c: int, empty: float) -> tuple[Flo
 
 
 @compiled(helper=True)
-def _read_trimmed(b: Bytes, start: int, end: int, empty: float) -> tuple[float, bool]:
+def _read_trimmed(b: Bytes, start: int, end: int, empty: float) -> tuple[float, bool | np.bool_]:
     while start < end and (b[start] == SPACE or b[start] == TAB):
         start += 1
     while start < end and (b[end - 1] == SPACE or b[end - 1] == TAB):

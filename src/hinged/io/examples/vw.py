@@ -8,6 +8,7 @@ UTF-8.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats
@@ -74,7 +75,7 @@ def chunks(stream: Stream, options: Options) -> Parts:
 @compiled
 def parse(
     b: Bytes, marks: Places, most_rows: int, spaces: Places, names: Places, values: Floats
-) -> tuple[Places, Places, Places, Places, Floats, Places, int]:
+) -> tuple[Places, Places, Places, Places, npt.NDArray[np.float64], Places, int]:
     """Parse a buffer that ends with a newline; `spaces`, `names` and `values` are filled in.
 
     `marks` are the places of blanks, colons, bars and newlines, `most_rows` comes from `most`.
