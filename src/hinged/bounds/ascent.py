@@ -15,19 +15,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from hinged.bounds.streams import mark
+from hinged.bounds.streams import Constraints, mark
 from hinged.compiling import compiled
-from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, common_columns, label_scores
+from hinged.compiling.arrays import Bools, Floats, Ints
+from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, Columns, common_columns, label_scores
 
 __all__ = ["NONE", "RAISE", "RETURN", "Problem", "Weights"]
 __all__ += ["ascend", "best_move", "mark_right", "nearly_least", "take"]
 
 NONE, RAISE, RETURN, SWAP_RIGHT, SWAP_WRONG = 0, 1, 2, 3, 4
 LARGEST_PRICE = 1e300  # an infinite one is not near anything
+Found = TypeVar("Found")  # weights, however they are written
 
 
 class Problem(NamedTuple):
@@ -60,8 +62,8 @@ class Scratch(NamedTuple):
 
 
 def nearly_least(
-    measure: Callable[[], tuple[Any, float, float]], improve: Callable[[], None], tol: float, max_epochs: int
-) -> tuple[Any, float, float, int]:
+    measure: Callable[[], tuple[Found, float, float]], improve: Callable[[], None], tol: float, max_epochs: int
+) -> tuple[Found, float, float, int]:
     """Improve weights, epoch by epoch, until what they pay is near the dual; the best of them, and their numbers.
 
     Parameters
@@ -91,7 +93,7 @@ def nearly_least(
 
 
 @compiled(helper=True)
-def _ends(s: Any, g: Any, is_right: Any) -> Any:
+def _ends(s: Floats, g: Floats, is_right: Bools) -> tuple[int, int, int, int]:
     """The lowest right label and the highest wrong one; of those with a coefficient, highest right and lowest wrong."""
     lowest, highest, held_right, held_wrong = -1, -1, -1, -1
     for r in range(s.shape[0]):
@@ -109,12 +111,16 @@ def _ends(s: Any, g: Any, is_right: Any) -> Any:
 
 
 @compiled(helper=True)
-def _faster(best: Any, move: Any) -> Any:
+def _faster(
+    best: tuple[int, int, int, float, float], move: tuple[int, int, int, float, float]
+) -> tuple[int, int, int, float, float]:
     return move if move[3] > best[3] else best
 
 
 @compiled(helper=True)
-def best_move(s: Any, g: Any, is_right: Any, Z: float, margin: float, C: float, squared: bool) -> Any:
+def best_move(
+    s: Floats, g: Floats, is_right: Bools, Z: float, margin: float, C: float, squared: bool
+) -> tuple[int, int, int, float, float]:
     """The move that gains fastest: (kind, up, down, rate, longest δ); kind 0 where none gains."""
     low, high, held_right, held_wrong = _ends(s, g, is_right)
     price = Z / (2.0 * C) if squared else 0.0
@@ -132,7 +138,7 @@ def best_move(s: Any, g: Any, is_right: Any, Z: float, margin: float, C: float, 
 
 
 @compiled(helper=True)
-def mark_right(right: Any, t: int, g: Any, is_right: Any) -> float:
+def mark_right(right: tuple[Ints, Ints], t: int, g: Floats, is_right: Bools) -> float:
     """Mark the right labels of round `t`; return Z, the sum of their coefficients."""
     mark(right, t, is_right, True)
     Z = 0.0
@@ -142,7 +148,7 @@ def mark_right(right: Any, t: int, g: Any, is_right: Any) -> float:
 
 
 @compiled(helper=True)
-def take(g: Any, Z: float, kind: int, up: int, down: int, step: float, longest: float, C: float) -> float:
+def take(g: Floats, Z: float, kind: int, up: int, down: int, step: float, longest: float, C: float) -> float:
     """Move `step` from label `down` to label `up`; return Z after it."""
     g[up] += step
     g[down] -= step
@@ -157,7 +163,7 @@ def take(g: Any, Z: float, kind: int, up: int, down: int, step: float, longest: 
 
 
 @compiled
-def ascend(order: Any, rounds: Any, problem: Any, weights: Any) -> float:
+def ascend(order: Ints, rounds: Constraints, problem: Problem, weights: Weights) -> float:
     """Visit rounds in that order, changing the weights in place; return the fastest rate that was met.
 
     Parameters
@@ -178,7 +184,7 @@ def ascend(order: Any, rounds: Any, problem: Any, weights: Any) -> float:
 
 
 @compiled(helper=True)
-def _visit(t: int, rounds: Any, problem: Any, weights: Any, work: Any) -> float:
+def _visit(t: int, rounds: Constraints, problem: Problem, weights: Weights, work: Scratch) -> float:
     """Make the moves of one round that gain; return the rate of the first."""
     k, q, plain = rounds.known[t], rounds.sq_norms[t], rounds.columns.kind == PER_LABEL and not rounds.shared
     s, d, moved, is_right = work.s[:k], work.d[:k], work.moved[:k], work.is_right[:k]
@@ -219,7 +225,7 @@ def _visit(t: int, rounds: Any, problem: Any, weights: Any, work: Any) -> float:
 
 
 @compiled(helper=True)
-def _score(t: int, rounds: Any, weights: Any, wide: Any, s: Any) -> None:
+def _score(t: int, rounds: Constraints, weights: Weights, wide: Floats, s: Floats) -> None:
     """Fill `s` with the scores of a round's labels."""
     X, first = rounds.X, rounds.starts[t]
     wide[:] = 0.0
@@ -234,7 +240,7 @@ def _score(t: int, rounds: Any, weights: Any, wide: Any, s: Any) -> None:
 
 
 @compiled(helper=True)
-def _directions(t: int, up: int, down: int, rounds: Any, line: Any, d: Any) -> None:
+def _directions(t: int, up: int, down: int, rounds: Constraints, line: Floats, d: Floats) -> None:
     """Fill `d` with ⟨V_r, V_up - V_down⟩ of every label; `line` is zeros before and after."""
     columns, phi, q, first = rounds.columns, rounds.phi, rounds.sq_norms[t], rounds.starts[t]
     for r in range(d.shape[0]):
@@ -251,7 +257,7 @@ def _directions(t: int, up: int, down: int, rounds: Any, line: Any, d: Any) -> N
 
 
 @compiled(helper=True)
-def _move(t: int, rounds: Any, moved: Any, wide: Any, weights: Any) -> None:
+def _move(t: int, rounds: Constraints, moved: Floats, wide: Floats, weights: Weights) -> None:
     """u += Σ_r moved_r V_r."""
     X = rounds.X
     if rounds.columns.kind != NO_ROW_VECTORS:
@@ -267,7 +273,7 @@ def _move(t: int, rounds: Any, moved: Any, wide: Any, weights: Any) -> None:
 
 
 @compiled(helper=True)
-def _by_column(columns: Any, moved: Any, wide: Any) -> None:
+def _by_column(columns: Columns, moved: Floats, wide: Floats) -> None:
     """Fill `wide` with the coefficient of each column, from those of the labels."""
     wide[:] = 0.0
     for r in range(moved.shape[0]):
@@ -279,14 +285,14 @@ def _by_column(columns: Any, moved: Any, wide: Any) -> None:
 
 
 @compiled(helper=True)
-def _add_row(matrix: Any, i: int, factor: float, out: Any) -> None:
+def _add_row(matrix: tuple[Ints, Ints, Floats], i: int, factor: float, out: Floats) -> None:
     """Add a multiple of row `i` of a sparse matrix to a vector."""
     for j in range(matrix[0][i], matrix[0][i + 1]):
         out[matrix[1][j]] += factor * matrix[2][j]
 
 
 @compiled(helper=True)
-def _plus_product(matrix: Any, i: int, vector: Any, total: float) -> float:
+def _plus_product(matrix: tuple[Ints, Ints, Floats], i: int, vector: Floats, total: float) -> float:
     """A number plus ⟨row i of a sparse matrix, vector⟩."""
     for j in range(matrix[0][i], matrix[0][i + 1]):
         total += matrix[2][j] * vector[matrix[1][j]]

@@ -7,12 +7,14 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import xlogy
 
-from hinged.bounds.streams import Stream, as_stream, mark
+from hinged.bounds.streams import Constraints, Stream, as_stream, mark
 from hinged.bounds.trials import are_trials
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.geometry.entropy import curvature as largest_variance
 from hinged.geometry.entropy import resolve
 from hinged.loops.columns import PER_LABEL, label_scores
@@ -68,7 +70,7 @@ class Sums(NamedTuple):
     most_vectors: int
 
 
-def read(stream: Any) -> Stream:
+def read(stream: object) -> Stream:
     """A stream given as one, as a pair (X, y), or as a list of trials."""
     if isinstance(stream, Stream):
         return stream
@@ -82,7 +84,7 @@ def read(stream: Any) -> Stream:
     )
 
 
-def as_comparator(stream: Stream, u: Any) -> Comparator:
+def as_comparator(stream: Stream, u: object) -> Comparator:
     """Weights as given, checked against the stream and padded to its width.
 
     A matrix (labels, features) for vectors of the labels' own, a vector (features,) for a shared one (for two labels
@@ -96,7 +98,7 @@ def as_comparator(stream: Stream, u: Any) -> Comparator:
     return Comparator(own if stream.n_columns else None, shared if stream.n_parts else None)
 
 
-def _parts(stream: Stream, u: Any) -> tuple[Any, Any]:
+def _parts(stream: Stream, u: object) -> tuple[Any, Any]:
     """What multiplies the row, and what multiplies the label features, as given."""
     if isinstance(u, tuple) and len(u) == 2:  # a Comparator among them
         return u
@@ -131,7 +133,7 @@ def _check_finite(weights: np.ndarray) -> None:
         raise ValueError("u must be finite; got NaN or infinity.")
 
 
-def _as_vector(stream: Stream, shared: Any) -> np.ndarray:
+def _as_vector(stream: Stream, shared: ArrayLike) -> np.ndarray:
     width = stream.phi_width // stream.n_parts
     vectors = np.atleast_2d(np.asarray(shared, np.float64))
     if vectors.size == 0:
@@ -147,7 +149,7 @@ def _as_vector(stream: Stream, shared: Any) -> np.ndarray:
     return np.pad(vectors, ((0, 0), (0, width - vectors.shape[1]))).ravel()
 
 
-def losses(stream: Any, u: Any) -> np.ndarray:
+def losses(stream: object, u: object) -> np.ndarray:
     """The loss of fixed weights in each round: by how much the worst pair of right and wrong label misses the margin.
 
     Parameters
@@ -189,7 +191,9 @@ def _losses(stream: Stream, u: Comparator, margins: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def _fold(first: int, wide: Any, shared: Any, rounds: Any, margin: float, margins: Any, out: Any) -> None:
+def _fold(
+    first: int, wide: Floats, shared: Floats, rounds: Constraints, margin: float, margins: Floats, out: Floats
+) -> None:
     """From scores of columns (rounds, columns) and of (round, label) pairs to the loss of each round."""
     known, starts = rounds.known, rounds.starts
     is_right = np.zeros(max(1, np.max(known)), np.bool_)
@@ -208,7 +212,7 @@ def _fold(first: int, wide: Any, shared: Any, rounds: Any, margin: float, margin
 
 
 @compiled(helper=True)
-def _worst_loss(s: Any, ours: Any, is_right: Any, margin: float, margins: Any) -> float:
+def _worst_loss(s: Floats, ours: Ints, is_right: Bools, margin: float, margins: Floats) -> float:
     """By how much the worst pair misses its margin, at least 0; `margins` (labels, labels) where each has its own."""
     if margins.shape[0] > 0:
         worst = 0.0
@@ -226,7 +230,9 @@ def _worst_loss(s: Any, ours: Any, is_right: Any, margin: float, margins: Any) -
     return max(0.0, margin - low + high)
 
 
-def objective(stream: Any, u: Any, C: float = 1.0, *, squared: bool = False, geometry: Any = "euclidean") -> float:
+def objective(
+    stream: object, u: object, C: float = 1.0, *, squared: bool = False, geometry: object = "euclidean"
+) -> float:
     """What fixed weights pay: F(u) + C Σ ℓ_t(u), the number that a dual certificate is never above.
 
     Parameters
@@ -256,7 +262,7 @@ def total(sums: np.ndarray) -> float:
     return float(sums[-1]) if len(sums) else 0.0
 
 
-def sums_of(stream: Stream, u: Any, geometry: Any = "euclidean", margins: np.ndarray | None = None) -> Sums:
+def sums_of(stream: Stream, u: object, geometry: object = "euclidean", margins: np.ndarray | None = None) -> Sums:
     """Everything the bounds need of a comparator and a stream, after each round."""
     entropy = entropy_of(geometry)
     if entropy is None:
@@ -282,13 +288,13 @@ def sums_of(stream: Stream, u: Any, geometry: Any = "euclidean", margins: np.nda
     )
 
 
-def entropy_of(geometry: Any) -> tuple[float, bool] | None:
+def entropy_of(geometry: object) -> tuple[float, bool] | None:
     """Radius and sign of an entropic geometry; None for the Euclidean one."""
     entropy = resolve(geometry)
     return None if entropy is None else (float(entropy.radius), bool(entropy.signed))
 
 
-def _on_simplex(stream: Stream, u: Any, radius: float, signed: bool) -> tuple[Comparator, float]:
+def _on_simplex(stream: Stream, u: object, radius: float, signed: bool) -> tuple[Comparator, float]:
     """The comparator as it is scored, and its entropy F(u) = Σ u log(n u / U), summed over the labels' vectors."""
     if stream.columns.kind != PER_LABEL or stream.n_parts:
         raise ValueError(
@@ -331,7 +337,7 @@ def _split(W: np.ndarray, radius: float) -> np.ndarray:
     return np.concatenate([np.where(W > 0, large, small), np.where(W > 0, small, large)], axis=1)
 
 
-def check_cap(C: Any, endless: bool = False) -> float:
+def check_cap(C: object, endless: bool = False) -> float:
     """A positive C, finite unless `endless`."""
     if isinstance(C, bool) or not isinstance(C, Real) or not float(C) > 0 or (math.isinf(float(C)) and not endless):
         raise ValueError(

@@ -6,7 +6,6 @@ With θ_r = Σ_t g_tr x_t and w_r = U·softmax(θ_r), the dual is Σ_t m Z_t - �
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -14,8 +13,9 @@ from scipy.special import logsumexp, xlogy
 
 from hinged.bounds.ascent import NONE, RAISE, RETURN, Problem, best_move, mark_right, nearly_least, take
 from hinged.bounds.comparators import losses
-from hinged.bounds.streams import Stream, as_arrays, mark
+from hinged.bounds.streams import Constraints, Stream, as_arrays, mark
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.loops.columns import PER_LABEL
 
 __all__ = ["entropic_hindsight"]
@@ -54,7 +54,9 @@ def entropic_hindsight(
 
 
 @compiled
-def ascend_entropic(order: Any, rounds: Any, problem: Any, radius: float, theta: Any, log_z: Any, g: Any) -> None:
+def ascend_entropic(
+    order: Ints, rounds: Constraints, problem: Problem, radius: float, theta: Floats, log_z: Floats, g: Floats
+) -> None:
     """Visit rounds in that order, changing θ (features, labels), log Z (labels,) and g in place."""
     k, X = max(1, np.max(rounds.known)), rounds.X
     longest_row = 0
@@ -69,7 +71,16 @@ def ascend_entropic(order: Any, rounds: Any, problem: Any, radius: float, theta:
 
 
 @compiled(helper=True)
-def _visit(t: int, rounds: Any, problem: Any, radius: float, theta: Any, log_z: Any, g: Any, work: Any) -> None:
+def _visit(
+    t: int,
+    rounds: Constraints,
+    problem: Problem,
+    radius: float,
+    theta: Floats,
+    log_z: Floats,
+    g: Floats,
+    work: tuple[Floats, Floats, Bools],
+) -> None:
     """Make the moves of one round that gain; `work` is room for scores, weights on the row, and marks."""
     # p (labels, non-zeros): each label's weights on the row, of sum 1 with those off it · s = U ⟨p, x⟩
     (s, p, is_right), margin = work, problem.margin
@@ -100,7 +111,7 @@ def _visit(t: int, rounds: Any, problem: Any, radius: float, theta: Any, log_z: 
 
 
 @compiled(helper=True)
-def _tilt(x: Any, p: Any, way: float) -> float:
+def _tilt(x: Floats, p: Floats, way: float) -> float:
     """Multiply weights on a row by e^(way · x), keeping their sum with those off it at 1; return how much it grew."""
     grown = 0.0
     for j in range(x.shape[0]):
@@ -111,7 +122,7 @@ def _tilt(x: Any, p: Any, way: float) -> float:
 
 
 @compiled(helper=True)
-def _best_step(x: Any, p_up: Any, p_down: Any, pull: float, radius: float, longest: float) -> float:
+def _best_step(x: Floats, p_up: Floats, p_down: Floats, pull: float, radius: float, longest: float) -> float:
     """The δ in [0, longest] at which pull · δ - G(θ_up + δx) - G(θ_down - δx) is largest; its slope falls with δ."""
     low, high = 0.0, longest
     slope, bend = _slope(x, p_up, p_down, pull, radius, high)
@@ -136,7 +147,7 @@ def _best_step(x: Any, p_up: Any, p_down: Any, pull: float, radius: float, longe
 
 
 @compiled(helper=True)
-def _slope(x: Any, p_up: Any, p_down: Any, pull: float, radius: float, step: float) -> tuple[float, float]:
+def _slope(x: Floats, p_up: Floats, p_down: Floats, pull: float, radius: float, step: float) -> tuple[float, float]:
     """Slope at δ = step, and how fast it falls there."""
     slope, bend = pull, 0.0
     for way in (1.0, -1.0):

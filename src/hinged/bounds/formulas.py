@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.bounds.comparators import Sums
+from hinged.compiling.arrays import Floats
 from hinged.rules.gain import least_gain
 from hinged.rules.table import RULES
-from hinged.rules.words import is_joint, is_softened, is_uncapped
+from hinged.rules.words import Words, is_joint, is_softened, is_uncapped
 
 __all__ = [
     "Bound",
@@ -96,7 +97,7 @@ def last(theorem: str, terms: Terms) -> Bound:
     return Bound(theorem, value, complexity, loss, mixed, terms.counts, value / per if per > 0 else math.inf)
 
 
-def gain_per_mistake(rule: str, s: Sums, C: Any) -> np.ndarray:
+def gain_per_mistake(rule: str, s: Sums, C: float | Floats) -> np.ndarray:
     """What a mistake adds at least to the dual: M · gain ≤ D ≤ P(u), the whole proof of SP and LR."""
     return least_gain(RULES[rule].words, s.margin, s.curvature, C, s.sq_shortest, s.n_pairs)
 
@@ -113,7 +114,7 @@ def dual_ascent(rule: str, s: Sums, C: float) -> Terms:
     return Terms(complexity, loss, np.zeros_like(loss), why=_why_not(words, s, C, gain))
 
 
-def _why_not(words: Any, s: Sums, C: float, gain: np.ndarray) -> str:
+def _why_not(words: Words, s: Sums, C: float, gain: np.ndarray) -> str:
     """Why `dual_ascent` may not apply."""
     if is_uncapped(words) and is_joint(words) and (s.sq_shortest <= 0).any():
         return "MIRA takes no step along constraints of length 0 (a zero row, labels with the same features)."

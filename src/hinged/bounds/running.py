@@ -144,7 +144,7 @@ class Trace:
 
 
 def mistake_bound(
-    model: Any, X: Any, y: Any = None, classes: Any = None, *, u: Any = None, h: float | None = 0.5
+    model: Any, X: Any, y: Any = None, classes: Any = None, *, u: object = None, h: float | None = 0.5
 ) -> Bound:
     """The least bound that is proven of a learner's rule on a stream.
 
@@ -185,7 +185,7 @@ def mistake_bound(
     return best.final
 
 
-def trace(model: Any, X: Any, y: Any = None, classes: Any = None, *, u: Any = None, h: float | None = 0.5) -> Trace:
+def trace(model: Any, X: Any, y: Any = None, classes: Any = None, *, u: object = None, h: float | None = 0.5) -> Trace:
     """Let a fresh learner run over a stream, and watch its mistakes, its certificate and its bound.
 
     Every comparator bounds every beginning of the stream, so those found on ever longer beginnings are tried, and the

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -59,11 +58,11 @@ class Hindsight:
 
 
 def hindsight(
-    stream: Any,
+    stream: object,
     C: float = 1.0,
     *,
     squared: bool = False,
-    geometry: Any = "euclidean",
+    geometry: object = "euclidean",
     tol: float = 1e-3,
     max_epochs: int = 200,
     start: Hindsight | None = None,

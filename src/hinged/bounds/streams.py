@@ -18,6 +18,7 @@ from sklearn.base import clone
 from hinged.bounds.label_features import label_features
 from hinged.bounds.trials import are_trials, trial_rounds
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.estimators import Classifier, Ranker
 from hinged.estimators.stream import read_stream
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, Columns, sq_distance
@@ -63,11 +64,13 @@ class Stream:
         By how much a right label should win.
     """
 
-    X: Any
+    X: sparse.csr_array
     labels: list[Hashable]
     margin: float
     columns: Columns
-    phi: Any  # csr_array: φ of each (round, label), a row each, in the order of `starts`; None without shared vectors
+    phi: (
+        sparse.csr_array | None
+    )  # csr_array: φ of each (round, label), a row each, in the order of `starts`; None without shared vectors
     n_parts: int
     right: Targets
     known: np.ndarray  # labels known before each round
@@ -284,20 +287,20 @@ def _constrained(right: Targets, known: np.ndarray) -> np.ndarray:
     return ~novel & (n_right > 0) & (n_right < known)
 
 
-def as_arrays(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def as_arrays(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A sparse matrix as the loops read it."""
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64, copy=False)
 
 
 @compiled(helper=True)
-def mark(right: Any, t: int, is_right: Any, value: bool) -> None:
+def mark(right: tuple[Ints, Ints], t: int, is_right: Bools, value: bool) -> None:
     """Mark the right labels of round `t`, or remove the marks; `right` is indptr and labels."""
     for j in range(right[0][t], right[0][t + 1]):
         is_right[right[1][j]] = value
 
 
 @compiled
-def _longest_pairs(rounds: Any, shortest: bool) -> Any:
+def _longest_pairs(rounds: Constraints, shortest: bool) -> Floats:
     """The longest ‖V_r - V_s‖² of each round; with `shortest` the shortest one, negated."""
     known, starts = rounds.known, rounds.starts
     out = np.full(known.shape[0], -np.inf if shortest else 0.0)
@@ -312,7 +315,7 @@ def _longest_pairs(rounds: Any, shortest: bool) -> Any:
 
 
 @compiled(helper=True)
-def _longest_pair(rounds: Any, t: int, is_right: Any, sign: float) -> float:
+def _longest_pair(rounds: Constraints, t: int, is_right: Bools, sign: float) -> float:
     """The largest sign · ‖V_r - V_s‖² over right r and wrong s of one round."""
     columns, first, q = rounds.columns, rounds.starts[t], rounds.sq_norms[t]
     if columns.kind == PER_LABEL and not rounds.shared:
@@ -329,7 +332,7 @@ def _longest_pair(rounds: Any, t: int, is_right: Any, sign: float) -> float:
 
 
 @compiled(helper=True)
-def _sq_difference(matrix: Any, a: int, b: int) -> float:
+def _sq_difference(matrix: tuple[Ints, Ints, Floats], a: int, b: int) -> float:
     """‖row a - row b‖² of a sparse matrix whose columns rise within a row."""
     indptr, indices, data = matrix
     total = 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ UPDATES = ("perceptron", "pa1", "optimal")  # I, II and III of the label-ranking
 AGAINST_IT = "Shorten the rows, or give h=None."
 
 
-def pa_theorem_2(stream: Any, u: Any) -> Bound:
+def pa_theorem_2(stream: object, u: object) -> Bound:
     r"""PA theorem 2 and corollary 8, for `pa` where u has no loss: :math:`\sum_t ℓ_t^2 ≤ R^2 ‖u‖^2`.
 
     R is the longest ‖V_r - V_s‖ between a right and a wrong label: √2 max‖x‖ where each label has its own vector.
@@ -56,7 +57,7 @@ def pa_theorem_2(stream: Any, u: Any) -> Bound:
     return last("PA theorem 2", formulas.pa_separable(_sums(stream, u)))
 
 
-def pa_theorem_3(stream: Any, u: Any) -> Bound:
+def pa_theorem_3(stream: object, u: object) -> Bound:
     r"""PA theorem 3, for `pa` on rows of one length: :math:`\sum_t ℓ_t^2 ≤ (R‖u‖ + 2 \sqrt{\sum_t ℓ_t(u)^2})^2`.
 
     The paper has ‖z‖ = 1; here all ‖V_r - V_s‖ are some R, which is the same after rescaling the rows.
@@ -84,7 +85,7 @@ def pa_theorem_3(stream: Any, u: Any) -> Bound:
     return last("PA theorem 3", formulas.pa_equal_lengths(_sums(stream, u)))
 
 
-def pa_theorem_4(stream: Any, u: Any, C: float = 1.0) -> Bound:
+def pa_theorem_4(stream: object, u: object, C: float = 1.0) -> Bound:
     r"""PA theorem 4, for `pa1`: :math:`M ≤ \max\{R^2, 1/C\} (‖u‖^2 + 2C \sum_t ℓ_t(u))`.
 
     With a margin m, max{R²/m², 1/(Cm)}.
@@ -109,7 +110,7 @@ def pa_theorem_4(stream: Any, u: Any, C: float = 1.0) -> Bound:
     return last("PA theorem 4", formulas.passive_aggressive_1(_sums(stream, u), check_cap(C)))
 
 
-def pa_theorem_5(stream: Any, u: Any, C: float = 1.0) -> Bound:
+def pa_theorem_5(stream: object, u: object, C: float = 1.0) -> Bound:
     r"""PA theorem 5, for `pa2`: :math:`\sum_t ℓ_t^2 ≤ (R^2 + 1/2C) (‖u‖^2 + 2C \sum_t ℓ_t(u)^2)`.
 
     Parameters
@@ -133,7 +134,7 @@ def pa_theorem_5(stream: Any, u: Any, C: float = 1.0) -> Bound:
     return last("PA theorem 5", formulas.passive_aggressive_2(_sums(stream, u), check_cap(C)))
 
 
-def pa_theorem_10(stream: Any, u: Any, cost: Any, C: float = 1.0) -> Bound:
+def pa_theorem_10(stream: object, u: object, cost: Any, C: float = 1.0) -> Bound:
     r"""PA theorem 10, for the max-loss `pa1` with costs: :math:`\sum_t ρ(y_t, ŷ_t) ≤ ‖u‖^2 + 2C \sum_t ℓ_{ML}(u)`.
 
     The loss of u is max_r (√ρ(y, r) + ⟨u, V_r - V_y⟩). As printed where ‖V_y - V_r‖ ≤ 1 and √ρ ≤ C; beyond, the same
@@ -170,7 +171,7 @@ def pa_theorem_10(stream: Any, u: Any, cost: Any, C: float = 1.0) -> Bound:
     return last("PA theorem 10", formulas.cost(s, check_cap(C), largest, smallest))
 
 
-def _costs(labels: list[Any], cost: Any) -> np.ndarray:
+def _costs(labels: list[Hashable], cost: Any) -> np.ndarray:
     """Costs as a matrix, checked."""
     if callable(cost):
         cost = [[0.0 if a == b else cost(a, b) for b in labels] for a in labels]
@@ -197,7 +198,7 @@ def condition(s: Sums, h: float) -> str:
     )
 
 
-def sp_theorem_1(stream: Any, u: Any, C: float | None = None, *, geometry: Any = "euclidean") -> Bound:
+def sp_theorem_1(stream: object, u: object, C: float | None = None, *, geometry: object = "euclidean") -> Bound:
     r"""SP theorem 1, for `simperc` (and `uniform`): :math:`M ≤ (½‖u‖^2 + C \sum_t ℓ_t(u)) / (C - ½C^2R^2)`.
 
     What SimPerc predicts does not depend on C, so any C may stand in the bound. Left out, it is the best one, which
@@ -230,7 +231,7 @@ def sp_theorem_1(stream: Any, u: Any, C: float | None = None, *, geometry: Any =
     return _perceptron("SP theorem 1", "simperc", stream, u, C, geometry)
 
 
-def sp_corollary_1(stream: Any, u: Any, C: float = 1.0, *, geometry: Any = "euclidean") -> Bound:
+def sp_corollary_1(stream: object, u: object, C: float = 1.0, *, geometry: object = "euclidean") -> Bound:
     r"""SP corollary 1, for `conproj`: :math:`M ≤ (½‖u‖^2 + C \sum_t ℓ_t(u)) / (C - ½C^2R^2)`.
 
     From C = m/R² on ConProj's steps may be shorter than C, and the step m/R² stands for C in the denominator: the bound
@@ -259,7 +260,7 @@ def sp_corollary_1(stream: Any, u: Any, C: float = 1.0, *, geometry: Any = "eucl
     return last("SP corollary 1", formulas.dual_ascent("conproj", s, check_cap(C, endless=True)))
 
 
-def simproj_bound(stream: Any, u: Any, C: float = 1.0, *, geometry: Any = "euclidean") -> Bound:
+def simproj_bound(stream: object, u: object, C: float = 1.0, *, geometry: object = "euclidean") -> Bound:
     r"""A bound for `simproj`, by the argument of SP theorem 1; the papers give none.
 
     SimProj averages over all constraints that miss the margin. In a round with a mistake one of them adds what
@@ -285,12 +286,12 @@ def simproj_bound(stream: Any, u: Any, C: float = 1.0, *, geometry: Any = "eucli
 
 
 def lr_equation_2(
-    stream: Any,
-    u: Any,
+    stream: object,
+    u: object,
     C: float | None = 1.0,
     *,
     rule: str = "pa1",
-    geometry: Any = "euclidean",
+    geometry: object = "euclidean",
     h: float | None = 0.5,
 ) -> Bound:
     r"""LR eq. 2, for `perceptron`, `pa1` and `optimal`: :math:`M ≤ (F(u) + C \sum_t ℓ_t(u)) / λ`, λ = γC - ½C².
@@ -344,7 +345,7 @@ def lr_equation_2(
     return last("LR eq. 2", formulas.dual_ascent(rule, s, check_cap(C, endless=True)))
 
 
-def hs_theorem_1(stream: Any, u: Any) -> Bound:
+def hs_theorem_1(stream: object, u: object) -> Bound:
     r"""HS theorem 1, for `perceptron` on any sharing scheme: :math:`M ≤ L + κ + \sqrt{Lκ}`, κ = ρR²‖u‖².
 
     L is the sum of the losses of u, ρ the most vectors that a label reads (2 for "hybrid"), R twice the longest
@@ -368,11 +369,11 @@ def hs_theorem_1(stream: Any, u: Any) -> Bound:
     return last("HS theorem 1", formulas.hypothesis_sharing(_sums(stream, u)))
 
 
-def _sums(stream: Any, u: Any, geometry: Any = "euclidean") -> Sums:
+def _sums(stream: object, u: object, geometry: object = "euclidean") -> Sums:
     return sums_of(read(stream), u, geometry)
 
 
-def _perceptron(theorem: str, rule: str, stream: Any, u: Any, C: float | None, geometry: Any) -> Bound:
+def _perceptron(theorem: str, rule: str, stream: object, u: object, C: float | None, geometry: object) -> Bound:
     s = stream if isinstance(stream, Sums) else _sums(stream, u, geometry)
     if C is not None:
         return last(theorem, formulas.dual_ascent(rule, s, check_cap(C)))

@@ -27,7 +27,7 @@ class Rounds(NamedTuple):
     starts: np.ndarray
 
 
-def are_trials(X: Any, like: Any) -> bool:
+def are_trials(X: object, like: object) -> bool:
     """Return True if rounds are trials: `like` is a `Trials`, or they are pairs of a matrix and signs."""
     if like is not None:
         return isinstance(like, Trials)

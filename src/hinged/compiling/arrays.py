@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Bools", "Bytes", "Floats", "Int32s", "Ints"]
+__all__ = ["Bools", "Bytes", "Floats", "Int8s", "Int16s", "Int32s", "Ints", "Uint32s", "Uint64s"]
 
-Floats: TypeAlias = NDArray[np.floating]  # float64, or float32 where weights are
-Ints: TypeAlias = NDArray[np.int64]
-Int32s: TypeAlias = NDArray[np.int32]
-Bools: TypeAlias = NDArray[np.bool_]
-Bytes: TypeAlias = NDArray[np.uint8]
+Shape: TypeAlias = tuple[int, ...]  # numbers, so that mypy knows an element `x[x.shape[0] - 1]` from a part of `x`
+
+Floats: TypeAlias = np.ndarray[Shape, np.dtype[np.floating]]  # float64, or float32 where weights are
+Ints: TypeAlias = np.ndarray[Shape, np.dtype[np.int64]]
+Int32s: TypeAlias = np.ndarray[Shape, np.dtype[np.int32]]
+Int16s: TypeAlias = np.ndarray[Shape, np.dtype[np.int16]]
+Int8s: TypeAlias = np.ndarray[Shape, np.dtype[np.int8]]
+Uint32s: TypeAlias = np.ndarray[Shape, np.dtype[np.uint32]]
+Uint64s: TypeAlias = np.ndarray[Shape, np.dtype[np.uint64]]
+Bools: TypeAlias = np.ndarray[Shape, np.dtype[np.bool_]]
+Bytes: TypeAlias = np.ndarray[Shape, np.dtype[np.uint8]]

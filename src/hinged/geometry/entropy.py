@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
@@ -40,7 +39,7 @@ class Entropy:
     signed: bool = False
 
 
-def resolve(geometry: Any) -> Entropy | None:
+def resolve(geometry: object) -> Entropy | None:
     """The settings of the entropic geometry, None for the Euclidean one.
 
     Examples

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bytes
 
 __all__ = ["decode", "encode"]
 
 
 @compiled(inline=True)
-def decode(text: Any, j: Any, n: int) -> Any:
+def decode(text: Bytes, j: int | np.int64, n: int) -> tuple[int | np.int64, int]:
     """Return the code point of the character that begins at j, and its length; -1 for a byte that is not UTF-8."""
     b = np.int64(text[j])
     if b < 0x80:
@@ -33,7 +32,7 @@ def decode(text: Any, j: Any, n: int) -> Any:
 
 
 @compiled(inline=True)
-def encode(code: Any, out: Any, at: Any) -> Any:
+def encode(code: int | np.int64, out: Bytes, at: int | np.int64) -> int | np.int64:
     """Write a code point as UTF-8; return where the next one goes."""
     if code < 0x80:
         out[at] = code

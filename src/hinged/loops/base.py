@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ class Model:
     Copies and pickles get a lock of their own.
     """
 
-    functions: Any = ()  # label features of the user's own
+    functions: Sequence[Callable[..., Any]] = ()  # label features of the user's own
     own: Any = None  # a rule of the user's own
     all_or_nothing = False  # True if a call that fails must be undone whole, its finished rounds too
     fixed_space = False  # True if features not seen yet have weights already

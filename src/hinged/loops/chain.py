@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from hinged.loops.base import check_arrays, dual_of
 from hinged.loops.explain import Share
@@ -44,7 +45,7 @@ class ChainModel:
         True to keep the sums for mean weights.
     """
 
-    def __init__(self, dtype: Any, wish: Wish, rho: np.ndarray = NO_TABLE, average: bool = False) -> None:
+    def __init__(self, dtype: DTypeLike, wish: Wish, rho: np.ndarray = NO_TABLE, average: bool = False) -> None:
         self.dtype = np.dtype(dtype)
         self.rho = rho
         self.depth = 2 if average else 1

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Ints
 
 __all__ = [
     "NO_ROW_VECTORS",
@@ -35,14 +36,14 @@ class Columns(NamedTuple):
 
 
 @compiled(helper=True)
-def n_columns(columns: Any, n_labels: int) -> int:
+def n_columns(columns: Columns, n_labels: int) -> int:
     if columns.kind == PER_LABEL:
         return n_labels
     return columns.n
 
 
 @compiled(helper=True)
-def label_scores(columns: Any, wide: Any, s: Any) -> None:
+def label_scores(columns: Columns, wide: Floats, s: Floats) -> None:
     """Scores of the labels from those of the columns."""
     if columns.kind == PER_LABEL:
         for r in range(s.shape[0]):
@@ -56,7 +57,7 @@ def label_scores(columns: Any, wide: Any, s: Any) -> None:
 
 
 @compiled(helper=True)
-def common_columns(columns: Any, r: int, s: int) -> int:
+def common_columns(columns: Columns, r: int, s: int) -> int:
     """How many columns two labels have in common."""
     if columns.kind == PER_LABEL:
         return 1 if r == s else 0
@@ -69,7 +70,7 @@ def common_columns(columns: Any, r: int, s: int) -> int:
 
 
 @compiled(helper=True)
-def _holds(columns: Any, c: int) -> bool:
+def _holds(columns: Ints, c: int) -> bool:
     """Return True if column `c` is one of these few."""
     found = False
     for other in columns:
@@ -78,7 +79,7 @@ def _holds(columns: Any, c: int) -> bool:
 
 
 @compiled(helper=True)
-def column_coefficients(columns: Any, g: Any, pivot: int, several: bool, out: Any, sizes: Any) -> None:
+def column_coefficients(columns: Columns, g: Floats, pivot: int, several: bool, out: Floats, sizes: Floats) -> None:
     """Fill `out` with each set's coefficient, Σ g_r over its labels; a pair within a set leaves it exactly 0.
 
     Net coefficients sum to 0, so labels may be measured from a pivot, the right one: what both are in cancels before
@@ -107,7 +108,7 @@ def column_coefficients(columns: Any, g: Any, pivot: int, several: bool, out: An
 
 
 @compiled(helper=True)
-def sq_distance(columns: Any, q: float, r: int, s: int) -> float:
+def sq_distance(columns: Columns, q: float, r: int, s: int) -> float:
     """‖V_r - V_s‖² of the part that multiplies the row itself."""
     if columns.kind == PER_LABEL:
         return 2.0 * q

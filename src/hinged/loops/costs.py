@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.compiling import compiled
-from hinged.rules.words import is_constant, is_one, takes_missing
+from hinged.compiling.arrays import Floats
+from hinged.rules.words import Words, is_constant, is_one, takes_missing
 
 __all__ = [
     "NO_COSTS",
@@ -33,7 +34,7 @@ NO_COSTS = Costs(np.zeros((0, 0)), False)
 
 
 @compiled(helper=True)
-def _predicted(s: Any) -> int:
+def _predicted(s: Floats) -> int:
     """The label with the highest score, the earlier one on a tie."""
     best = 0
     for r in range(1, s.shape[0]):
@@ -43,19 +44,19 @@ def _predicted(s: Any) -> int:
 
 
 @compiled(helper=True)
-def counted_cost(costs: Any, s: Any, y: int) -> float:
+def counted_cost(costs: Costs, s: Floats, y: int) -> float:
     """ρ(y, ŷ) of the label that these scores predict, the earlier one on a tie."""
     return costs.rho[y, _predicted(s)]
 
 
 @compiled(helper=True)
-def _on_predicted(rule: Any, costs: Any) -> bool:
+def _on_predicted(rule: Words, costs: Costs) -> bool:
     """Return True if the rule looks at the predicted label alone: one step up to the margin, where so asked."""
     return costs.predicted and is_one(rule) and not is_constant(rule)
 
 
 @compiled(helper=True)
-def round_loss(setting: Any, costs: Any, s: Any, y: int, gap: float) -> float:
+def round_loss(setting: Any, costs: Costs, s: Floats, y: int, gap: float) -> float:
     """Hinge loss of a round: the largest over the constraints that the rule may choose from, at least 0.
 
     Without costs all pairs have the same margin, and the pair with the smallest lead, `gap`, has the largest loss.
@@ -74,7 +75,7 @@ def round_loss(setting: Any, costs: Any, s: Any, y: int, gap: float) -> float:
 
 
 @compiled(helper=True)
-def own_margins(costs: Any, s: Any, y: int, margin: float, shifted: Any) -> None:
+def own_margins(costs: Costs, s: Floats, y: int, margin: float, shifted: Floats) -> None:
     """Scores for which one margin means what √ρ means for `s`: every other label gains what its own exceeds it by.
 
     They are measured from the right label's score, so that a label that ties with it and costs nothing has no loss.
@@ -84,7 +85,7 @@ def own_margins(costs: Any, s: Any, y: int, margin: float, shifted: Any) -> None
 
 
 @compiled(helper=True)
-def constrained_rival(rule: Any, costs: Any, s: Any, shifted: Any, y: int) -> int:
+def constrained_rival(rule: Words, costs: Costs, s: Floats, shifted: Floats, y: int) -> int:
     """The label whose pair a rule on one pair moves, `y` itself where it moves none; else that of the largest loss.
 
     Only steps up to the margin look at the predicted label: a constant step takes the smallest margin, the other rules
@@ -101,7 +102,7 @@ def constrained_rival(rule: Any, costs: Any, s: Any, shifted: Any, y: int) -> in
 
 
 @compiled(helper=True)
-def cost_margins(setting: Any, costs: Any, s: Any, y: int, shifted: Any, gaps: Any, margins: Any) -> None:
+def cost_margins(setting: Any, costs: Costs, s: Floats, y: int, shifted: Floats, gaps: Floats, margins: Floats) -> None:
     """Gaps and margins of all pairs with the right label, for rules that take a share of each step.
 
     Whether a pair misses its margin is read from `shifted`, as `own_margins` has it: there a tie at no cost has no
@@ -114,7 +115,7 @@ def cost_margins(setting: Any, costs: Any, s: Any, y: int, shifted: Any, gaps: A
 
 
 @compiled(helper=True)
-def gain_of(costs: Any, y: int, g: Any) -> float:
+def gain_of(costs: Costs, y: int, g: Floats) -> float:
     """Σ λ m of the pairs with the right label, each with its own margin."""
     gain = 0.0
     for r in range(g.shape[0]):

@@ -139,7 +139,7 @@ class EntropicModel(ScaledModel):
         targets: Targets,
         labels: Sequence[Hashable],
         delay: int = 0,
-        describe: Any = None,
+        describe: object = None,
         advance: Callable[[int], None] | None = None,
     ) -> Told:
         """Learn rows in order; return flag, rank and loss of each round.
@@ -171,7 +171,9 @@ class EntropicModel(ScaledModel):
                 return
 
     # ------------------------------------------------------------------ reading
-    def score(self, rows: Rows, labels: Sequence[Hashable], describe: Any = None, current: bool = False) -> np.ndarray:
+    def score(
+        self, rows: Rows, labels: Sequence[Hashable], describe: object = None, current: bool = False
+    ) -> np.ndarray:
         """Scores (rows, labels) by the weights learnt so far; by their mean where one is kept, unless `current`."""
         out = np.zeros((len(rows.indptr) - 1, len(labels)))
         rows, longest = _double(rows), longest_row(rows)
@@ -193,7 +195,7 @@ class EntropicModel(ScaledModel):
         """Return features and scaled values of one row; feature 0 is the bias, column c is feature c + 1."""
         return super().read(_double(rows))
 
-    def explain(self, rows: Rows, labels: Sequence[Hashable] = (), at: int = 0, describe: Any = None) -> list[Share]:
+    def explain(self, rows: Rows, labels: Sequence[Hashable] = (), at: int = 0, describe: object = None) -> list[Share]:
         """What the features of one row add to the score of label `at`."""
         f, v = self.read(rows)
         return list(map(Share, f.tolist(), (v * self._weights(at, at + 1)[0, f]).tolist()))

@@ -6,11 +6,12 @@ allocates weights and never rescales a column: where it would have to, it stops 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.loops.ledger import (
     GAIN,
     GAP,
@@ -24,11 +25,27 @@ from hinged.loops.ledger import (
     THRESHOLD,
     UNREACHED,
     UPDATES,
+    Ledger,
+    Told,
     note_lead,
 )
-from hinged.loops.rows import count_features, read_row
-from hinged.loops.simplex import TOTAL, add_masses, claim, draw, expand, mass_inside, measure, missing, move, outside
+from hinged.loops.rows import Rows, Scaling, Targets, count_features, read_row
+from hinged.loops.simplex import (
+    TOTAL,
+    Row,
+    Simplex,
+    add_masses,
+    claim,
+    draw,
+    expand,
+    mass_inside,
+    measure,
+    missing,
+    move,
+    outside,
+)
 from hinged.loops.simplex_mean import COUNTED, add_mean_scores, settle_row, watch_sum
+from hinged.loops.steps import Setting
 from hinged.rules.combine import Labels
 from hinged.rules.on_curves import mark_curves, over_curves
 from hinged.rules.response import LOGISTIC, TILTED, Responses
@@ -43,11 +60,11 @@ UNTIL = 3  # place of the cursor: the round to stop at
 class EntropicLearner(NamedTuple):
     """What the loop reads and changes."""
 
-    setting: Any  # Setting
-    scaling: Any  # Scaling
-    simplex: Any  # Simplex
-    ledger: Any  # Ledger
-    notes: Any  # as in `new_notes`
+    setting: Setting
+    scaling: Scaling
+    simplex: Simplex
+    ledger: Ledger
+    notes: Floats  # as in `new_notes`
 
 
 class Scratch(NamedTuple):
@@ -68,7 +85,7 @@ class Scratch(NamedTuple):
 
 
 @compiled(helper=True)
-def _scratch(longest: int, k: int) -> Any:
+def _scratch(longest: int, k: int) -> Scratch:
     n = 2 * (longest + 1)
     return Scratch(
         np.empty(n, np.int64),
@@ -87,7 +104,7 @@ def _scratch(longest: int, k: int) -> Any:
 
 
 @compiled(helper=True)
-def _score(simplex: Any, f: Any, v: Any, k: int, sums: Any, s: Any) -> None:
+def _score(simplex: Simplex, f: Ints, v: Floats, k: int, sums: Floats, s: Floats) -> None:
     """Fill `s` with the scores of the first `k` labels, U Σ v mass / Σ mass, and `sums` with the upper sums."""
     add_masses(simplex, f, v, k, sums)
     n = f.shape[0]
@@ -102,7 +119,9 @@ def _score(simplex: Any, f: Any, v: Any, k: int, sums: Any, s: Any) -> None:
 
 
 @compiled
-def score_entropic(rows: Any, scaling: Any, simplex: Any, counts: Any, mean_over: int, longest: int, out: Any) -> None:
+def score_entropic(
+    rows: Rows, scaling: Scaling, simplex: Simplex, counts: Ints, mean_over: int, longest: int, out: Floats
+) -> None:
     """Fill `out` (rows, labels) with the scores of every label for every row; nothing is learnt or counted.
 
     `mean_over` rounds answers with the mean weights, 0 with the current ones.
@@ -123,7 +142,14 @@ def score_entropic(rows: Any, scaling: Any, simplex: Any, counts: Any, mean_over
 
 @compiled
 def learn_entropic(
-    rows: Any, targets: Any, delay: int, learner: Any, longest: int, n_labels_after: int, told: Any, cursor: Any
+    rows: Rows,
+    targets: Targets,
+    delay: int,
+    learner: EntropicLearner,
+    longest: int,
+    n_labels_after: int,
+    told: Told,
+    cursor: Ints,
 ) -> None:
     """Learn rows from `cursor[0]` to `cursor[UNTIL]`, in order, changing weights and ledger in place.
 
@@ -192,7 +218,7 @@ def learn_entropic(
 
 
 @compiled(helper=True)
-def _predict(rows: Any, targets: Any, t: int, learner: Any, work: Any, told: Any) -> None:
+def _predict(rows: Rows, targets: Targets, t: int, learner: EntropicLearner, work: Scratch, told: Told) -> None:
     """Record the prediction for a row that is learnt later."""
     relevant = targets.labels[targets.indptr[t] : targets.indptr[t + 1]]
     counts, k = learner.ledger.counts, learner.ledger.counts[LABELS]
@@ -215,7 +241,7 @@ def _predict(rows: Any, targets: Any, t: int, learner: Any, work: Any, told: Any
 
 
 @compiled(inline=True)
-def _note_score(sums: Any, leads: Any, labels: Any) -> None:
+def _note_score(sums: Floats, leads: Floats, labels: Labels) -> None:
     """Follow the middle between right and wrong, and the winner's lead."""
     s = labels.scores
     sums[RANKED] += 1.0
@@ -226,7 +252,7 @@ def _note_score(sums: Any, leads: Any, labels: Any) -> None:
 
 
 @compiled(inline=True)
-def _note_round(counts: Any, flag: int, is_learnt: bool) -> None:
+def _note_round(counts: Ints, flag: int, is_learnt: bool) -> None:
     """Count a round."""
     counts[MISTAKES] += flag == 1
     counts[NOVEL] += flag == -1
@@ -235,7 +261,9 @@ def _note_round(counts: Any, flag: int, is_learnt: bool) -> None:
 
 
 @compiled(inline=True)
-def _step(setting: Any, simplex: Any, ledger: Any, notes: Any, C: float, labels: Any, row: Any, work: Any) -> bool:
+def _step(
+    setting: Setting, simplex: Simplex, ledger: Ledger, notes: Floats, C: float, labels: Labels, row: Row, work: Scratch
+) -> bool:
     """Ask the rule for its net coefficients and move by them; return True if columns must be rescaled."""
     s, k, margin, rule = labels.scores, labels.scores.shape[0], setting.margin, setting.words
     g, drawn, still, rest, error = work.g[:k], work.drawn[:k], row.lowest == row.highest, work.rest, work.error
@@ -269,7 +297,9 @@ def _step(setting: Any, simplex: Any, ledger: Any, notes: Any, C: float, labels:
 
 
 @compiled(inline=True)
-def _move(simplex: Any, row: Any, learnt: int, g: Any, drawn: Any, touched: Any, rest: Any, error: Any) -> bool:
+def _move(
+    simplex: Simplex, row: Row, learnt: int, g: Floats, drawn: Bools, touched: Ints, rest: Floats, error: Floats
+) -> bool:
     """Move the weights by `g`, and what the mean needs; return True if columns must be rescaled."""
     n = 0
     for r in range(g.shape[0]):

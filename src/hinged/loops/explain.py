@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Ints
 from hinged.loops.columns import PER_LABEL, PER_SET, n_columns
 from hinged.loops.ledger import LEARNT
-from hinged.loops.pages import gather
-from hinged.loops.round import FROM_ZERO, NO_MORE, describe, new_example, read
+from hinged.loops.pages import Store, gather
+from hinged.loops.round import FROM_ZERO, NO_MORE, Memory, describe, new_example, read
+from hinged.loops.rows import Rows
 
 __all__ = ["Share", "row_contributions", "row_features", "shared_contributions"]
 
@@ -25,7 +27,9 @@ class Share(NamedTuple):
 
 
 @compiled
-def row_contributions(rows: Any, memory: Any, counts: Any, mean_over: int, n_labels: int, label: int) -> Any:
+def row_contributions(
+    rows: Rows, memory: Memory, counts: Ints, mean_over: int, n_labels: int, label: int
+) -> tuple[Ints, Floats]:
     """Features of the first row, and what each adds to the label's score through the vectors of the row itself."""
     columns, longest = memory.columns, rows.indptr[1] - rows.indptr[0]
     x = new_example(rows, memory, longest, n_labels, NO_MORE)
@@ -42,7 +46,7 @@ def row_contributions(rows: Any, memory: Any, counts: Any, mean_over: int, n_lab
 
 
 @compiled
-def row_features(rows: Any, memory: Any, counts: Any, n_labels: int) -> Any:
+def row_features(rows: Rows, memory: Memory, counts: Ints, n_labels: int) -> tuple[Ints, Floats]:
     """Features of the first row's φ, and φ (parts, features, labels)."""
     x = new_example(rows, memory, rows.indptr[1] - rows.indptr[0], n_labels, NO_MORE)
     row = read(rows, 0, memory, counts[LEARNT], x)
@@ -51,19 +55,22 @@ def row_features(rows: Any, memory: Any, counts: Any, n_labels: int) -> Any:
 
 
 @compiled
-def shared_contributions(rows: Any, memory: Any, counts: Any, mean_over: int, n_labels: int, label: int) -> Any:
+def shared_contributions(
+    rows: Rows, memory: Memory, counts: Ints, mean_over: int, n_labels: int, label: int
+) -> tuple[Ints, Floats]:
     """Features of the first row's φ, and what each adds to the label's score through the shared vectors."""
     features, phi = row_features(rows, memory, counts, n_labels)
     out, values = np.zeros(features.shape[0]), np.zeros(phi.shape[0])
     for j in range(features.shape[0]):
-        if _weights(memory.parts.vectors, features[j], mean_over, values):
+        # only called with shared vectors, so parts is not None
+        if _weights(memory.parts.vectors, features[j], mean_over, values):  # type: ignore[union-attr]
             for p in range(phi.shape[0]):
                 out[j] += values[p] * phi[p, j, label]
     return features, out
 
 
 @compiled(helper=True)
-def _weights(store: Any, feature: int, mean_over: int, values: Any) -> bool:
+def _weights(store: Store, feature: int, mean_over: int, values: Floats) -> bool:
     """A feature's weights by column, or their means; False if it has none."""
     found = gather(store, feature, values.shape[0], 0, values)
     if found and mean_over > 0:

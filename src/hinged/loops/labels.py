@@ -8,14 +8,13 @@ the middle of a long row, it leaves that round undone.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from hinged.compiling import compiled
-from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, n_columns
-from hinged.loops.ledger import LABELS, LEARNT
-from hinged.loops.pages import SEGMENT, has_room, narrow_page
+from hinged.compiling.arrays import Ints
+from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, Columns, n_columns
+from hinged.loops.ledger import LABELS, LEARNT, Book
+from hinged.loops.pages import SEGMENT, Store, has_room, narrow_page
 from hinged.loops.prototypes import fast_forward
 from hinged.loops.round import (
     BLOCKS,
@@ -35,6 +34,11 @@ from hinged.loops.round import (
     STOPPED,
     UNTIL,
     WHICH,
+    Memory,
+    Problem,
+    Row,
+    Verdict,
+    Work,
     count,
     describe,
     mark,
@@ -47,7 +51,8 @@ from hinged.loops.round import (
     score,
     tell,
 )
-from hinged.loops.rows import Targets
+from hinged.loops.rows import Rows, Targets
+from hinged.loops.shared import Parts
 from hinged.loops.steps import Ranking, Vectors, net_coefficients
 from hinged.native import borrowed
 from hinged.rules.words import is_interior, is_own
@@ -60,7 +65,14 @@ WEIGHTS, VECTORS, COUNTS, FIRSTS, SUMS = range(5)
 
 @compiled
 def learn(
-    rows: Any, targets: Any, problem: Any, memory: Any, book: Any, longest: int, n_labels: int, cursor: Any
+    rows: Rows,
+    targets: Targets,
+    problem: Problem,
+    memory: Memory,
+    book: Book,
+    longest: int,
+    n_labels: int,
+    cursor: Ints,
 ) -> None:
     """Learn rows from `cursor[NEXT]` to `cursor[UNTIL]`, in order, changing memory and book in place.
 
@@ -80,7 +92,9 @@ def learn(
 
 
 @compiled(helper=True)
-def _rounds(rows: Any, targets: Any, problem: Any, memory: Any, book: Any, work: Any, quick: bool, cursor: Any) -> None:
+def _rounds(
+    rows: Rows, targets: Targets, problem: Problem, memory: Memory, book: Book, work: Work, quick: bool, cursor: Ints
+) -> None:
     """The loop, on arrays that their owners keep: without reference counts, small functions cost nothing."""
     longest, n_rows, delay = work.x.f.shape[0] - 1, rows.indptr.shape[0] - 1, cursor[DELAY]
     rows, targets, problem, memory = borrowed((rows, targets, problem, memory))
@@ -101,7 +115,7 @@ def _rounds(rows: Any, targets: Any, problem: Any, memory: Any, book: Any, work:
 
 
 @compiled(helper=True)
-def _is_plain(problem: Any, columns: Any, weights: Any) -> bool:
+def _is_plain(problem: Problem, columns: Columns, weights: Store) -> bool:
     """Return True if the quick loop can learn such rounds: a vector per label, no average, no costs."""
     has_segments = weights.table.shape[1] > 1
     rule = problem.setting.words
@@ -110,7 +124,7 @@ def _is_plain(problem: Any, columns: Any, weights: Any) -> bool:
 
 
 @compiled(helper=True)
-def _predict(rows: Any, targets: Any, t: int, problem: Any, memory: Any, book: Any, work: Any) -> None:
+def _predict(rows: Rows, targets: Targets, t: int, problem: Problem, memory: Memory, book: Book, work: Work) -> None:
     """Report the outcome of row `t` by the current weights."""
     counts = book.ledger.counts
     k, learnt = counts[LABELS], counts[LEARNT]
@@ -130,7 +144,9 @@ def _predict(rows: Any, targets: Any, t: int, problem: Any, memory: Any, book: A
 
 
 @compiled(helper=True)
-def _learn_row(rows: Any, targets: Any, i: int, problem: Any, memory: Any, book: Any, work: Any, cursor: Any) -> None:
+def _learn_row(
+    rows: Rows, targets: Targets, i: int, problem: Problem, memory: Memory, book: Book, work: Work, cursor: Ints
+) -> None:
     """Learn row `i` whole, or leave it and say in `cursor` why."""
     counts = book.ledger.counts
     k = counts[LABELS]
@@ -159,8 +175,8 @@ def _learn_row(rows: Any, targets: Any, i: int, problem: Any, memory: Any, book:
 
 @compiled(helper=True)
 def _learn_ranking(
-    row: Any, relevant: Any, weight: float, problem: Any, memory: Any, book: Any, work: Any, cursor: Any
-) -> Any:
+    row: Row, relevant: Ints, weight: float, problem: Problem, memory: Memory, book: Book, work: Work, cursor: Ints
+) -> Verdict:
     """Score, count, step and move for a row with right labels and wrong ones; return its verdict."""
     setting, ledger, stop = problem.setting, book.ledger, cursor[STOP:]
     k = ledger.counts[LABELS]
@@ -185,7 +201,7 @@ def _learn_ranking(
 
 
 @compiled(helper=True)
-def _check_weights(memory: Any, row: Any, columns: int, work: Any, cursor: Any) -> None:
+def _check_weights(memory: Memory, row: Row, columns: int, work: Work, cursor: Ints) -> None:
     """Stop unless this row can be written to so many columns of the weights."""
     if columns > 0 and memory.columns.kind != NO_ROW_VECTORS:
         blocks = row.n * -(-columns // SEGMENT)
@@ -193,7 +209,7 @@ def _check_weights(memory: Any, row: Any, columns: int, work: Any, cursor: Any) 
 
 
 @compiled(helper=True)
-def _check_parts(parts: Any, row: Any, n_relevant: int, n_labels: int, work: Any, cursor: Any) -> None:
+def _check_parts(parts: Parts | None, row: Row, n_relevant: int, n_labels: int, work: Work, cursor: Ints) -> None:
     """Stop unless this row can be written to the shared vectors, and to the statistics of its labels."""
     if parts is not None:
         blocks, keeps = row.n * n_relevant, parts.keeps
@@ -208,7 +224,7 @@ def _check_parts(parts: Any, row: Any, n_relevant: int, n_labels: int, work: Any
 
 
 @compiled(helper=True)
-def _check_room(store: Any, which: int, f: Any, n: int, blocks: int, columns: int, cursor: Any) -> None:
+def _check_room(store: Store, which: int, f: Ints, n: int, blocks: int, columns: int, cursor: Ints) -> None:
     """Stop if a store must grow before this row can be written to it, unless the loop is to stop already."""
     if cursor[REASON] != DONE:
         return

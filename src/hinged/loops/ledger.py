@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.geometry.euclidean import moved_sq_norm
 
 __all__ = [
@@ -93,7 +94,7 @@ def lead_bin(lead: float) -> int:
 
 
 @compiled
-def lead_bins(leads: Any) -> Any:
+def lead_bins(leads: Floats) -> Ints:
     """Bins of several leads."""
     bins = np.empty(leads.shape[0], np.int64)
     for i in range(leads.shape[0]):
@@ -102,7 +103,7 @@ def lead_bins(leads: Any) -> Any:
 
 
 @compiled(inline=True)
-def note_lead(leads: Any, lead: float, hit: bool) -> None:
+def note_lead(leads: Floats, lead: float, hit: bool) -> None:
     """Count one prediction in its bin."""
     b = lead_bin(lead)
     leads[0, b] += 1.0
@@ -113,14 +114,14 @@ def note_lead(leads: Any, lead: float, hit: bool) -> None:
 
 
 @compiled(helper=True)
-def note_middle(sums: Any, middle: float) -> None:
+def note_middle(sums: Floats, middle: float) -> None:
     """Follow the middle between the lowest right label and the highest wrong one, over the last 200 rounds or so."""
     sums[RANKED] += 1.0
     sums[THRESHOLD] += (middle - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
 
 
 @compiled(helper=True)
-def note_move(ledger: Any, gain: float, penalty: float, inner: float, sq_move: float) -> None:
+def note_move(ledger: Ledger, gain: float, penalty: float, inner: float, sq_move: float) -> None:
     """Count a move in the certificate: Σλm, what the dual subtracts, ⟨ω, move⟩ and the move's squared length."""
     ledger.counts[UPDATES] += 1
     ledger.sums[GAIN] += gain
@@ -129,7 +130,7 @@ def note_move(ledger: Any, gain: float, penalty: float, inner: float, sq_move: f
 
 
 @compiled(helper=True)
-def note_round(counts: Any, flag: int, learnt: bool) -> None:
+def note_round(counts: Ints, flag: int, learnt: bool) -> None:
     """Count a round and its outcome; `learnt` unless its weight is 0."""
     counts[MISTAKES] += flag == 1
     counts[NOVEL] += flag == -1
@@ -138,7 +139,7 @@ def note_round(counts: Any, flag: int, learnt: bool) -> None:
 
 
 @compiled
-def note_rounds(ledger: Any, middles: Any, leads: Any, hits: Any) -> None:
+def note_rounds(ledger: Ledger, middles: Floats, leads: Floats, hits: Bools) -> None:
     """Count predictions in their bins, and follow the middle between right and wrong."""
     for i in range(middles.shape[0]):
         note_middle(ledger.sums, middles[i])

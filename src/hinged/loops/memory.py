@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import count, takewhile
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Int32s, Ints
 from hinged.loops.pages import PAGE, SEGMENT, Store, gather, put
 
 __all__ = ["Paged", "longer"]
@@ -30,7 +31,7 @@ class Paged:
     least : narrowest page, in columns
     """
 
-    def __init__(self, dtype: Any, depth: int = 1, least: int = 8) -> None:
+    def __init__(self, dtype: DTypeLike, depth: int = 1, least: int = 8) -> None:
         self.least, self.placed_all = least, False
         empty = Store(
             slots=np.zeros(1, np.uint32),
@@ -162,7 +163,7 @@ class Paged:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray], dtype: Any, depth: int, least: int) -> Paged:
+    def from_arrays(cls, arrays: dict[str, np.ndarray], dtype: DTypeLike, depth: int, least: int) -> Paged:
         """Return the store that `arrays` describes; they are copied, and checked because compiled loops follow them."""
         pages_in = [arrays[name] for name in takewhile(arrays.__contains__, map("page{}".format, count()))]
         _check_arrays(arrays, pages_in, np.dtype(dtype), depth)
@@ -258,13 +259,13 @@ def _check_arrays(arrays: dict[str, np.ndarray], pages: list[np.ndarray], dtype:
 
 
 @compiled
-def _gather_all(store: Any, owners: Any, columns: int, layer: int, out: Any) -> None:
+def _gather_all(store: Store, owners: Ints, columns: int, layer: int, out: Floats | Int32s) -> None:
     for i in range(owners.shape[0]):
         gather(store, owners[i], columns, layer, out[i])
 
 
 @compiled
-def _move_columns(old: Any, new: Any, owners: Any, onto: Any) -> None:
+def _move_columns(old: Store, new: Store, owners: Ints, onto: Ints) -> None:
     row = np.zeros(onto.shape[0], old.like.dtype)
     for i in range(owners.shape[0]):
         for layer in range(old.depth):

@@ -287,7 +287,7 @@ class LabelModel(LabelMemory):
         return ids, np.array(values, np.float64).reshape(len(answers), len(known), len(labels))
 
 
-def _checked(phi: Any, most: float) -> Mapping[Hashable, float]:
+def _checked(phi: object, most: float) -> Mapping[Hashable, float]:
     """Return what a user's label features returned, if it is a dict of finite numbers."""
     if not isinstance(phi, Mapping):
         raise TypeError(f"label features must return a dict of feature → value; got {phi!r}.")

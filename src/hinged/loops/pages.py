@@ -12,11 +12,12 @@ Where more is learnt at once than all weights take, every feature gets its slot 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Int32s, Ints, Uint32s
 from hinged.native import segment
 
 __all__ = [
@@ -51,7 +52,7 @@ class Store(NamedTuple):
 
 
 @compiled(inline=True)
-def _locate(address: Any, stride: Any, depth: int, itemsize: int, block: Any) -> tuple[int, int]:
+def _locate(address: Ints, stride: Ints, depth: int, itemsize: int, block: int | np.int64) -> tuple[int, int]:
     """Address and number of columns of a block."""
     # the arrays come one by one: a store taken apart inside a loop would be reference-counted at every turn
     page = np.int64(block) >> PAGE_BITS
@@ -60,7 +61,7 @@ def _locate(address: Any, stride: Any, depth: int, itemsize: int, block: Any) ->
 
 
 @compiled(inline=True)
-def _seen(slots: Any, table: Any, n_blocks: int, feature: Any, b: int) -> Any:
+def _seen(slots: Uint32s, table: Uint32s, n_blocks: int, feature: int, b: int) -> np.int64:
     """A feature's block as far as this view reaches: a writer beside it may know more features, slots and pages."""
     slot = np.int64(slots[feature]) if feature < slots.shape[0] else np.int64(0)
     block = np.int64(table[slot, b]) if slot < table.shape[0] else np.int64(0)
@@ -68,13 +69,13 @@ def _seen(slots: Any, table: Any, n_blocks: int, feature: Any, b: int) -> Any:
 
 
 @compiled(helper=True)
-def has_room(store: Any, slots: int, blocks: int) -> bool:
+def has_room(store: Store, slots: int, blocks: int) -> bool:
     """Whether that many new slots and blocks can still be claimed."""
     return store.used[0] + slots < store.table.shape[0] and store.used[1] + blocks < store.address.shape[0] << PAGE_BITS
 
 
 @compiled(helper=True)
-def narrow_page(store: Any, f: Any, n: int, blocks: int, columns: int) -> Any:
+def narrow_page(store: Store, f: Ints, n: int, blocks: int, columns: int) -> int | np.int64:
     """A page too narrow for so many columns, among those of these features and of the next `blocks` new ones, or -1."""
     if store.used[2] >= min(SEGMENT, columns):
         return -1
@@ -92,7 +93,7 @@ def narrow_page(store: Any, f: Any, n: int, blocks: int, columns: int) -> Any:
 
 
 @compiled(helper=True)
-def claim(store: Any, feature: Any, b: int) -> Any:
+def claim(store: Store, feature: int, b: int) -> np.int64:
     """The block of a feature's segment `b`, made of zeros where there was none."""
     slot = np.int64(store.slots[feature])
     if slot == 0:
@@ -109,7 +110,7 @@ def claim(store: Any, feature: Any, b: int) -> Any:
 
 
 @compiled(helper=True)
-def gather(store: Any, feature: int, columns: int, layer: int, out: Any) -> bool:
+def gather(store: Store, feature: int, columns: int, layer: int, out: Floats | Int32s) -> bool:
     """Copy a feature's values (layer 1: its sums for the average) into `out`; False where nothing was ever learnt."""
     out[:columns] = 0
     found = False
@@ -127,7 +128,7 @@ def gather(store: Any, feature: int, columns: int, layer: int, out: Any) -> bool
 
 
 @compiled(helper=True)
-def put(store: Any, feature: int, column: int, layer: int, value: Any) -> None:
+def put(store: Store, feature: int, column: int, layer: int, value: float) -> None:
     """Add to one value (layer 1: to its sum for the average); room and width must be there."""
     block = claim(store, feature, column >> SEGMENT_BITS)
     at, stride = _locate(store.address, store.stride, store.depth, store.like.itemsize, block)
@@ -136,7 +137,7 @@ def put(store: Any, feature: int, column: int, layer: int, value: Any) -> None:
 
 
 @compiled(helper=True)
-def add_scores(store: Any, f: Any, v: Any, n: int, columns: int, s: Any) -> None:
+def add_scores(store: Store, f: Ints, v: Floats, n: int, columns: int, s: Floats) -> None:
     """s += Σ_j v_j W[f_j, :], in the order of the row; `s` is padded to whole segments."""
     slots, table, address, strides, like, depth = (
         store.slots,
@@ -161,7 +162,7 @@ def add_scores(store: Any, f: Any, v: Any, n: int, columns: int, s: Any) -> None
 
 
 @compiled(helper=True)
-def add_means(store: Any, f: Any, v: Any, n: int, columns: int, rounds: int, s: Any) -> None:
+def add_means(store: Store, f: Ints, v: Floats, n: int, columns: int, rounds: int, s: Floats) -> None:
     """The same with the mean weights, W - A / rounds."""
     slots, table, address, strides, like = store.slots, store.table, store.address, store.stride, store.like
     n_segments = min((columns + SEGMENT - 1) >> SEGMENT_BITS, table.shape[1])
@@ -179,7 +180,7 @@ def add_means(store: Any, f: Any, v: Any, n: int, columns: int, rounds: int, s: 
 
 
 @compiled(helper=True)
-def add_to(store: Any, f: Any, v: Any, n: int, g: Any, touched: Any, n_touched: int, age: float) -> None:
+def add_to(store: Store, f: Ints, v: Floats, n: int, g: Floats, touched: Ints, n_touched: int, age: float) -> None:
     """W[f_j, c] += v_j g_c for the touched columns c, which rise; `age` weighs the average's share.
 
     `age` is the number of rounds learnt before this one.
@@ -199,7 +200,7 @@ def add_to(store: Any, f: Any, v: Any, n: int, g: Any, touched: Any, n_touched: 
 
 
 @compiled(helper=True)
-def _add_two(store: Any, f: Any, v: Any, n: int, b: int, g: Any, c: int, d: int) -> None:
+def _add_two(store: Store, f: Ints, v: Floats, n: int, b: int, g: Floats, c: int, d: int) -> None:
     """Two columns of one segment: what the rules that act on the worst pair alone need."""
     slots, table, address, strides, like = store.slots, store.table, store.address, store.stride, store.like
     g_c, g_d = g[c], g[d]
@@ -214,7 +215,7 @@ def _add_two(store: Any, f: Any, v: Any, n: int, b: int, g: Any, c: int, d: int)
 
 
 @compiled(helper=True)
-def _add_segment(store: Any, f: Any, v: Any, n: int, b: int, g: Any, age: float) -> None:
+def _add_segment(store: Store, f: Ints, v: Floats, n: int, b: int, g: Floats, age: float) -> None:
     """Whole rows of one segment."""
     slots, table, address, strides = store.slots, store.table, store.address, store.stride
     like, depth = store.like, store.depth

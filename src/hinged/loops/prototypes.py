@@ -8,16 +8,17 @@ of the general loop's time, half of it spent on fetching weights.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
-from hinged.loops.ledger import LABELS, LEARNT, note_lead, note_middle, note_move, note_round
-from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, claim
+from hinged.compiling.arrays import Floats, Int32s, Ints, Uint32s
+from hinged.loops.ledger import LABELS, LEARNT, Book, note_lead, note_middle, note_move, note_round
+from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, Store, claim
 from hinged.loops.round import NEXT, UNTIL
-from hinged.loops.rows import count_features, read_here
-from hinged.loops.steps import Ranking, by_joint_step, by_share
+from hinged.loops.rows import Rows, Scaling, Targets, count_features, read_here
+from hinged.loops.steps import Ranking, Setting, by_joint_step, by_share
 from hinged.loops.weight_rows import move_pair, move_rows
 from hinged.native import borrowed, fetch, rival_of, segment, sum_rows
 from hinged.rules.length import alone, softening
@@ -72,7 +73,7 @@ class Pair(NamedTuple):
 
 
 @compiled(inline=True)
-def _usual(targets: Any, setting: Any, i: int, k: int) -> tuple[int, float]:
+def _usual(targets: Targets, setting: Setting, i: int, k: int) -> tuple[int, float]:
     """The right label of row `i` and its cap on steps; -1 where the row is not of the common kind."""
     begin, C = targets.indptr[i], setting.C
     if targets.indptr[i + 1] - begin != 1 or not 0 <= targets.labels[begin] < k:
@@ -86,7 +87,7 @@ def _usual(targets: Any, setting: Any, i: int, k: int) -> tuple[int, float]:
 
 
 @compiled(inline=True)
-def _can_grow(lane: Any, used: Any, stride: Any, n: int) -> bool:
+def _can_grow(lane: Lane, used: Ints, stride: Ints, n: int) -> bool:
     """Return True if `n` new features can get weights, in pages that are wide enough."""
     first = used[1]
     return lane.in_order or (
@@ -98,7 +99,7 @@ def _can_grow(lane: Any, used: Any, stride: Any, n: int) -> bool:
 
 
 @compiled(inline=True)
-def _fetch_values(rows: Any, i: int) -> None:
+def _fetch_values(rows: Rows, i: int) -> None:
     """Ask for the values and columns of rows to come."""
     begin, n, data, indices = rows.indptr[i], rows.indptr[i + 1] - rows.indptr[i], rows.data, rows.indices
     fetch(data.ctypes.data + begin * data.itemsize + AHEAD, n * data.itemsize)
@@ -106,7 +107,7 @@ def _fetch_values(rows: Any, i: int) -> None:
 
 
 @compiled(inline=True)
-def _address(lane: Any, address: Any, stride: Any, slot: Any) -> Any:
+def _address(lane: Lane, address: Ints, stride: Ints, slot: np.uint64) -> int:
     """Where the weights of a slot begin."""
     page, place = slot >> PLACE, np.int64(slot & WITHIN)
     if lane.uniform:
@@ -115,7 +116,7 @@ def _address(lane: Any, address: Any, stride: Any, slot: Any) -> Any:
 
 
 @compiled(inline=True)
-def _find(lane: Any, slots: Any, address: Any, columns: Any, past: int, n: int, at: Any) -> None:
+def _find(lane: Lane, slots: Uint32s, address: Ints, columns: Int32s | Uint32s, past: int, n: int, at: Ints) -> None:
     """Where the weights of features columns[j] + past lie, where all pages are equally wide.
 
     Features without weights are in slot 0, which is reserved and always zero.
@@ -130,7 +131,9 @@ def _find(lane: Any, slots: Any, address: Any, columns: Any, past: int, n: int, 
 
 
 @compiled(inline=True)
-def _find_in_pages(lane: Any, slots: Any, address: Any, stride: Any, f: Any, n: int, at: Any) -> bool:
+def _find_in_pages(
+    lane: Lane, slots: Uint32s, address: Ints, stride: Ints, f: Int32s | Uint32s, n: int, at: Ints
+) -> bool:
     """The same where pages differ; False if one is too narrow for all labels."""
     narrow = False
     for j in range(n):
@@ -141,7 +144,7 @@ def _find_in_pages(lane: Any, slots: Any, address: Any, stride: Any, f: Any, n: 
 
 
 @compiled(inline=True)
-def _find_next(lane: Any, slots: Any, address: Any, rows: Any, i: int, at: Any) -> None:
+def _find_next(lane: Lane, slots: Uint32s, address: Ints, rows: Rows, i: int, at: Ints) -> None:
     """The same for row `i` before it is read, with the constant feature last."""
     begin, m = rows.indptr[i], rows.indptr[i + 1] - rows.indptr[i]
     columns = segment(rows.indices.ctypes.data + begin * rows.indices.itemsize, m, rows.indices)
@@ -151,7 +154,7 @@ def _find_next(lane: Any, slots: Any, address: Any, rows: Any, i: int, at: Any) 
 
 
 @compiled(inline=True)
-def _count(pair: Any, k: int, s: Any, leads: Any) -> int:
+def _count(pair: Pair, k: int, s: Floats, leads: Floats) -> int:
     """Count the prediction's lead; return the right label's rank."""
     gap, rank = pair.right - pair.best, 1
     if gap > 0.0:
@@ -167,7 +170,7 @@ def _count(pair: Any, k: int, s: Any, leads: Any) -> int:
 
 
 @compiled(inline=True)
-def _step(setting: Any, C: float, q: float, pair: Any, k: int, work: Any) -> tuple[float, float]:
+def _step(setting: Setting, C: float, q: float, pair: Pair, k: int, work: Work) -> tuple[float, float]:
     """Fill labels[STEPS] with the net coefficients of a rule that moves several pairs.
 
     Return Σλ, and what the dual subtracts for the steps.
@@ -189,7 +192,7 @@ def _step(setting: Any, C: float, q: float, pair: Any, k: int, work: Any) -> tup
 
 
 @compiled(inline=True)
-def _measure(q: float, k: int, s: Any, steps: Any, g: Any) -> tuple[float, float]:
+def _measure(q: float, k: int, s: Floats, steps: Floats, g: Floats) -> tuple[float, float]:
     """Round net coefficients to the weights' type, into `g`; return ⟨weights, move⟩ and the move's squared length."""
     inner, sq_move = 0.0, 0.0
     for r in range(k):
@@ -200,7 +203,7 @@ def _measure(q: float, k: int, s: Any, steps: Any, g: Any) -> tuple[float, float
 
 
 @compiled(inline=True)
-def _some_are_new(address: Any, n: int, at: Any) -> bool:
+def _some_are_new(address: Ints, n: int, at: Ints) -> bool:
     """Return True if some features of a row have no weights."""
     new = 0
     for j in range(n):
@@ -209,7 +212,7 @@ def _some_are_new(address: Any, n: int, at: Any) -> bool:
 
 
 @compiled(inline=True)
-def _claim_new(lane: Any, store: Any, f: Any, n: int, at: Any) -> None:
+def _claim_new(lane: Lane, store: Store, f: Uint32s, n: int, at: Ints) -> None:
     """Give weights to the features of a row that have none."""
     slots, address, stride = store.slots, store.address, store.stride
     for j in range(n):
@@ -218,7 +221,7 @@ def _claim_new(lane: Any, store: Any, f: Any, n: int, at: Any) -> None:
 
 
 @compiled(inline=True)
-def _lane(store: Any, k: int) -> Any:
+def _lane(store: Store, k: int) -> Lane:
     """How this store's weights lie in memory."""
     used, padded, shift, itemsize = store.used, 8, 0, store.like.itemsize
     while padded < k:
@@ -232,7 +235,14 @@ def _lane(store: Any, k: int) -> Any:
 
 @compiled(helper=True)
 def fast_forward(
-    rows: Any, targets: Any, setting: Any, scaling: Any, store: Any, book: Any, longest: int, cursor: Any
+    rows: Rows,
+    targets: Targets,
+    setting: Setting,
+    scaling: Scaling,
+    store: Store,
+    book: Book,
+    longest: int,
+    cursor: Ints,
 ) -> None:
     """Learn rows from `cursor[NEXT]` to `cursor[UNTIL]` while they are of the common kind; move `cursor[NEXT]` on."""
     dtype = store.like.dtype
@@ -250,7 +260,9 @@ def fast_forward(
 
 
 @compiled(helper=True, error_model="numpy")
-def _rounds(rows: Any, targets: Any, setting: Any, scaling: Any, store: Any, book: Any, work: Any, cursor: Any) -> None:
+def _rounds(
+    rows: Rows, targets: Targets, setting: Setting, scaling: Scaling, store: Store, book: Book, work: Work, cursor: Ints
+) -> None:
     """The loop, on arrays that their owners keep: without reference counts, small functions cost little."""
     rows, targets, scaling, store, book, work = borrowed((rows, targets, scaling, store, book, work))
     ledger, told = book.ledger, book.told

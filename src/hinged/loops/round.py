@@ -11,11 +11,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.loops.columns import PER_LABEL, PER_SET, Columns, column_coefficients, label_scores, n_columns
 from hinged.loops.costs import Costs, counted_cost, round_loss
-from hinged.loops.ledger import COST, LABELS, LEARNT, ROUNDS, note_lead, note_middle, note_move, note_round
+from hinged.loops.ledger import (
+    COST,
+    LABELS,
+    LEARNT,
+    ROUNDS,
+    Book,
+    Ledger,
+    note_lead,
+    note_middle,
+    note_move,
+    note_round,
+)
 from hinged.loops.pages import SEGMENT, Store, add_means, add_scores, add_to
-from hinged.loops.rows import Scaling, count_features, read_row
+from hinged.loops.rows import Rows, Scaling, count_features, read_row
 from hinged.loops.shared import (
     Parts,
     add_shared_scores,
@@ -27,7 +39,7 @@ from hinged.loops.shared import (
     shared_room,
     support,
 )
-from hinged.loops.steps import Setting
+from hinged.loops.steps import Setting, Step
 from hinged.tasks.labels import judge, runner_up
 
 __all__ = [
@@ -135,7 +147,7 @@ class Work(NamedTuple):
 
 
 @compiled(helper=True)
-def new_example(rows: Any, memory: Any, longest: int, n_labels: int, to_come: int) -> Any:
+def new_example(rows: Rows, memory: Memory, longest: int, n_labels: int, to_come: int) -> Example:
     """Room for rows of at most `longest` values, which may bring `to_come` features not met before."""
     n_parts, room = shared_room(memory.parts, longest, to_come)
     n_wide = -(-max(1, n_columns(memory.columns, n_labels)) // SEGMENT) * SEGMENT
@@ -151,7 +163,7 @@ def new_example(rows: Any, memory: Any, longest: int, n_labels: int, to_come: in
 
 
 @compiled(helper=True)
-def new_work(x: Any, n_sets: int, n_labels: int) -> Any:
+def new_work(x: Example, n_sets: int, n_labels: int) -> Work:
     """Scratch arrays for learning."""
     by_set, by_label = np.zeros((2, n_sets)), np.zeros((6, n_labels))
     return Work(
@@ -171,20 +183,20 @@ def new_work(x: Any, n_sets: int, n_labels: int) -> Any:
 
 
 @compiled(helper=True)
-def read(rows: Any, i: int, memory: Any, rounds: int, x: Any) -> Any:
+def read(rows: Rows, i: int, memory: Memory, rounds: int, x: Example) -> Row:
     """Read row `i`, scaled as `rounds` earlier rounds ask for, and list the features of its φ."""
     n, q = read_row(rows, i, memory.scaling, rounds, x.f, x.v)
     return Row(n, q, support(memory.parts, x.f, x.v, n, x.fs, x.vs))
 
 
 @compiled(helper=True)
-def only_learnt(memory: Any, row: Any, x: Any) -> Any:
+def only_learnt(memory: Memory, row: Row, x: Example) -> Row:
     """The same row, with those features of φ alone that can add to a score."""
     return Row(row.n, row.q, learnt_among(memory.parts, x.fs, x.vs, row.m))
 
 
 @compiled(helper=True)
-def describe(memory: Any, row: Any, rounds: int, pivot: int, n_labels: int, x: Any, stop: Any) -> None:
+def describe(memory: Memory, row: Row, rounds: int, pivot: int, n_labels: int, x: Example, stop: Ints) -> None:
     """Compute φ(x, r) of every label into `x.phi`, measured from that of label `pivot` (from 0 where it is -1).
 
     Once `stop[0]` is set, the answer is of no use.
@@ -196,7 +208,7 @@ def describe(memory: Any, row: Any, rounds: int, pivot: int, n_labels: int, x: A
 
 
 @compiled(helper=True)
-def score(memory: Any, row: Any, mean_over: int, s: Any, x: Any) -> float:
+def score(memory: Memory, row: Row, mean_over: int, s: Floats, x: Example) -> float:
     """Fill `s` with ⟨w_r, x⟩ + ⟨w, φ(x, r)⟩ of every label; return the score of φ's origin.
 
     By the mean weights of `mean_over` rounds; by the current weights where that is 0. `describe` must have been called.
@@ -212,14 +224,14 @@ def score(memory: Any, row: Any, mean_over: int, s: Any, x: Any) -> float:
 
 
 @compiled(helper=True)
-def mark(is_relevant: Any, relevant: Any, value: bool) -> None:
+def mark(is_relevant: Bools, relevant: Ints, value: bool) -> None:
     """Mark the right labels, or unmark them."""
     for r in relevant:
         is_relevant[r] = value
 
 
 @compiled(helper=True)
-def count(setting: Any, costs: Any, s: Any, relevant: Any, is_relevant: Any) -> Any:
+def count(setting: Setting, costs: Costs, s: Floats, relevant: Ints, is_relevant: Bools) -> Verdict:
     """Return how the scores compare with the right labels."""
     low, rival, gap, rank = judge(s, relevant, is_relevant)
     cost = counted_cost(costs, s, relevant[0]) if costs.rho.shape[0] > 0 else 0.0
@@ -227,14 +239,16 @@ def count(setting: Any, costs: Any, s: Any, relevant: Any, is_relevant: Any) -> 
 
 
 @compiled(helper=True)
-def tell(book: Any, i: int, verdict: Any) -> None:
+def tell(book: Book, i: int, verdict: Verdict) -> None:
     """Report the outcome of round `i`."""
     book.told.flags[i], book.told.ranks[i], book.told.losses[i] = verdict.flag, verdict.rank, verdict.loss
     book.notes[COST] += verdict.cost
 
 
 @compiled(helper=True)
-def note_prediction(memory: Any, row: Any, verdict: Any, base: float, relevant: Any, ledger: Any, work: Any) -> None:
+def note_prediction(
+    memory: Memory, row: Row, verdict: Verdict, base: float, relevant: Ints, ledger: Ledger, work: Work
+) -> None:
     """Count the lead of the label that is predicted, by the mean weights where they are kept; overwrites `work.spare`.
 
     Scores are measured from `base`.
@@ -255,7 +269,7 @@ def note_prediction(memory: Any, row: Any, verdict: Any, base: float, relevant: 
 
 
 @compiled(helper=True)
-def _by_column(columns: Any, g: Any, relevant: Any, work: Any) -> int:
+def _by_column(columns: Columns, g: Floats, relevant: Ints, work: Work) -> int:
     """Net coefficients of the columns into `work.wide_g`; return how many columns move."""
     n, wide_g = 0, work.wide_g
     if columns.separate:
@@ -273,7 +287,7 @@ def _by_column(columns: Any, g: Any, relevant: Any, work: Any) -> int:
 
 
 @compiled(helper=True)
-def move(memory: Any, row: Any, step: Any, relevant: Any, ledger: Any, work: Any) -> None:
+def move(memory: Memory, row: Row, step: Step, relevant: Ints, ledger: Ledger, work: Work) -> None:
     """Move every label's weights by its net coefficient times the row, and count the move."""
     k, age = ledger.counts[LABELS], float(ledger.counts[LEARNT])
     g, wide_g, touched = work.g[:k], work.wide_g, work.touched
@@ -295,7 +309,7 @@ def move(memory: Any, row: Any, step: Any, relevant: Any, ledger: Any, work: Any
 
 
 @compiled(helper=True)
-def note(memory: Any, row: Any, relevant: Any, flag: int, weight: float, counts: Any, work: Any) -> None:
+def note(memory: Memory, row: Row, relevant: Ints, flag: int, weight: float, counts: Ints, work: Work) -> None:
     """Count the round, and update what later rounds are scaled and described by."""
     note_round(counts, flag, weight > 0.0)
     if weight > 0.0:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Int32s, Ints, Uint32s
 
 __all__ = [
     "Dense",
@@ -81,7 +82,7 @@ class Scaling(NamedTuple):
 
 
 @compiled(inline=True)
-def _squares(v: Any, n: int) -> float:
+def _squares(v: Floats, n: int) -> float:
     """‖v‖² in four sums side by side (one alone would wait for itself at every step)."""
     a = b = c = d = 0.0
     j, whole = NONE, np.uint64(n & ~3)  # unsigned: the test for an index from the end would prevent SIMD code
@@ -97,14 +98,14 @@ def _squares(v: Any, n: int) -> float:
 
 
 @compiled(inline=True)
-def sum_of_squares(v: Any, n: int) -> float:
+def sum_of_squares(v: Floats, n: int) -> float:
     """‖v‖²; 0 where it is next to nothing."""
     total = _squares(v, n)
     return total if total >= (LEAST_NORM if v.itemsize == 8 else LEAST_NORM_SINGLE) else 0.0
 
 
 @compiled(inline=True)
-def make_unit(v: Any, n: int) -> float:
+def make_unit(v: Floats, n: int) -> float:
     """Divide `v` by its norm, however small that is; return its squared norm then, 0 for a row of zeros."""
     total = _squares(v, n)
     if total < LEAST_SQUARES:  # squares lose digits there, or vanish: bring the values near 1 first
@@ -123,7 +124,7 @@ def make_unit(v: Any, n: int) -> float:
 
 
 @compiled(inline=True)
-def _scale(df: Any, logs: Any, rounds: int, f: Any, v: Any, n: int) -> None:
+def _scale(df: Int32s, logs: Floats, rounds: int, f: Ints | Uint32s, v: Floats, n: int) -> None:
     """Multiply each value by how rare its feature has been; features rise."""
     log_rounds, last = math.log(rounds + 1.0), logs.shape[0] - 1
     if n > 0 and rounds <= last and f[n - 1] < df.shape[0]:
@@ -138,7 +139,7 @@ def _scale(df: Any, logs: Any, rounds: int, f: Any, v: Any, n: int) -> None:
 
 
 @compiled(inline=True)
-def read_here(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> tuple[int, float]:
+def read_here(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats) -> tuple[int, float]:
     """Do what `read_row` does, as part of the caller."""
     x, columns = rows.data[rows.indptr[i] : rows.indptr[i + 1]], rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
     n, zeros = x.shape[0], 0
@@ -163,7 +164,7 @@ def read_here(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> t
 
 
 @compiled(error_model="numpy")
-def read_row(rows: Any, i: int, scaling: Any, rounds: int, f: Any, v: Any) -> tuple[int, float]:
+def read_row(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats) -> tuple[int, float]:
     """Copy row `i` into (f, v), scaled, the bias last; return its length and its squared norm.
 
     Column c becomes feature c + 1; feature 0 is the bias. Each value is multiplied by
@@ -180,14 +181,16 @@ def longest_row(rows: Rows) -> int:
 
 
 @compiled(helper=True)
-def count_features(scaling: Any, f: Any, n: int) -> None:
+def count_features(scaling: Scaling, f: Ints, n: int) -> None:
     """Enter a row's features into the counts."""
     for j in range(n):
         scaling.df[f[j]] += 1
 
 
 @compiled
-def scale_rows(rows: Any, scaling: Any, longest: int, n_features: int, indptr: Any, columns: Any, values: Any) -> None:
+def scale_rows(
+    rows: Rows, scaling: Scaling, longest: int, n_features: int, indptr: Ints, columns: Ints, values: Floats
+) -> None:
     """Rows as a learner reads them, each scaled by the counts of the rows before; the constant feature comes last."""
     f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
     at = 0

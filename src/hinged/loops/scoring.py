@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Ints
 from hinged.loops.ledger import LEARNT
-from hinged.loops.round import FROM_ZERO, NO_MORE, describe, new_example, only_learnt, read
+from hinged.loops.round import FROM_ZERO, NO_MORE, Example, Memory, describe, new_example, only_learnt, read
 from hinged.loops.round import score as score_row
+from hinged.loops.rows import Rows
 from hinged.native import borrowed
 
 __all__ = ["score"]
 
 
 @compiled
-def score(rows: Any, memory: Any, counts: Any, mean_over: int, longest: int, out: Any, stop: Any) -> None:
+def score(rows: Rows, memory: Memory, counts: Ints, mean_over: int, longest: int, out: Floats, stop: Ints) -> None:
     """Scores of every known label for every row, into `out` (rows, labels); nothing is learnt or counted.
 
     By the mean weights of `mean_over` rounds; by the current weights where that is 0. Once `stop[0]` is set, `out` is
@@ -25,7 +25,7 @@ def score(rows: Any, memory: Any, counts: Any, mean_over: int, longest: int, out
 
 
 @compiled(helper=True)
-def _score_rows(rows: Any, memory: Any, learnt: int, mean_over: int, x: Any, out: Any, stop: Any) -> None:
+def _score_rows(rows: Rows, memory: Memory, learnt: int, mean_over: int, x: Example, out: Floats, stop: Ints) -> None:
     rows, memory, x, out = borrowed((rows, memory, x, out))
     for i in range(out.shape[0]):
         row = only_learnt(memory, read(rows, i, memory, learnt, x), x)

@@ -7,18 +7,19 @@ allocates room for features: where that runs out it stops before the round and s
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Int32s, Ints
 from hinged.geometry.euclidean import moved_sq_norm
-from hinged.loops.ledger import GAIN, LABELS, LEARNT, MISTAKES, NOVEL, PENALTY, ROUNDS, SQ_NORM, UPDATES
-from hinged.loops.tokens import emissions
+from hinged.loops.ledger import GAIN, LABELS, LEARNT, MISTAKES, NOVEL, PENALTY, ROUNDS, SQ_NORM, UPDATES, Told
+from hinged.loops.tokens import Chain, Sentences, emissions
 from hinged.rules.combine import multipliers
 from hinged.rules.words import Words, is_joint
 from hinged.tasks.labels import find_new
-from hinged.tasks.sequence import best_paths, largest_loss, path_score, raised_by_cost, room_for, table_cost
+from hinged.tasks.sequence import Scratch, best_paths, largest_loss, path_score, raised_by_cost, room_for, table_cost
 
 __all__ = ["ADDITIVE", "COST", "MAX_LOSS", "PREDICTION", "ChainLearner", "Lessons", "Wish", "learn"]
 
@@ -40,42 +41,42 @@ class Wish(NamedTuple):
 class Lessons(NamedTuple):
     """Tagged sentences, and the order in which they are learnt."""
 
-    sentences: Any  # Sentences
-    tags: Any  # int64 (tokens,): the right tags; -1 or one beyond those known makes the round a new tag's
-    order: Any  # int64 (rounds,): sentences
-    weights: Any  # float64 (sentences,) or empty
+    sentences: Sentences
+    tags: Ints  # int64 (tokens,): the right tags; -1 or one beyond those known makes the round a new tag's
+    order: Ints  # int64 (rounds,): sentences
+    weights: Floats  # float64 (sentences,) or empty
 
 
 class ChainLearner(NamedTuple):
     """What the loop reads and changes."""
 
     wish: Wish
-    rho: Any  # float64 (tags, tags): costs by position; empty for the number of errors
-    chain: Any  # Chain
-    counts: Any  # int64 (6,) as in `Ledger`
-    sums: Any  # float64 (COST + 1,)
-    marks: Any  # int32 (features,): zeros, before and after
+    rho: Floats  # float64 (tags, tags): costs by position; empty for the number of errors
+    chain: Chain
+    counts: Ints  # int64 (6,) as in `Ledger`
+    sums: Floats  # float64 (COST + 1,)
+    marks: Int32s  # int32 (features,): zeros, before and after
 
 
 class Round(NamedTuple):
     """Arrays that rounds work in, made once; m rivals at most."""
 
-    E: Any  # float64 (tokens, width): emissions
-    room: Any  # Scratch of the searches
-    listed: Any  # int64 (m, tokens): the best sequences, and their scores
-    tops: Any
-    rivals: Any  # int64 (m, tokens): those of them that are wrong
-    gaps: Any  # float64 (m,): by how much the right sequence beats each rival, and by how much it should
-    margins: Any
-    lam: Any  # float64 (m,): multipliers
-    gram: Any  # float64 (m, m): inner products of the directions
-    D: Any  # float64 (m, features touched + 1, width): the directions, by feature and by transition
-    across: Any  # float64 (m, tags, width)
-    touched: Any  # int64 (features touched + 1,)
+    E: Floats  # float64 (tokens, width): emissions
+    room: Scratch  # of the searches
+    listed: Ints  # int64 (m, tokens): the best sequences, and their scores
+    tops: Floats
+    rivals: Ints  # int64 (m, tokens): those of them that are wrong
+    gaps: Floats  # float64 (m,): by how much the right sequence beats each rival, and by how much it should
+    margins: Floats
+    lam: Floats  # float64 (m,): multipliers
+    gram: Floats  # float64 (m, m): inner products of the directions
+    D: Floats  # float64 (m, features touched + 1, width): the directions, by feature and by transition
+    across: Floats  # float64 (m, tags, width)
+    touched: Ints  # int64 (features touched + 1,)
 
 
 @compiled(helper=True)
-def _room(lessons: Any, first: int, wish: Any, width: int, k: int) -> Any:
+def _room(lessons: Lessons, first: int, wish: Wish, width: int, k: int) -> Round:
     """Return room for the rounds from `first` on."""
     sentences, m = lessons.sentences, wish.n_best
     longest, most = 1, 1
@@ -99,7 +100,7 @@ def _room(lessons: Any, first: int, wish: Any, width: int, k: int) -> Any:
 
 
 @compiled
-def learn(lessons: Any, learner: Any, given: Any, k_after: int, told: Any, cursor: Any) -> None:
+def learn(lessons: Lessons, learner: ChainLearner, given: Floats, k_after: int, told: Told, cursor: Ints) -> None:
     """Learn the sentences in their order from `cursor[0]` on, changing the weights and the counts in place.
 
     Parameters
@@ -148,7 +149,7 @@ def learn(lessons: Any, learner: Any, given: Any, k_after: int, told: Any, curso
 
 
 @compiled(helper=True)
-def _count(learner: Any, y: Any, k: int, given: Any, now: Any) -> tuple[int, int]:
+def _count(learner: ChainLearner, y: Ints, k: int, given: Floats, now: Round) -> tuple[int, int]:
     """List the best sequences and count; return how many are listed, and at which rank the right one is."""
     n, m = y.shape[0], learner.wish.n_best
     found = best_paths(now.E, learner.chain.T[0], n, k, m, now.room, now.listed, now.tops)
@@ -164,7 +165,7 @@ def _count(learner: Any, y: Any, k: int, given: Any, now: Any) -> tuple[int, int
 
 
 @compiled(helper=True)
-def _find_rivals(learner: Any, y: Any, k: int, given: Any, found: int, now: Any) -> int:
+def _find_rivals(learner: ChainLearner, y: Ints, k: int, given: Floats, found: int, now: Round) -> int:
     """Fill in the sequences that the right one is compared with, and their given costs; return how many.
 
     Without costs in the search these are the wrong ones among the `found` that are listed.
@@ -186,7 +187,7 @@ def _find_rivals(learner: Any, y: Any, k: int, given: Any, found: int, now: Any)
 
 
 @compiled(helper=True)
-def _compare(learner: Any, y: Any, n_rivals: int, given: Any, now: Any) -> tuple[bool, float]:
+def _compare(learner: ChainLearner, y: Ints, n_rivals: int, given: Floats, now: Round) -> tuple[bool, float]:
     """Fill in gaps and margins; return True if some rival is too near, and the largest loss."""
     E, T, n, margins = now.E, learner.chain.T[0], y.shape[0], now.margins
     right, misses, loss = path_score(E, T, n, y), False, 0.0
@@ -200,7 +201,9 @@ def _compare(learner: Any, y: Any, n_rivals: int, given: Any, now: Any) -> tuple
 
 
 @compiled(helper=True)
-def _step(learner: Any, sentences: Any, a: int, y: Any, n_rivals: int, weight: float, now: Any) -> None:
+def _step(
+    learner: ChainLearner, sentences: Sentences, a: int, y: Ints, n_rivals: int, weight: float, now: Round
+) -> None:
     """Ask the rule for its multipliers, and move by them."""
     wish, counts, sums, k = learner.wish, learner.counts, learner.sums, learner.counts[LABELS]
     gaps, margins, lam = now.gaps[:n_rivals], now.margins[:n_rivals], now.lam[:n_rivals]
@@ -220,7 +223,7 @@ def _step(learner: Any, sentences: Any, a: int, y: Any, n_rivals: int, weight: f
 
 
 @compiled(helper=True)
-def _same(n: int, tags: Any, other: Any) -> bool:
+def _same(n: int, tags: Ints, other: Ints) -> bool:
     i = 0
     while i < n and tags[i] == other[i]:
         i += 1
@@ -228,7 +231,7 @@ def _same(n: int, tags: Any, other: Any) -> bool:
 
 
 @compiled(helper=True)
-def _directions(sentences: Any, a: int, y: Any, rivals: Any, marks: Any, now: Any) -> int:
+def _directions(sentences: Sentences, a: int, y: Ints, rivals: Ints, marks: Int32s, now: Round) -> int:
     """z_j = Φ(x, y) - Φ(x, ŷ_j): rows 1 to the number returned of D[j], for the features in `touched`; and `across`."""
     D, across, touched, m, n = now.D, now.across, now.touched, rivals.shape[0], y.shape[0]
     across[:m] = 0.0
@@ -259,7 +262,7 @@ def _directions(sentences: Any, a: int, y: Any, rivals: Any, marks: Any, now: An
 
 
 @compiled(helper=True)
-def _inner_products(m: int, n_touched: int, k: int, wish: Any, now: Any) -> None:
+def _inner_products(m: int, n_touched: int, k: int, wish: Wish, now: Round) -> None:
     """⟨z_i, z_j⟩: all of them for joint steps, else the squared norms alone."""
     D, across, gram = now.D, now.across, now.gram
     for i in range(m):
@@ -278,7 +281,7 @@ def _inner_products(m: int, n_touched: int, k: int, wish: Any, now: Any) -> None
 
 
 @compiled(helper=True)
-def _move(chain: Any, lam: Any, n_touched: int, k: int, age: float, now: Any) -> float:
+def _move(chain: Chain, lam: Floats, n_touched: int, k: int, age: float, now: Round) -> float:
     """Add Σ_j λ_j z_j to the weights, and that times `age` to the sums of the average; return its squared norm."""
     D, across, touched, move, m = now.D, now.across, now.touched, now.room.work[0], lam.shape[0]
     W, T, width, averaged = chain.W, chain.T, chain.W.shape[2], chain.W.shape[0] == 2

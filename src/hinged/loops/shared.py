@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Int32s, Ints
 from hinged.loops.columns import ROUNDING
 from hinged.loops.pages import Store, gather, put
 from hinged.sharing.features import DISTANCE, EXPLICIT, FIRST, FREQUENCY, TFIDF, frequency, tfidf
@@ -48,7 +49,7 @@ class Parts(NamedTuple):
 
 
 @compiled(helper=True)
-def shared_room(parts: Any, longest: int, to_come: int) -> tuple[int, int]:
+def shared_room(parts: Parts | None, longest: int, to_come: int) -> tuple[int, int]:
     """How many shared vectors there are, and most features of φ where rows bring up to `to_come` new ones."""
     if parts is None:
         return 0, 0
@@ -61,7 +62,7 @@ def shared_room(parts: Any, longest: int, to_come: int) -> tuple[int, int]:
 
 
 @compiled(helper=True)
-def support(parts: Any, f: Any, v: Any, n: int, fs: Any, vs: Any) -> int:
+def support(parts: Parts | None, f: Ints, v: Floats, n: int, fs: Ints, vs: Floats) -> int:
     """Features on which some label's φ may differ from 0, with the row's values there; return how many."""
     if parts is None:
         return 0
@@ -89,7 +90,7 @@ def support(parts: Any, f: Any, v: Any, n: int, fs: Any, vs: Any) -> int:
 
 
 @compiled(helper=True)
-def learnt_among(parts: Any, fs: Any, vs: Any, m: int) -> int:
+def learnt_among(parts: Parts | None, fs: Ints, vs: Floats, m: int) -> int:
     """Keep the features that a shared vector has weights for; return how many. No other adds to a score."""
     if parts is None:
         return 0
@@ -104,7 +105,9 @@ def learnt_among(parts: Any, fs: Any, vs: Any, m: int) -> int:
 
 
 @compiled(helper=True)
-def fill_features(parts: Any, fs: Any, vs: Any, m: int, rounds: int, df: Any, phi: Any, stop: Any) -> None:
+def fill_features(
+    parts: Parts | None, fs: Ints, vs: Floats, m: int, rounds: int, df: Int32s, phi: Floats, stop: Ints
+) -> None:
     """φ of every label on the first `m` features into `phi` (parts, features, labels), from earlier rounds alone.
 
     Once `stop[0]` is set, the answer is of no use.
@@ -130,7 +133,9 @@ def fill_features(parts: Any, fs: Any, vs: Any, m: int, rounds: int, df: Any, ph
 
 
 @compiled(helper=True)
-def _fill_one(parts: Any, p: int, feature: int, value: float, rounds: int, seen: int, work: Any, phi: Any) -> None:
+def _fill_one(
+    parts: Parts, p: int, feature: int, value: float, rounds: int, seen: int, work: Floats, phi: Floats
+) -> None:
     """φ of every label by part `p` on one feature, which `seen` of the `rounds` had."""
     n_labels, kind = phi.shape[0], parts.kinds[p]
     if kind == FIRST:
@@ -153,7 +158,7 @@ def _fill_one(parts: Any, p: int, feature: int, value: float, rounds: int, seen:
 
 
 @compiled(helper=True)
-def measure_from(phi: Any, m: int, pivot: int, origin: Any) -> None:
+def measure_from(phi: Floats, m: int, pivot: int, origin: Floats) -> None:
     """φ(x, r) - φ(x, pivot) in place of φ(x, r); `origin` (parts, features) gets what was taken off.
 
     Labels that share weights differ only by their φ, and net coefficients sum to 0, so learning may use differences
@@ -167,7 +172,9 @@ def measure_from(phi: Any, m: int, pivot: int, origin: Any) -> None:
 
 
 @compiled(helper=True)
-def add_shared_scores(parts: Any, fs: Any, m: int, phi: Any, origin: Any, mean_over: int, s: Any) -> float:
+def add_shared_scores(
+    parts: Parts | None, fs: Ints, m: int, phi: Floats, origin: Floats, mean_over: int, s: Floats
+) -> float:
     """s_r += Σ ⟨w, φ(x, r)⟩ over the parts; return Σ ⟨w, origin⟩. `mean_over` rounds: the mean vectors (0: not)."""
     if parts is None:
         return 0.0
@@ -189,7 +196,7 @@ def add_shared_scores(parts: Any, fs: Any, m: int, phi: Any, origin: Any, mean_o
 
 
 @compiled(helper=True)
-def shared_sq_distance(phi: Any, r: int, s: int) -> float:
+def shared_sq_distance(phi: Floats, r: int, s: int) -> float:
     """‖φ(x, r) - φ(x, s)‖² summed over the parts; exactly 0 where the two agree."""
     total = 0.0
     for p in range(phi.shape[0]):
@@ -200,7 +207,7 @@ def shared_sq_distance(phi: Any, r: int, s: int) -> float:
 
 
 @compiled(helper=True)
-def add_shared_inner(phi: Any, gram: Any, stop: Any) -> None:
+def add_shared_inner(phi: Floats, gram: Floats, stop: Ints) -> None:
     """Add ⟨φ(x, r), φ(x, s)⟩, summed over the parts, to every gram[r, s] with s ≤ r; give up once `stop[0]` is set.
 
     A feature at a time, so that memory is read in order; labels whose φ is that of the pivot cost nothing.
@@ -217,7 +224,7 @@ def add_shared_inner(phi: Any, gram: Any, stop: Any) -> None:
 
 
 @compiled(helper=True)
-def move_shared(parts: Any, fs: Any, m: int, phi: Any, g: Any, several: bool, age: float) -> float:
+def move_shared(parts: Parts | None, fs: Ints, m: int, phi: Floats, g: Floats, several: bool, age: float) -> float:
     """w += Σ_r g_r φ(x, r); return the squared length of the move.
 
     With `several` right labels, what is left of a sum after it has cancelled is rounding (see `column_coefficients`).
@@ -242,7 +249,7 @@ def move_shared(parts: Any, fs: Any, m: int, phi: Any, g: Any, several: bool, ag
 
 
 @compiled(helper=True)
-def note_statistics(parts: Any, f: Any, v: Any, n: int, rounds: int, labels: Any) -> None:
+def note_statistics(parts: Parts | None, f: Ints, v: Floats, n: int, rounds: int, labels: Ints) -> None:
     """Enter a row into the statistics of its labels."""
     if parts is None:
         return

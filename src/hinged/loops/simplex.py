@@ -12,12 +12,14 @@ all of them. Two things could spoil the numbers, and both are watched per label:
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.loops.simplex_mean import Means, settle_column
+from hinged.rules.response import Responses
 from hinged.rules.tilt import FARTHEST, exponentials
 
 __all__ = [
@@ -72,7 +74,7 @@ class Row(NamedTuple):
 
 
 @compiled(helper=True)
-def expand(signed: bool, f: Any, v: Any, n: int) -> int:
+def expand(signed: bool, f: Ints, v: Floats, n: int) -> int:
     """Features to coordinates, in place: themselves, or a pair of opposite values for each; return how many."""
     if not signed:
         return n
@@ -83,7 +85,7 @@ def expand(signed: bool, f: Any, v: Any, n: int) -> int:
 
 
 @compiled(helper=True)
-def add_masses(simplex: Any, f: Any, v: Any, k: int, s: Any) -> None:
+def add_masses(simplex: Simplex, f: Ints, v: Floats, k: int, s: Floats) -> None:
     """s_r = Σ_j v_j mass[f_j, r], in the order of the row; a coordinate outside the space has none."""
     slots, mass = simplex.slots, simplex.mass
     s[:k] = 0.0
@@ -97,7 +99,7 @@ def add_masses(simplex: Any, f: Any, v: Any, k: int, s: Any) -> None:
 
 
 @compiled(helper=True)
-def measure(simplex: Any, f: Any, v: Any) -> Any:
+def measure(simplex: Simplex, f: Ints, v: Floats) -> Row:
     """Return the row of these coordinates and values with what is known of its range."""
     n = f.shape[0]
     lowest, highest = 0.0, 0.0
@@ -111,7 +113,7 @@ def measure(simplex: Any, f: Any, v: Any) -> Any:
 
 
 @compiled(helper=True)
-def missing(simplex: Any, f: Any) -> int:
+def missing(simplex: Simplex, f: Ints) -> int:
     """Return how many of a row's coordinates have no slot yet."""
     new = 0
     for j in range(f.shape[0]):
@@ -120,7 +122,7 @@ def missing(simplex: Any, f: Any) -> int:
 
 
 @compiled(helper=True)
-def claim(simplex: Any, f: Any) -> None:
+def claim(simplex: Simplex, f: Ints) -> None:
     """Give every coordinate of a row a slot of its own; there must be room."""
     for j in range(f.shape[0]):
         if simplex.slots[f[j]] == 0:
@@ -136,7 +138,7 @@ def claim(simplex: Any, f: Any) -> None:
 
 
 @compiled(helper=True)
-def mass_inside(simplex: Any, f: Any, r: int) -> float:
+def mass_inside(simplex: Simplex, f: Ints, r: int) -> float:
     """Mass of label `r` inside a row."""
     inside = 0.0
     for j in range(f.shape[0]):
@@ -145,7 +147,7 @@ def mass_inside(simplex: Any, f: Any, r: int) -> float:
 
 
 @compiled(helper=True)
-def outside(simplex: Any, f: Any, r: int, inside: float) -> tuple[float, float]:
+def outside(simplex: Simplex, f: Ints, r: int, inside: float) -> tuple[float, float]:
     """Mass of label `r` outside a row, given that inside it, and a bound on its error."""
     total = simplex.labels[TOTAL, r]
     error = simplex.labels[ERROR, r] + 4.0 * EPS * total
@@ -165,7 +167,7 @@ def outside(simplex: Any, f: Any, r: int, inside: float) -> tuple[float, float]:
 
 
 @compiled(helper=True)
-def log_outside(simplex: Any, f: Any, r: int) -> float:
+def log_outside(simplex: Simplex, f: Ints, r: int) -> float:
     """Log of the same sum from θ, where the masses themselves are too small to be written down."""
     _mark(simplex, f)
     unlearnt = simplex.n - simplex.used[0]
@@ -183,7 +185,7 @@ def log_outside(simplex: Any, f: Any, r: int) -> float:
 
 
 @compiled(helper=True)
-def _mark(simplex: Any, f: Any) -> None:
+def _mark(simplex: Simplex, f: Ints) -> None:
     """Mark the slots of a row's coordinates with a number not used before."""
     simplex.used[1] += 1
     for j in range(f.shape[0]):
@@ -202,7 +204,9 @@ def _add(total: float, lost: float, x: float) -> tuple[float, float]:
 
 
 @compiled(helper=True)
-def draw(simplex: Any, row: Any, wanted: Any, sums_v: Any, curves: Any, rest: Any, error: Any) -> None:
+def draw(
+    simplex: Simplex, row: Row, wanted: Bools, sums_v: Floats, curves: Responses, rest: Floats, error: Floats
+) -> None:
     """Fill in the wanted labels' curves, their masses outside the row and bounds on the errors of those.
 
     `sums_v` holds Σ v mass of each label.
@@ -251,7 +255,7 @@ def draw(simplex: Any, row: Any, wanted: Any, sums_v: Any, curves: Any, rest: An
 
 
 @compiled(helper=True)
-def _log_inside(simplex: Any, f: Any, r: int) -> float:
+def _log_inside(simplex: Simplex, f: Ints, r: int) -> float:
     """Log of the mass inside a row, from θ."""
     top = -math.inf
     for j in range(f.shape[0]):
@@ -263,7 +267,7 @@ def _log_inside(simplex: Any, f: Any, r: int) -> float:
 
 
 @compiled(helper=True)
-def move(simplex: Any, row: Any, g: Any, touched: Any, rest: Any, error: Any) -> bool:
+def move(simplex: Simplex, row: Row, g: Floats, touched: Ints, rest: Floats, error: Floats) -> bool:
     """θ[f_j, r] += g_r v_j for touched labels r, whose `rest` and `error` `outside` gave; True if a sweep is due."""
     f, v, flat, n = row.f, row.v, row.flat, row.f.shape[0]
     theta, mass, labels, slots, k = simplex.theta, simplex.mass, simplex.labels, simplex.slots, g.shape[0]
@@ -325,7 +329,7 @@ def move(simplex: Any, row: Any, g: Any, touched: Any, rest: Any, error: Any) ->
 
 
 @compiled
-def sweep(simplex: Any, k: int) -> None:
+def sweep(simplex: Simplex, k: int) -> None:
     """Recompute, from θ, the columns of the labels that are due."""
     theta, mass, labels = simplex.theta, simplex.mass, simplex.labels
     for r in range(k):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Ints
 
 __all__ = [
     "Means",
@@ -53,7 +54,7 @@ def new_means(rows: int, columns: int, kept: bool) -> Means:
 
 
 @compiled(helper=True)
-def settle_row(simplex: Any, totals: Any, f: Any, touched: Any, rounds: int) -> None:
+def settle_row(simplex: Any, totals: Floats, f: Ints, touched: Ints, rounds: int) -> None:
     """Before a move: let the touched labels gather, in the row's coordinates, all that `rounds` rounds brought."""
     means, mass, slots = simplex.means, simplex.mass, simplex.slots
     labels = means.labels
@@ -70,7 +71,7 @@ def settle_row(simplex: Any, totals: Any, f: Any, touched: Any, rounds: int) -> 
 
 
 @compiled(helper=True)
-def watch_sum(simplex: Any, totals: Any, touched: Any) -> None:
+def watch_sum(simplex: Any, totals: Floats, touched: Ints) -> None:
     """After a move: settle the columns of labels whose sums have grown a lot."""
     for r in touched:
         if totals[r] > GROWN * simplex.means.labels[LEAST, r]:
@@ -78,7 +79,7 @@ def watch_sum(simplex: Any, totals: Any, touched: Any) -> None:
 
 
 @compiled
-def settle_column(means: Any, mass: Any, used: int, r: int) -> None:
+def settle_column(means: Means, mass: Floats, used: int, r: int) -> None:
     """Let a label gather everywhere what is in A, and restart A at 0; row 0 stands for coordinates never learnt."""
     for i in range(used + 1):
         means.gathered[i, r] += mass[i, r] * (means.labels[SUM, r] - means.since[i, r])
@@ -87,7 +88,7 @@ def settle_column(means: Any, mass: Any, used: int, r: int) -> None:
 
 
 @compiled(helper=True)
-def add_mean_scores(simplex: Any, totals: Any, f: Any, v: Any, rounds: int, s: Any) -> None:
+def add_mean_scores(simplex: Any, totals: Floats, f: Ints, v: Floats, rounds: int, s: Floats) -> None:
     """s_r = Σ_j v_j of the mean weight at f_j, for weights of sum 1."""
     means, mass, slots = simplex.means, simplex.mass, simplex.slots
     k = s.shape[0]

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from hinged.loops.base import ScaledModel, restored_ledger
@@ -49,7 +50,7 @@ class LabelMemory(ScaledModel):
 
     def __init__(
         self,
-        dtype: Any,
+        dtype: DTypeLike,
         plan: Plan,
         setting: Setting,
         own: Any = None,
@@ -110,7 +111,7 @@ class LabelMemory(ScaledModel):
         """Number of features that have weights."""
         return len(self.stores[WEIGHTS].learnt())
 
-    def coef(self) -> Any:
+    def coef(self) -> np.ndarray | sparse.csr_array:
         """Weights (labels, features) of the labels' own vectors, or of the sets'; sparse when large."""
         n = self.plan.n_columns(int(self.ledger.counts[LABELS]))
         owners, values = self.stores[WEIGHTS].rows(max(n, 1), self.mean_over)

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Ints
 from hinged.loops.columns import Columns, common_columns, sq_distance
-from hinged.loops.costs import constrained_rival, cost_margins, gain_of, own_margins
+from hinged.loops.costs import Costs, constrained_rival, cost_margins, gain_of, own_margins
 from hinged.loops.ledger import GAP, ITERATIONS
 from hinged.loops.rows import LEAST_NORM
 from hinged.loops.shared import add_shared_inner, shared_sq_distance
@@ -63,14 +64,14 @@ class Step(NamedTuple):
 
 
 @compiled(helper=True)
-def _pair_norm(vectors: Any, r: int, s: int) -> float:
+def _pair_norm(vectors: Vectors, r: int, s: int) -> float:
     """‖V_r - V_s‖²."""
     norm = sq_distance(vectors.columns, vectors.q, r, s) + shared_sq_distance(vectors.phi, r, s)
     return norm if norm >= vectors.least else 0.0
 
 
 @compiled(helper=True)
-def _gram(vectors: Any, k: int, stop: Any) -> Any:
+def _gram(vectors: Vectors, k: int, stop: Ints) -> Floats:
     """⟨V_r, V_s⟩ for all labels; zeros where even the longest V_r counts as none."""
     gram = np.zeros((k, k))
     add_shared_inner(vectors.phi, gram, stop)
@@ -88,8 +89,8 @@ def _gram(vectors: Any, k: int, stop: Any) -> Any:
 
 @compiled(helper=True)
 def net_coefficients(
-    own: Any, problem: Any, C: float, ranking: Any, vectors: Any, work: Any, notes: Any, stop: Any
-) -> Any:
+    own: Any, problem: Any, C: float, ranking: Ranking, vectors: Vectors, work: Any, notes: Floats, stop: Ints
+) -> Step:
     """Fill `work.g` with the net coefficients by the rule, or by the user's `own`; return the sums of its steps.
 
     Overwrites `work.shifted`, `work.spare`, `work.gaps` and `work.norms`. Once `stop[0]` is set, the answer is of no
@@ -118,7 +119,7 @@ def net_coefficients(
 
 @compiled(helper=True)
 def _with_costs(
-    setting: Any, costs: Any, C: float, s: Any, y: int, rival: int, vectors: Any, work: Any
+    setting: Setting, costs: Costs, C: float, s: Floats, y: int, rival: int, vectors: Vectors, work: Any
 ) -> tuple[float, float]:
     """Fill `work.g` where every pair has a margin of its own; return Σλ, and what the dual subtracts for the steps."""
     rule, g = setting.words, work.g[: s.shape[0]]
@@ -137,7 +138,7 @@ def _with_costs(
 
 @compiled(helper=True)
 def _by_rule(
-    setting: Any, C: float, ranking: Any, vectors: Any, work: Any, notes: Any, stop: Any
+    setting: Setting, C: float, ranking: Ranking, vectors: Vectors, work: Any, notes: Floats, stop: Ints
 ) -> tuple[float, float]:
     """Fill `work.g` where every pair has the same margin; return Σλ, and what the dual subtracts for the steps."""
     rule, margin, s, relevant = setting.words, setting.margin, ranking.scores, ranking.relevant
@@ -168,7 +169,7 @@ def _by_rule(
 
 
 @compiled(helper=True)
-def _by_interior_points(setting: Any, C: float, ranking: Any, q: float, notes: Any, g: Any) -> float:
+def _by_interior_points(setting: Setting, C: float, ranking: Ranking, q: float, notes: Floats, g: Floats) -> float:
     """Fill `g` with the best joint step where every label has a vector of its own, by interior points; return Σλ."""
     curves = Responses(LINEAR, ranking.scores, q, 0.0, 0.0, np.zeros((0, 0)), np.zeros(0), 0.0, 0.0)
     total, iterations, left = interior_point(
@@ -179,7 +180,7 @@ def _by_interior_points(setting: Any, C: float, ranking: Any, q: float, notes: A
 
 
 @compiled(helper=True)
-def by_joint_step(setting: Any, C: float, ranking: Any, q: float, work: Any, g: Any) -> float:
+def by_joint_step(setting: Setting, C: float, ranking: Ranking, q: float, work: Floats, g: Floats) -> float:
     """Fill `g` with the best joint step where every label has a vector of its own; return Σλ."""
     s, y = ranking.scores, ranking.relevant[ranking.low]
     if q > 0.0:
@@ -190,7 +191,9 @@ def by_joint_step(setting: Any, C: float, ranking: Any, q: float, work: Any, g: 
 
 
 @compiled(helper=True, error_model="numpy")
-def by_share(rule: Any, y: int, gaps: Any, margins: Any, norms: Any, C: float, g: Any) -> tuple[float, float]:
+def by_share(
+    rule: Words, y: int, gaps: Floats, margins: Floats, norms: Floats, C: float, g: Floats
+) -> tuple[float, float]:
     """Fill `g` where one label, `y`, is right and the rule takes a share of each step; overwrites gaps[y].
 
     Return Σλ, and what the dual subtracts for the steps. Arrays have a place for each label.
@@ -207,7 +210,7 @@ def by_share(rule: Any, y: int, gaps: Any, margins: Any, norms: Any, C: float, g
 
 
 @compiled(helper=True)
-def _pair_norms(margin: float, ranking: Any, vectors: Any) -> Any:
+def _pair_norms(margin: float, ranking: Ranking, vectors: Vectors) -> Floats:
     """‖V_r - V_s‖² of every pair that misses the margin, 0 for the others."""
     s, relevant = ranking.scores, ranking.relevant
     norms = np.zeros((relevant.shape[0], s.shape[0]))

@@ -6,11 +6,12 @@ T[previous, current] is what follows what.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Ints
 from hinged.loops.ledger import LEARNT
 from hinged.tasks.sequence import best_paths, room_for
 
@@ -45,7 +46,7 @@ class Answer(NamedTuple):
 
 
 @compiled(helper=True)
-def emissions(chain: Any, sentences: Any, begin: int, n: int, layer: int, E: Any) -> None:
+def emissions(chain: Chain, sentences: Sentences, begin: int, n: int, layer: int, E: Floats) -> None:
     """Fill E with Σ_j v_j W[f_j] for each of `n` tokens, in the order of their features.
 
     A reader may hold a view in which features met since have no row yet: they count for nothing.
@@ -88,7 +89,7 @@ def emissions(chain: Any, sentences: Any, begin: int, n: int, layer: int, E: Any
 
 @compiled(helper=True)
 def _mean_emissions(
-    chain: Any, sentences: Any, begin: int, n: int, counts: Any, mean: bool, E: Any, aside: Any
+    chain: Chain, sentences: Sentences, begin: int, n: int, counts: Ints, mean: bool, E: Floats, aside: Floats
 ) -> None:
     """Emissions by the `mean` weights, W - A / rounds, or by W itself.
 
@@ -105,7 +106,7 @@ def _mean_emissions(
 
 
 @compiled
-def answer(chain: Any, sentences: Any, k: int, counts: Any, mean: bool, m: int, out: Any) -> None:
+def answer(chain: Chain, sentences: Sentences, k: int, counts: Ints, mean: bool, m: int, out: Answer) -> None:
     """Fill `out`, an `Answer`, with the emissions of all tokens and the `m` best sequences, none where `m` is 0.
 
     By the `mean` weights over the rounds in `counts`, or by the current ones.
@@ -126,7 +127,7 @@ def answer(chain: Any, sentences: Any, k: int, counts: Any, mean: bool, m: int, 
 
 
 @compiled(helper=True)
-def _longest(sentences: Any) -> int:
+def _longest(sentences: Sentences) -> int:
     longest = 0
     for t in range(sentences.ends.shape[0] - 1):
         longest = max(longest, sentences.ends[t + 1] - sentences.ends[t])

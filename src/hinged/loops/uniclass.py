@@ -10,8 +10,10 @@ from operator import attrgetter
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Int32s, Ints
 from hinged.loops.base import Model, check_arrays, restored_ledger
 from hinged.loops.direct import Direct
 from hinged.loops.explain import Share
@@ -34,7 +36,7 @@ Answer = TypeVar("Answer")
 
 
 @compiled(helper=True)
-def _apart(indices: Any, data: Any, v: Any, numbers: Any) -> tuple[float, float]:
+def _apart(indices: Int32s, data: Floats, v: Floats, numbers: Floats) -> tuple[float, float]:
     """‖x - c‖² and ‖x‖² of one row."""
     # columns outside the row add what ‖c‖² has beyond the row's columns; nothing where the row has them all
     scale = numbers[SCALE]
@@ -55,7 +57,7 @@ def _apart(indices: Any, data: Any, v: Any, numbers: Any) -> tuple[float, float]
 
 
 @compiled(helper=True)
-def _refresh(v: Any, numbers: Any) -> None:
+def _refresh(v: Floats, numbers: Floats) -> None:
     """Fold the multiple into the vector, and sum ‖c‖² anew."""
     total = 0.0
     for i in range(v.shape[0]):
@@ -65,7 +67,15 @@ def _refresh(v: Any, numbers: Any) -> None:
 
 
 @compiled(helper=True)
-def _learn_row(indices: Any, data: Any, length: int, C: float, weight: float, centre: Any, largest: float) -> float:
+def _learn_row(
+    indices: Int32s,
+    data: Floats,
+    length: int,
+    C: float,
+    weight: float,
+    centre: tuple[Floats, Floats, Ints],
+    largest: float,
+) -> float:
     """Learn one row: c += τ (x - c)/‖x - c‖ where it lies outside, with the height h of a radius to be learnt.
 
     Return its loss; -1, and nothing has changed, where ‖x‖² is not below `largest`.
@@ -109,14 +119,22 @@ def _learn_row(indices: Any, data: Any, length: int, C: float, weight: float, ce
 
 
 @compiled
-def _learn_dense(indices: Any, x: Any, length: int, C: float, v: Any, numbers: Any, counts: Any) -> float:
+def _learn_dense(indices: Int32s, x: Floats, length: int, C: float, v: Floats, numbers: Floats, counts: Ints) -> float:
     """Learn one dense row; `indices` are all its columns."""
     largest = USUAL_SQUARE if x.itemsize == 8 else USUAL_SQUARE_SINGLE
     return _learn_row(indices, x, length, C, 1.0, (v, numbers, counts), largest)
 
 
 @compiled
-def _learn(rows: Any, weights: Any, length: int, C: float, uses_weight: bool, centre: Any, losses: Any) -> None:
+def _learn(
+    rows: Rows,
+    weights: Floats,
+    length: int,
+    C: float,
+    uses_weight: bool,
+    centre: tuple[Floats, Floats, Ints],
+    losses: Floats,
+) -> None:
     """Learn rows in order; `centre` is its vector, its numbers and the counts."""
     for i in range(losses.shape[0]):
         weight = weights[i] if weights.shape[0] > 0 else 1.0
@@ -127,7 +145,7 @@ def _learn(rows: Any, weights: Any, length: int, C: float, uses_weight: bool, ce
 
 
 @compiled
-def _distances(rows: Any, v: Any, numbers: Any, out: Any) -> None:
+def _distances(rows: Rows, v: Floats, numbers: Floats, out: Floats) -> None:
     for i in range(out.shape[0]):
         row = slice(rows.indptr[i], rows.indptr[i + 1])
         out[i] = math.sqrt(_apart(rows.indices[row], rows.data[row], v, numbers)[0])
@@ -177,7 +195,7 @@ class UniclassModel(Model):
 
     unkept = "lock", "turns"
 
-    def __init__(self, dtype: Any, setting: Setting, largest: float, learns_radius: bool) -> None:
+    def __init__(self, dtype: DTypeLike, setting: Setting, largest: float, learns_radius: bool) -> None:
         super().__init__()
         self.dtype, self.setting = np.dtype(dtype), setting
         self.v = np.zeros(0, self.dtype)
@@ -277,7 +295,7 @@ class UniclassModel(Model):
         """This task has no certificate: NaN."""
         return math.nan
 
-    def explain(self, rows: Rows, labels: Sequence[Hashable] = (), at: int = 0, describe: Any = None) -> list[Share]:
+    def explain(self, rows: Rows, labels: Sequence[Hashable] = (), at: int = 0, describe: object = None) -> list[Share]:
         """What sets one row apart: x - centre by feature; their squares sum to the squared distance."""
         apart: dict[int, float] = dict(enumerate((-self.ask(attrgetter("center")).astype(np.float64)).tolist()))
         for column, value in zip(rows.indices.tolist(), rows.data.tolist(), strict=True):
@@ -295,7 +313,7 @@ class UniclassModel(Model):
         """Everything learnt, as plain arrays, without the room for more."""
         return {"counts": self.ledger.counts, "numbers": self.numbers, "v": self.v[: self.n_features]}
 
-    def restore(self, arrays: dict[str, np.ndarray], names: Any, n_labels: int) -> None:
+    def restore(self, arrays: dict[str, np.ndarray], names: object, n_labels: int) -> None:
         """Load what `arrays` describe after checking it; the arrays are copied."""
         ledger = restored_ledger(arrays, ("counts",), "")
         expected = {"numbers": (self.numbers.shape, np.float64), "v": (arrays["v"].shape[:1], self.dtype)}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Int8s, Ints
 from hinged.geometry.euclidean import moved_sq_norm
-from hinged.loops.ledger import GAIN, LEARNT, MISTAKES, PENALTY, ROUNDS, SQ_NORM, UPDATES
-from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, count_features, read_row
+from hinged.loops.ledger import GAIN, LEARNT, MISTAKES, PENALTY, ROUNDS, SQ_NORM, UPDATES, Ledger
+from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Rows, Scaling, count_features, read_row
+from hinged.loops.steps import Setting
 from hinged.rules.combine import Directions, Labels, over_labels
 from hinged.rules.length import alone, softening
-from hinged.rules.words import is_joint
+from hinged.rules.words import Words, is_joint
 from hinged.tasks.binary import sign
 from hinged.tasks.ordinal import side
 from hinged.tasks.regression import towards
@@ -32,14 +34,14 @@ class Vector(NamedTuple):
 class VectorLearner(NamedTuple):
     """What the loops read and change."""
 
-    setting: Any  # Setting
-    scaling: Any  # Scaling
+    setting: Setting
+    scaling: Scaling
     vector: Vector
-    ledger: Any  # Ledger
+    ledger: Ledger
 
 
 @compiled(helper=True)
-def _measure(w: Any, f: Any, v: Any, n: int) -> tuple[float, float]:
+def _measure(w: Floats, f: Ints, v: Floats, n: int) -> tuple[float, float]:
     """⟨w, x⟩ and ‖x‖², in four sums by column: a zero that is written out adds to its own sum and changes none.
 
     A feature without a place has weight 0.
@@ -66,7 +68,7 @@ def _norm(q: float, itemsize: int) -> float:
 
 
 @compiled(inline=True)
-def _measure_dense(w: Any, w0: float, x: Any, bias: float) -> tuple[float, float]:
+def _measure_dense(w: Floats, w0: float, x: Floats, bias: float) -> tuple[float, float]:
     """The same of a dense row, to the last bit: the sums of four columns in turn are what SIMD needs."""
     # w begins at the first column; the bias is column -1, so it belongs to the fourth sum
     by_four = x.shape[0] & ~3
@@ -100,7 +102,7 @@ def _measure_dense(w: Any, w0: float, x: Any, bias: float) -> tuple[float, float
 
 
 @compiled(inline=True)
-def _move(vector: Any, f: Any, v: Any, n: int, step: float, age: float) -> None:
+def _move(vector: Vector, f: Ints, v: Floats, n: int, step: float, age: float) -> None:
     """w += step · x."""
     w, late = vector.w, vector.late
     for j in range(n):
@@ -111,7 +113,7 @@ def _move(vector: Any, f: Any, v: Any, n: int, step: float, age: float) -> None:
 
 
 @compiled(inline=True)
-def _longest(rows: Any) -> int:
+def _longest(rows: Rows) -> int:
     """The most values of a row."""
     longest = 0
     for i in range(rows.indptr.shape[0] - 1):
@@ -121,7 +123,14 @@ def _longest(rows: Any) -> int:
 
 @compiled(error_model="numpy")
 def learn_one_constraint(
-    rows: Any, targets: Any, weights: Any, learner: Any, epsilon: float, judged: bool, flags: Any, losses: Any
+    rows: Rows,
+    targets: Floats | Ints,
+    weights: Floats,
+    learner: VectorLearner,
+    epsilon: float,
+    judged: bool,
+    flags: Int8s,
+    losses: Floats,
 ) -> None:
     """Learn rows in order: labels 0 and 1 where `epsilon` is negative, else numbers to come within `epsilon` of.
 
@@ -160,7 +169,15 @@ def learn_one_constraint(
 
 
 @compiled(error_model="numpy")
-def learn_dense(X: Any, targets: Any, weights: Any, learner: Any, epsilon: float, flags: Any, losses: Any) -> None:
+def learn_dense(
+    X: Floats,
+    targets: Floats | Ints,
+    weights: Floats,
+    learner: VectorLearner,
+    epsilon: float,
+    flags: Int8s,
+    losses: Floats,
+) -> None:
     """`learn_one_constraint` on a dense matrix as it is, rows neither scaled nor copied; the same to the last bit."""
     setting, bias, vector, (counts, sums) = learner.setting, learner.scaling.bias, learner.vector, learner.ledger[:2]
     w, late, numbers = vector.w[1:], vector.late[1:], epsilon >= 0.0
@@ -211,7 +228,7 @@ def learn_dense(X: Any, targets: Any, weights: Any, learner: Any, epsilon: float
 
 @compiled(error_model="numpy")
 def learn_thresholds(
-    rows: Any, targets: Any, weights: Any, learner: Any, judged: bool, flags: Any, losses: Any
+    rows: Rows, targets: Ints, weights: Floats, learner: VectorLearner, judged: bool, flags: Int8s, losses: Floats
 ) -> None:
     """Learn rows of known ranks, from 0, in order; a round is flagged where the score is on a wrong side of any.
 
@@ -261,7 +278,7 @@ def learn_thresholds(
 
 
 @compiled(helper=True)
-def _fill_directions(rule: Any, sides: Any, q: float, directions: Any) -> None:
+def _fill_directions(rule: Words, sides: Floats, q: float, directions: Directions) -> None:
     """Fill in what the rule reads: each constraint's squared norm, and for joint steps all inner products."""
     directions.norms[:] = q + 1.0
     if is_joint(rule):
@@ -271,7 +288,7 @@ def _fill_directions(rule: Any, sides: Any, q: float, directions: Any) -> None:
 
 
 @compiled(helper=True)
-def _move_thresholds(vector: Any, sides: Any, a: Any, g: Any, age: float) -> tuple[float, float, float]:
+def _move_thresholds(vector: Vector, sides: Floats, a: Floats, g: Floats, age: float) -> tuple[float, float, float]:
     """Move the thresholds; return how far w moves along the row, ⟨ω, Δ⟩ and the thresholds' part of ‖Δ‖²."""
     step, inner, sq_move = 0.0, 0.0, 0.0
     for j in range(1, g.shape[0]):
@@ -285,7 +302,7 @@ def _move_thresholds(vector: Any, sides: Any, a: Any, g: Any, age: float) -> tup
 
 
 @compiled
-def score(rows: Any, scaling: Any, w: Any, learnt: int, out: Any) -> None:
+def score(rows: Rows, scaling: Scaling, w: Floats, learnt: int, out: Floats) -> None:
     """⟨w, x⟩ of every row; nothing is learnt or counted."""
     longest = _longest(rows)
     f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
@@ -295,7 +312,7 @@ def score(rows: Any, scaling: Any, w: Any, learnt: int, out: Any) -> None:
 
 
 @compiled
-def score_dense(X: Any, w: Any, bias: float, out: Any) -> None:
+def score_dense(X: Floats, w: Floats, bias: float, out: Floats) -> None:
     """⟨w, x⟩ of every row of a dense matrix."""
     for i in range(out.shape[0]):
         out[i] = _measure_dense(w[1:], w[0], X[i], bias)[0]

@@ -7,6 +7,7 @@ from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from hinged.loops.base import ScaledModel, check_arrays, restored_ledger
 from hinged.loops.direct import Direct
@@ -49,7 +50,7 @@ class VectorModel(ScaledModel):
         What happens to rows before they are scored, and whether mean weights are kept.
     """
 
-    def __init__(self, task: str, dtype: Any, setting: Setting, *, epsilon: float = 0.0, **scaled: Any) -> None:
+    def __init__(self, task: str, dtype: DTypeLike, setting: Setting, *, epsilon: float = 0.0, **scaled: Any) -> None:
         super().__init__(**scaled)
         self.task, self.dtype, self.setting, self.epsilon = task, np.dtype(dtype), setting, epsilon
         self.vector = Vector(np.zeros(1, self.dtype), np.zeros(int(self.average)), np.zeros(0), np.zeros(0))
@@ -152,7 +153,7 @@ class VectorModel(ScaledModel):
             score(some, self._scaling(), w, learnt, out[part])
         return out
 
-    def explain(self, rows: Rows, labels: Sequence[Hashable] = (), at: int = 0, describe: Any = None) -> list[Share]:
+    def explain(self, rows: Rows, labels: Sequence[Hashable] = (), at: int = 0, describe: object = None) -> list[Share]:
         """What the features of one row add to its score."""
         (f, v), w = self.read(rows), self.weights
         known = f < len(w)
@@ -178,7 +179,7 @@ class VectorModel(ScaledModel):
             "df": self.df[: n if self.idf else 1],
         }
 
-    def restore(self, arrays: dict[str, np.ndarray], names: Any, n_labels: int) -> None:
+    def restore(self, arrays: dict[str, np.ndarray], names: object, n_labels: int) -> None:
         """Load what `arrays` describe after checking it; the arrays are copied."""
         n = len(arrays["w"])
         n_thresholds = max(0, n_labels - 1) if self.task == ORDINAL else 0

@@ -5,18 +5,17 @@ A move asks for the rows that the next sum will read, because a sum waits for me
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Ints
 from hinged.native import fetch, segment
 
 __all__ = ["move_pair", "move_rows"]
 
 
 @compiled(inline=True)
-def move_rows(at: Any, v: Any, n: int, columns: int, g: Any, ahead: Any) -> None:
+def move_rows(at: Ints, v: Floats, n: int, columns: int, g: Floats, ahead: Ints) -> None:
     """Add v_j g to each row; `at` holds their addresses, all different, and `ahead` as many that will be read next."""
     for j in range(n):
         row, value = segment(at[j], columns, g), v[j]
@@ -26,7 +25,9 @@ def move_rows(at: Any, v: Any, n: int, columns: int, g: Any, ahead: Any) -> None
 
 
 @compiled(inline=True)
-def move_pair(at: Any, v: Any, n: int, columns: int, up: int, down: int, by: Any, ahead: Any, like: Any) -> None:
+def move_pair(
+    at: Ints, v: Floats, n: int, columns: int, up: int, down: int, by: float, ahead: Ints, like: Floats
+) -> None:
     """Do the same where g is `by` in column `up`, -by in column `down`, and 0 elsewhere."""
     for j in range(n):
         row, move = segment(at[j], columns, like), v[j] * by

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.mercer.blocked import Machine
-from hinged.mercer.budget import check_budget, resolve_budget
+from hinged.mercer.budget import Budget, check_budget, resolve_budget
 from hinged.mercer.device import resolve_device
-from hinged.mercer.functions import Centred, check_kernel
+from hinged.mercer.functions import Centred, Kernel, check_kernel
 from hinged.mercer.rounds import LabelRounds
 from hinged.mercer.steps import Rule
 from hinged.rules.table import RULES, cap_of
@@ -36,18 +36,18 @@ class Learnt(NamedTuple):
 def learn(
     X: np.ndarray,
     y: np.ndarray,
-    kernel: Any,
+    kernel: Kernel,
     rule: str = "pa1",
     C: float = 1.0,
     *,
     sharing: str = "multi",
     margin: float = 1.0,
     n_labels: int | None = None,
-    budget: Any = None,
+    budget: Budget | int | None = None,
     before: Learnt | None = None,
     block: int | None = None,
     tile: int | None = None,
-    device: Any = "cpu",
+    device: object = "cpu",
 ) -> Learnt:
     """Learn labelled rows in order; exactly what plain rounds give, at the speed of matrix products.
 
@@ -96,7 +96,7 @@ def learn(
     return Learnt(machine, rounds.n_known, rounds.flags, mistakes, rounds.updates, done + len(y), rounds.losses)
 
 
-def _check(kernel: Any, rule: str, sharing: str) -> None:
+def _check(kernel: object, rule: str, sharing: str) -> None:
     check_kernel(kernel)
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}; got rule={rule!r}.")

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from hinged.compiling.arrays import Floats
 from hinged.mercer.budget import Budget, learn_shared_within, learn_within
 from hinged.mercer.expansion import TILE, Expansion, Means, joined_by
-from hinged.mercer.functions import Centred, compiled, diagonal, formula, gram, lengths, matrix, squares
+from hinged.mercer.functions import Centred, Kernel, compiled, diagonal, formula, gram, lengths, matrix, squares
 from hinged.mercer.rounds import Constraints, LabelRounds
 from hinged.mercer.sparse import Sparse
 from hinged.mercer.sparse_expansion import SparseExpansion
@@ -66,9 +67,9 @@ class Machine:
 
     def __init__(
         self,
-        kernel: Any,
+        kernel: Kernel,
         sharing: str,
-        dtype: Any,
+        dtype: np.dtype | type[np.floating],
         n_outputs: int = 0,
         budget: Budget | None = None,
         device: Any = None,
@@ -175,7 +176,9 @@ class Machine:
         shared = 0 if self.shared is None else n_outputs * max(least, self.shared.n)
         return float(X.size) * (own + shared)
 
-    def _shared_scores(self, seen: np.ndarray, tile: int, beyond: Any = 0.0, share: Share = map) -> np.ndarray:
+    def _shared_scores(
+        self, seen: np.ndarray, tile: int, beyond: float | Floats = 0.0, share: Share = map
+    ) -> np.ndarray:
         """Scores (labels, rows) of rows seen from each label's mean, (rows, labels, features)."""
         assert self.shared is not None
         flat = seen.reshape(-1, seen.shape[2])

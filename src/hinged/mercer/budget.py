@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hinged.mercer.expansion import Expansion, joined_by
-from hinged.mercer.functions import Gaussian, Linear, Polynomial, diagonal, gram, matrix, squares
+from hinged.mercer.functions import Gaussian, Linear, Polynomial, RowKernel, diagonal, gram, matrix, squares
 
 if TYPE_CHECKING:
     from hinged.mercer.blocked import Machine, Rounds
@@ -54,12 +55,12 @@ class Budget:
             raise ValueError(f"drop must be one of {', '.join(DROPS)}; got drop={self.drop!r}.")
 
 
-def resolve_budget(budget: Any) -> Budget | None:
+def resolve_budget(budget: Budget | int | None) -> Budget | None:
     """A budget given as one, or as a number of rows; None for none."""
     return budget if budget is None or isinstance(budget, Budget) else Budget(budget)
 
 
-def check_budget(budget: Budget | None, sharing: Any) -> None:
+def check_budget(budget: Budget | None, sharing: object) -> None:
     """Refuse what a shared vector cannot do."""
     if budget is not None and budget.drop == "project" and sharing != "multi":
         raise ValueError(
@@ -69,10 +70,10 @@ def check_budget(budget: Budget | None, sharing: Any) -> None:
 
 def learn_within(
     budget: Budget,
-    kernel: Any,
+    kernel: RowKernel,
     own: Expansion,
     X: np.ndarray,
-    decide: Any,
+    decide: Callable[[int, np.ndarray, float], np.ndarray | None],
     first_round: int,
     block: int | None = None,
 ) -> None:
@@ -83,7 +84,13 @@ def learn_within(
 
 
 def _learn_block(
-    budget: Budget, kernel: Any, own: Expansion, X: np.ndarray, decide: Any, first: int, first_round: int
+    budget: Budget,
+    kernel: RowKernel,
+    own: Expansion,
+    X: np.ndarray,
+    decide: Callable[[int, np.ndarray, float], np.ndarray | None],
+    first: int,
+    first_round: int,
 ) -> None:
     X = np.ascontiguousarray(X, own.dtype)
     held, n = own.filled, len(X)
@@ -118,7 +125,7 @@ def _learn_block(
     own.replace(rows[kept], sq[kept], coef[kept], rounds[kept])
 
 
-def _lengths(kernel: Any, rows: np.ndarray, sq: np.ndarray) -> np.ndarray:
+def _lengths(kernel: RowKernel, rows: np.ndarray, sq: np.ndarray) -> np.ndarray:
     """K(x, x) of each row."""
     known = diagonal(kernel, rows, sq)
     if known is not None:
@@ -249,7 +256,7 @@ def _sizes(machine: Machine) -> dict[int, float]:
     return dict(sorted(found.items()))
 
 
-def _paired(kernel: Any, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def _paired(kernel: RowKernel, A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """K of each row of A with the row of B at its place."""
     A, B = A.astype(np.float64), B.astype(np.float64)
     if isinstance(kernel, Gaussian):

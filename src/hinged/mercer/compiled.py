@@ -8,11 +8,12 @@ never computed.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Int32s, Ints
 from hinged.rules.combine import Directions, Labels, over_labels
 from hinged.rules.length import alone, softening
 from hinged.rules.words import Words
@@ -68,7 +69,7 @@ class Noted(NamedTuple):
 
 
 @compiled(helper=True, fastmath={"reassoc", "contract"})  # sums of products by SIMD
-def _products(X: Any, i: int, out: Any) -> None:
+def _products(X: Floats, i: int, out: Floats) -> None:
     """⟨x_i, x_j⟩ of the rows after i."""
     x = X[i]
     for j in range(i + 1, X.shape[0]):
@@ -80,7 +81,7 @@ def _products(X: Any, i: int, out: Any) -> None:
 
 
 @compiled(helper=True, fastmath={"reassoc", "contract"})
-def _distances(X: Any, i: int, out: Any) -> None:
+def _distances(X: Floats, i: int, out: Floats) -> None:
     """‖x_i - x_j‖² of the rows after i."""
     x = X[i]
     for j in range(i + 1, X.shape[0]):
@@ -93,7 +94,7 @@ def _distances(X: Any, i: int, out: Any) -> None:
 
 
 @compiled
-def raise_all(values: Any, a: float, degree: int) -> None:
+def raise_all(values: Floats, a: float, degree: int) -> None:
     """(a + v)^degree of every value of a vector, in place; the degrees that are common are written out for SIMD."""
     more = values.dtype.type(a)
     if degree == 2:
@@ -125,7 +126,7 @@ def raise_all(values: Any, a: float, degree: int) -> None:
 
 
 @compiled
-def add_lines(indptr: Any, indices: Any, data: Any, place: Any, lines: Any, out: Any) -> None:
+def add_lines(indptr: Ints, indices: Int32s, data: Floats, place: Int32s, lines: Floats, out: Floats) -> None:
     """⟨x, z⟩ of sparse rows x with the rows z of a table, whose columns lie in `lines` at `place`; -1 where in none."""
     for i in range(indptr.shape[0] - 1):
         row = out[i]
@@ -137,7 +138,7 @@ def add_lines(indptr: Any, indices: Any, data: Any, place: Any, lines: Any, out:
 
 
 @compiled(helper=True)
-def _fill(formula: Any, X: Any, i: int, out: Any) -> None:
+def _fill(formula: Formula, X: Floats, i: int, out: Floats) -> None:
     """K(x_i, x_j) of the rows after i."""
     if formula.degree < 0:
         out[i + 1 :] = X[i, i + 1 :]
@@ -153,7 +154,7 @@ def _fill(formula: Any, X: Any, i: int, out: Any) -> None:
 
 
 @compiled(helper=True)
-def _weigh(rule: Any, weights: Any, i: int) -> tuple[float, bool]:
+def _weigh(rule: Numbers, weights: Floats, i: int) -> tuple[float, bool]:
     """Return the cap on a round's steps, and True if it is learnt at all."""
     if weights.shape[0] == 0:
         return rule.C, True
@@ -161,7 +162,7 @@ def _weigh(rule: Any, weights: Any, i: int) -> tuple[float, bool]:
 
 
 @compiled(helper=True)
-def _note_lead(noted: Any, labels: Any) -> None:
+def _note_lead(noted: Noted, labels: Labels) -> None:
     """Write down how far the winner leads, and the middle between right and wrong."""
     s, at = labels.scores, noted.counts[NOTED]
     first, lead = runner_up(s)
@@ -171,7 +172,7 @@ def _note_lead(noted: Any, labels: Any) -> None:
 
 
 @compiled(helper=True)
-def _note_step(noted: Any, i: int, gain: float, change: float, penalty: float) -> None:
+def _note_step(noted: Noted, i: int, gain: float, change: float, penalty: float) -> None:
     """Enter the step of round `i` in the sums."""
     noted.moved[noted.counts[MOVED]] = i
     noted.counts[MOVED] += 1
@@ -181,7 +182,7 @@ def _note_step(noted: Any, i: int, gain: float, change: float, penalty: float) -
 
 
 @compiled(helper=True)
-def _correct(formula: Any, block: Any, i: int, g: Any, column: Any) -> None:
+def _correct(formula: Formula, block: Block, i: int, g: Floats, column: Floats) -> None:
     """Add what the step of round `i` changes to the scores of the rows after it; `column` is scratch."""
     n = block.X.shape[0]
     if i + 1 < n:
@@ -194,7 +195,7 @@ def _correct(formula: Any, block: Any, i: int, g: Any, column: Any) -> None:
 
 
 @compiled(error_model="numpy")
-def label_rounds(formula: Any, rule: Any, block: Any, indptr: Any, right_labels: Any, noted: Any) -> None:
+def label_rounds(formula: Formula, rule: Numbers, block: Block, indptr: Ints, right_labels: Ints, noted: Noted) -> None:
     """Judge and learn rows on labels in order, correcting the block's scores after each step.
 
     `indptr` and `right_labels` are the right labels of each row; `noted.counts[KNOWN]` labels are known before.
@@ -243,7 +244,7 @@ def label_rounds(formula: Any, rule: Any, block: Any, indptr: Any, right_labels:
 
 
 @compiled(helper=True)
-def _step(rule: Any, C: float, labels: Any, size: float, g: Any) -> tuple[float, float]:
+def _step(rule: Numbers, C: float, labels: Labels, size: float, g: Floats) -> tuple[float, float]:
     """Fill `g` with the net coefficients of a round; return Σλ and what the dual subtracts. `size` is K(x, x)."""
     norm = 2.0 * size if 2.0 * size >= rule.least_norm else 0.0
     norms = np.full((labels.relevant.shape[0], g.shape[0]), norm)
@@ -253,7 +254,7 @@ def _step(rule: Any, C: float, labels: Any, size: float, g: Any) -> tuple[float,
 
 
 @compiled(helper=True)
-def _change(g: Any, s: Any, size: float) -> float:
+def _change(g: Floats, s: Floats, size: float) -> float:
     """Return by how much a step changes ‖ω‖²."""
     inner, square = 0.0, 0.0
     for r in range(g.shape[0]):
@@ -263,7 +264,9 @@ def _change(g: Any, s: Any, size: float) -> float:
 
 
 @compiled(error_model="numpy")
-def constraint_rounds(formula: Any, rule: Any, block: Any, targets: Any, epsilon: float, noted: Any) -> None:
+def constraint_rounds(
+    formula: Formula, rule: Numbers, block: Block, targets: Floats, epsilon: float, noted: Noted
+) -> None:
     """The same for one constraint a round: labels 0 and 1, or numbers where `epsilon` is not negative."""
     column, g = np.zeros(block.X.shape[0], block.X.dtype), np.zeros(1)
     for i in range(block.X.shape[0]):

@@ -7,7 +7,7 @@ from typing import Any
 __all__ = ["resolve_device"]
 
 
-def resolve_device(device: Any) -> Any:
+def resolve_device(device: object) -> Any:
     """None for NumPy on the CPU, else the PyTorch device that rows and coefficients live on.
 
     Parameters

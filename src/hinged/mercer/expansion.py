@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from hinged.mercer.functions import gram, matrix, squares
+from hinged.mercer.functions import RowKernel, gram, matrix, squares
 from hinged.mercer.workers import Share
 
 __all__ = ["Expansion", "Means", "joined_by"]
@@ -32,7 +33,7 @@ class Expansion:
     dtype : float32 or float64
     """
 
-    def __init__(self, n_features: int, n_outputs: int, dtype: Any) -> None:
+    def __init__(self, n_features: int, n_outputs: int, dtype: DTypeLike) -> None:
         self.dtype = np.dtype(dtype)
         self.state = 0, self._room(0, n_features, n_outputs)  # rows in use, and where: replaced as one, for readers
 
@@ -139,7 +140,7 @@ class Expansion:
 
     def add_scores(
         self,
-        kernel: Any,
+        kernel: RowKernel,
         X: np.ndarray,
         sq: np.ndarray,
         out: np.ndarray,
@@ -169,13 +170,13 @@ class Expansion:
         for found in share(scores_by, range(start, n, step)):
             out[:k] += found
 
-    def values(self, kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
+    def values(self, kernel: RowKernel, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
         """K of every row of X with every past row."""
         held = self.filled
         d = min(X.shape[1], held.rows.shape[1])
         return matrix(kernel, X[:, :d], held.rows[:, :d], sq, held.squares)
 
-    def gram(self, kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
+    def gram(self, kernel: RowKernel, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
         """K among the rows of X, checked."""
         return gram(kernel, X, sq)
 

@@ -162,7 +162,7 @@ class Centred:
     """
 
     gamma: float = 1.0
-    kernel: Any = None
+    kernel: RowKernel | None = None
 
     def __post_init__(self) -> None:
         _check_gamma(self.gamma)
@@ -177,20 +177,22 @@ class Centred:
         return f"Centred(gamma={self.gamma!r})" if self.kernel is None else f"Centred(kernel={self.kernel!r})"
 
     @property
-    def of_rows(self) -> Any:
+    def of_rows(self) -> RowKernel:
         """The kernel of rows that were centred already."""
         return Gaussian(self.gamma) if self.kernel is None else self.kernel
 
 
-Kernel = Linear | Polynomial | Gaussian | Centred | Callable[[np.ndarray, np.ndarray], Any]
+#: A kernel of two rows, and one that may tell labels apart besides.
+RowKernel = Linear | Polynomial | Gaussian | Callable[[np.ndarray, np.ndarray], Any]
+Kernel = RowKernel | Centred
 
 
-def _check_gamma(gamma: Any) -> None:
+def _check_gamma(gamma: object) -> None:
     if isinstance(gamma, bool) or not isinstance(gamma, Real) or not 0.0 < float(gamma) < math.inf:
         raise ValueError(f"gamma must be a finite positive number; got gamma={gamma!r}. Try 1 / number of features.")
 
 
-def check_kernel(kernel: Any) -> None:
+def check_kernel(kernel: object) -> None:
     """Refuse what is no kernel."""
     if isinstance(kernel, type) or not (
         isinstance(kernel, Linear | Polynomial | Gaussian | Centred) or callable(kernel)
@@ -201,13 +203,13 @@ def check_kernel(kernel: Any) -> None:
         )
 
 
-def squares(X: Any) -> np.ndarray:
+def squares(X: np.ndarray | Sparse) -> np.ndarray:
     """‖x‖² of each row."""
     return X.squares() if isinstance(X, Sparse) else np.einsum("ij,ij->i", X, X)
 
 
 def matrix(
-    kernel: Any,
+    kernel: RowKernel,
     A: np.ndarray,
     B: np.ndarray,
     left: np.ndarray | None = None,
@@ -229,7 +231,7 @@ def matrix(
     return values
 
 
-def diagonal(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray | None:
+def diagonal(kernel: RowKernel, X: np.ndarray, sq: np.ndarray) -> np.ndarray | None:
     """K(x, x) of each row, without rounding where it is known in closed form; None for a user's own function."""
     if isinstance(kernel, Gaussian):
         return np.ones(len(X), X.dtype)
@@ -241,7 +243,7 @@ def diagonal(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray | None:
     return None
 
 
-def formula(kernel: Any) -> tuple[float, int] | None:
+def formula(kernel: object) -> tuple[float, int] | None:
     """A built-in kernel in two numbers: (gamma, 0) for `Gaussian`, else (a, d); None for a user's own function.
 
     Examples
@@ -256,7 +258,7 @@ def formula(kernel: Any) -> tuple[float, int] | None:
     return (0.0, 1) if isinstance(kernel, Linear) else None
 
 
-def lengths(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
+def lengths(kernel: RowKernel, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
     """K(x, x) of each row by a built-in kernel, checked: where they are finite, so is K of any two of the rows."""
     values = diagonal(kernel, X, sq)
     assert values is not None
@@ -265,12 +267,12 @@ def lengths(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
     return values
 
 
-def _refuse(kernel: Any, nan: bool) -> None:
+def _refuse(kernel: object, nan: bool) -> None:
     what = "NaN" if nan else "infinity"
     raise ValueError(f"the kernel gives {what}; kernel={kernel!r}. Scale the rows down, or take a smaller degree.")
 
 
-def gram(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
+def gram(kernel: RowKernel, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
     """K among the rows of X, checked: finite, symmetric, K(x, x) not negative."""
     values = matrix(kernel, X, X, sq, sq)
     exact = diagonal(kernel, X, sq)
@@ -280,7 +282,7 @@ def gram(kernel: Any, X: np.ndarray, sq: np.ndarray) -> np.ndarray:
     return values
 
 
-def check_values(kernel: Any, values: np.ndarray, symmetric: bool = False) -> None:
+def check_values(kernel: object, values: np.ndarray, symmetric: bool = False) -> None:
     """Refuse values that cannot be K among some rows; `symmetric` says that the formula makes them symmetric."""
     if not np.isfinite(values).all():
         _refuse(kernel, bool(np.isnan(values).any()))

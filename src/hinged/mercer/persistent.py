@@ -18,6 +18,7 @@ import torch
 import triton
 import triton.language as tl
 
+from hinged.mercer.steps import Rule
 from hinged.rules import words
 
 __all__ = ["COLUMNS", "Program", "can_run", "shape_for"]
@@ -275,8 +276,8 @@ class Program:
     device : torch.device
     """
 
-    def __init__(self, rule: Any, size: int, n_labels: int, n_known: int, device: Any) -> None:
-        def zeros(*shape: int, of: Any = torch.float64) -> torch.Tensor:
+    def __init__(self, rule: Rule, size: int, n_labels: int, n_known: int, device: torch.device) -> None:
+        def zeros(*shape: int, of: torch.dtype = torch.float64) -> torch.Tensor:
             return torch.zeros(shape, dtype=of, device=device)
 
         self.rule = rule

@@ -42,11 +42,18 @@ class Rounds:
         """The labels whose means a row enters: none, where there are no labels."""
         return np.zeros(0, np.int64)
 
-    def can_run(self, kernel: Any) -> bool:
+    def can_run(self, kernel: object) -> bool:
         """Return True if `run` may take the place of `decide`: rule and kernel are built in, and Numba is installed."""
         return self.rule.own is None and formula(kernel) is not None and compiled() is not None
 
-    def _run(self, first: int, kernel: Any, block: tuple[Any, ...], noted: Any, targets: tuple[Any, ...]) -> Moves:
+    def _run(
+        self,
+        first: int,
+        kernel: object,
+        block: tuple[np.ndarray, np.ndarray, np.ndarray],
+        noted: tuple[np.ndarray, ...],
+        targets: tuple[np.ndarray, np.ndarray | float],
+    ) -> Moves:
         """Let compiled rounds judge and learn a block of rows from `first` on; return the steps they made.
 
         Parameters
@@ -139,7 +146,7 @@ class LabelRounds(Rounds):
         """The labels whose means a row enters."""
         return self.right(i) if self.weigh(i)[0] > 0.0 else self.labels[:0]
 
-    def run(self, first: int, kernel: Any, X: np.ndarray, lengths: np.ndarray, scores: np.ndarray) -> Moves:
+    def run(self, first: int, kernel: object, X: np.ndarray, lengths: np.ndarray, scores: np.ndarray) -> Moves:
         """Judge and learn some rows from `first` on, by compiled rounds.
 
         `lengths` are K(x, x) of the rows, `scores` (labels, rows) by what was learnt before them; they are corrected.
@@ -151,7 +158,7 @@ class LabelRounds(Rounds):
         targets = self.indptr[first : first + len(X) + 1], self.labels
         return self._run(first, kernel, (X, lengths, scores), noted, targets)
 
-    def decide(self, i: int, scores: np.ndarray, measure: Any) -> np.ndarray | None:
+    def decide(self, i: int, scores: np.ndarray, measure: float | np.ndarray) -> np.ndarray | None:
         """Judge a round and choose its step."""
         right, (weight, C) = self.right(i), self.weigh(i)
         self.learnt += weight > 0.0
@@ -211,7 +218,7 @@ class Constraints(Rounds):
         super().__init__(rule, len(targets), weights)
         self.targets, self.epsilon = targets, epsilon
 
-    def run(self, first: int, kernel: Any, X: np.ndarray, lengths: np.ndarray, scores: np.ndarray) -> Moves:
+    def run(self, first: int, kernel: object, X: np.ndarray, lengths: np.ndarray, scores: np.ndarray) -> Moves:
         """Judge and learn some rows from `first` on, by compiled rounds; as for labels."""
         here, none = slice(first, first + len(X)), np.zeros(0)
         noted = self.flags[here], np.zeros(0, np.int32), self.losses[here], none, none, np.zeros(0, np.bool_)
@@ -219,7 +226,7 @@ class Constraints(Rounds):
         targets = self.targets[here].astype(np.float64, copy=False), epsilon
         return self._run(first, kernel, (X, lengths, scores), noted, targets)
 
-    def decide(self, i: int, scores: np.ndarray, measure: Any) -> np.ndarray | None:
+    def decide(self, i: int, scores: np.ndarray, measure: float | np.ndarray) -> np.ndarray | None:
         """Judge a round and choose its step."""
         score, target, (weight, C) = float(scores[0]), float(self.targets[i]), self.weigh(i)
         self.learnt += weight > 0.0
@@ -241,7 +248,7 @@ class Constraints(Rounds):
         return np.array([side * step])
 
 
-def _known(measure: Any, k: int) -> Any:
+def _known(measure: float | np.ndarray, k: int) -> float | np.ndarray:
     """K(x, x), or the Gram matrix of the known labels."""
     return measure if isinstance(measure, float) else measure[:k, :k]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from hinged.mercer.expansion import TILE, Expansion, Held
-from hinged.mercer.functions import compiled, diagonal
+from hinged.mercer.functions import RowKernel, compiled, diagonal
 from hinged.mercer.sparse import Sparse
 from hinged.mercer.workers import Share
 
@@ -21,7 +22,7 @@ class SparseExpansion(Expansion):
     adds its column's line. Columns that the block does not have cost one lookup.
     """
 
-    def __init__(self, n_outputs: int, dtype: Any) -> None:
+    def __init__(self, n_outputs: int, dtype: DTypeLike) -> None:
         self.rows = Sparse(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, dtype))  # with room for more
         self.places: list[np.ndarray] = []  # tables from columns to lines that are not in use, -1 throughout
         super().__init__(0, n_outputs, dtype)
@@ -106,7 +107,7 @@ class SparseExpansion(Expansion):
 
     def add_scores(
         self,
-        kernel: Any,
+        kernel: RowKernel,
         X: Any,
         sq: np.ndarray,
         out: np.ndarray,
@@ -131,7 +132,7 @@ class SparseExpansion(Expansion):
             out[:k] += found
         self._give_back(place, columns)
 
-    def values(self, kernel: Any, X: Any, sq: np.ndarray) -> np.ndarray:
+    def values(self, kernel: RowKernel, X: Any, sq: np.ndarray) -> np.ndarray:
         """K of every row of X with every past row."""
         lines, place, columns = self._table(X)
         held = self.filled
@@ -139,7 +140,7 @@ class SparseExpansion(Expansion):
         self._give_back(place, columns)
         return values
 
-    def gram(self, kernel: Any, X: Any, sq: np.ndarray) -> np.ndarray:
+    def gram(self, kernel: RowKernel, X: Any, sq: np.ndarray) -> np.ndarray:
         """K among the rows of X."""
         lines, place, columns = self._table(X)
         values = _values(kernel, X, sq, lines, place, sq)

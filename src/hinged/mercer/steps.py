@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hinged.compiling.arrays import Ints
 from hinged.rules.combine import Directions, Labels, over_labels
 from hinged.rules.table import RULES, on_mistakes
 from hinged.rules.words import Words
@@ -28,7 +29,7 @@ class Rule(NamedTuple):
     least_norm: float = 1e-60  # as in hinged.loops.rows
 
 
-def pair_norms(measure: Any, r: Any, s: Any, least: float) -> Any:
+def pair_norms(measure: float | np.ndarray, r: Ints, s: Ints, least: float) -> float | np.ndarray:
     """‖V_r - V_s‖², from K(x, x) where labels have vectors of their own, else from the Gram matrix; noise is 0."""
     if isinstance(measure, float):
         return 2.0 * measure if 2.0 * measure >= least else 0.0
@@ -38,7 +39,7 @@ def pair_norms(measure: Any, r: Any, s: Any, least: float) -> Any:
 
 
 def net_coefficients(
-    rule: Rule, C: float, s: np.ndarray, right: np.ndarray, low: int, rival: int, measure: Any
+    rule: Rule, C: float, s: np.ndarray, right: np.ndarray, low: int, rival: int, measure: float | np.ndarray
 ) -> tuple[np.ndarray, float, float] | None:
     """Net coefficients g of the labels, Σλ, and Σλ²/4C where the dual subtracts it; None where there is no step.
 
@@ -60,7 +61,7 @@ def net_coefficients(
     return (g, total, softened) if total > 0.0 else None
 
 
-def _directions(norms: np.ndarray, measure: Any, least: float) -> Directions:
+def _directions(norms: np.ndarray, measure: float | np.ndarray, least: float) -> Directions:
     """What rules read of the labels' vectors."""
     if isinstance(measure, float):
         return Directions(norms, np.zeros((0, 0)), measure if measure >= least else 0.0)

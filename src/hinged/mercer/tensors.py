@@ -6,13 +6,15 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike, DTypeLike
 
 from hinged.mercer.expansion import Expansion, Held
-from hinged.mercer.functions import ASYMMETRY, Gaussian, Linear, Polynomial, check_values
+from hinged.mercer.functions import ASYMMETRY, Gaussian, Linear, Polynomial, RowKernel, check_values
 from hinged.mercer.rounds import LabelRounds, Rounds
 
 __all__ = ["TensorExpansion", "learn_labels", "program_for"]
@@ -28,13 +30,13 @@ BUILT_IN = (Linear, Polynomial, Gaussian)
 class TensorExpansion(Expansion):
     """`Expansion` on a device: `filled` is a copy on the host, everything else stays where it is."""
 
-    def __init__(self, n_features: int, n_outputs: int, dtype: Any, device: Any) -> None:
+    def __init__(self, n_features: int, n_outputs: int, dtype: DTypeLike, device: torch.device) -> None:
         self.device = torch.device(device)
         self.kind = torch.float32 if np.dtype(dtype) == np.float32 else torch.float64
         super().__init__(n_features, n_outputs, dtype)
 
     def _room(self, room: int, n_features: int, n_outputs: int) -> Any:
-        def zeros(*shape: int, of: Any = self.kind) -> torch.Tensor:
+        def zeros(*shape: int, of: torch.dtype = self.kind) -> torch.Tensor:
             return torch.zeros(shape, dtype=of, device=self.device)
 
         parts: Any = zeros(room, n_features), zeros(room), zeros(room, n_outputs), zeros(room, of=torch.int64)
@@ -51,7 +53,7 @@ class TensorExpansion(Expansion):
         """What is in use, copied to the host."""
         return Held(*(array.cpu().numpy() for array in self.used))
 
-    def put(self, array: Any, kind: Any = None) -> torch.Tensor:
+    def put(self, array: ArrayLike, kind: torch.dtype | None = None) -> torch.Tensor:
         """An array on the device, in the expansion's own type unless another is given."""
         return torch.as_tensor(array, dtype=kind or self.kind, device=self.device)
 
@@ -71,12 +73,12 @@ class TensorExpansion(Expansion):
 
     def add_scores(
         self,
-        kernel: Any,
+        kernel: RowKernel,
         X: np.ndarray,
         sq: np.ndarray,
         out: np.ndarray,
         tile: int = TILE,
-        share: Any = None,
+        share: object = None,
         start: int = 0,
     ) -> None:
         """Add f(x) of each row to `out` (outputs, rows), both on the host; the device shares the work by itself."""
@@ -87,7 +89,7 @@ class TensorExpansion(Expansion):
         out[:k] += found[:, :k].T.cpu().numpy()
 
     def scores(
-        self, kernel: Any, X: torch.Tensor, sq: torch.Tensor, tile: int, out: torch.Tensor, start: int = 0
+        self, kernel: RowKernel, X: torch.Tensor, sq: torch.Tensor, tile: int, out: torch.Tensor, start: int = 0
     ) -> None:
         """Fill `out`, float64 (rows, outputs), with f(x) by past rows from `start` on; all on the device."""
         held = self.used
@@ -101,7 +103,9 @@ class TensorExpansion(Expansion):
             out.copy_(found) if first == start else out.add_(found)
 
 
-def values(kernel: Any, A: torch.Tensor, B: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+def values(
+    kernel: RowKernel, A: torch.Tensor, B: torch.Tensor, left: torch.Tensor, right: torch.Tensor
+) -> torch.Tensor:
     """K of every row of A with every row of B; `left` and `right` are their squared norms."""
     if not isinstance(kernel, BUILT_IN):
         return torch.as_tensor(kernel(A, B), dtype=A.dtype, device=A.device)
@@ -120,7 +124,7 @@ def values(kernel: Any, A: torch.Tensor, B: torch.Tensor, left: torch.Tensor, ri
     return products
 
 
-def program_for(rounds: Rounds, device: Any, n_outputs: int) -> Any:
+def program_for(rounds: Rounds, device: torch.device, n_outputs: int) -> Any:
     """The module that runs these rounds on the device, or None where they must be decided on the host."""
     on_device = torch.device(device).type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1"
     if not on_device or not isinstance(rounds, LabelRounds) or (np.diff(rounds.indptr) != 1).any():
@@ -133,9 +137,9 @@ def program_for(rounds: Rounds, device: Any, n_outputs: int) -> Any:
 
 
 def learn_labels(
-    module: Any,
+    module: ModuleType,
     own: TensorExpansion,
-    kernel: Any,
+    kernel: RowKernel,
     X: np.ndarray,
     rounds: LabelRounds,
     first_round: int = 0,
@@ -171,7 +175,7 @@ def learn_labels(
     rounds.take_in(dict(zip(module.COLUMNS, told.T.cpu().numpy(), strict=True)), program.n_known)
 
 
-def _symmetric(among: torch.Tensor, dtype: Any) -> bool:
+def _symmetric(among: torch.Tensor, dtype: DTypeLike) -> bool:
     """Return True if the two halves differ by no more than rounding, as in `check_values`."""
     allowed = ASYMMETRY[np.dtype(dtype).name] * max(1.0, float(among.diagonal().max()))
     return float((among - among.T).abs().max()) <= allowed
@@ -199,7 +203,7 @@ def _brought(own: TensorExpansion, X: np.ndarray, some: int) -> Iterator[torch.T
             yield rows
 
 
-def refuse(kernel: Any, X: np.ndarray, dtype: Any) -> None:
+def refuse(kernel: RowKernel, X: np.ndarray, dtype: DTypeLike) -> None:
     """Raise the error that the host would raise for a block's values."""
     x = torch.as_tensor(np.ascontiguousarray(X, dtype))
     sq = (x * x).sum(dim=1)

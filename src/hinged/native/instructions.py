@@ -6,7 +6,7 @@ Each function has a twin in `plain`, whose docstring says what it does; both giv
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import signature as signature_of
 from typing import Any
 
@@ -35,14 +35,14 @@ NUMBER, WHOLE = ir.IntType(32), ir.IntType(64)
 BLOCK = ir.VectorType(ir.IntType(8), 64)
 
 
-def _in_every_place(builder: Any, vector: Any, value: Any) -> Any:
+def _in_every_place(builder: ir.IRBuilder, vector: ir.VectorType, value: ir.Value) -> ir.Value:
     """Return a vector that holds one value in every place."""
     undefined = ir.Constant(vector, ir.Undefined)
     one = builder.insert_element(undefined, value, NUMBER(0))
     return builder.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(NUMBER, vector.count), None))
 
 
-def _data(context: Any, builder: Any, signature: Any, args: Any, i: int) -> Any:
+def _data(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value], i: int) -> ir.Value:
     """Return the pointer to the values of array argument `i`."""
     return context.make_array(signature.args[i])(context, builder, args[i]).data
 
@@ -51,7 +51,7 @@ def _data(context: Any, builder: Any, signature: Any, args: Any, i: int) -> Any:
 def sum_rows(typing_context: Any, at: Any, v: Any, n: Any, columns: Any, s: Any) -> Any:
     """Keep all sums in vector registers: a loop over arrays would store them after each row, and wait for them."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         at, v, s = (_data(context, builder, signature, args, i) for i in (0, 1, 4))
         size = signature.args[4].dtype.bitwidth // 8
         for width in WIDTHS:
@@ -73,7 +73,7 @@ def sum_rows(typing_context: Any, at: Any, v: Any, n: Any, columns: Any, s: Any)
 def rival_of(typing_context: Any, s: Any, columns: Any, k: Any, y: Any) -> Any:
     """Halve a vector of scores until the largest is left, without the wrong guesses of a loop that jumps."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         s, size = _data(context, builder, signature, args, 0), signature.args[0].dtype.bitwidth // 8
         best = cgutils.alloca_once(builder, s.type.pointee)  # type: ignore[no-untyped-call]
         where = cgutils.alloca_once(builder, WHOLE)  # type: ignore[no-untyped-call]
@@ -102,7 +102,7 @@ def rival_of(typing_context: Any, s: Any, columns: Any, k: Any, y: Any) -> Any:
     return answer(s, types.int64, types.int64, types.int64), generate
 
 
-def _part(builder: Any, vector: Any, first: int, n: int) -> Any:
+def _part(builder: ir.IRBuilder, vector: ir.Value, first: int, n: int) -> ir.Value:
     places = ir.Constant(ir.VectorType(NUMBER, n), list(range(first, first + n)))
     return builder.shuffle_vector(vector, vector, places)
 
@@ -112,7 +112,7 @@ def _instruction(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(emit: Callable[..., Any]) -> Any:
         def define(typing_context: Any, *kinds: Any) -> Any:
-            def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            def generate(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
                 value = emit(builder, *args)
                 return context.get_dummy_value() if value is None else value
 
@@ -125,34 +125,34 @@ def _instruction(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-def _load(builder: Any, address: Any) -> Any:
+def _load(builder: ir.IRBuilder, address: ir.Value) -> ir.Value:
     return builder.load(builder.inttoptr(address, BLOCK.as_pointer()), align=1)
 
 
-def _all(byte: int) -> Any:
+def _all(byte: int) -> ir.Constant:
     return ir.Constant(BLOCK, [byte] * BLOCK.count)
 
 
-def _between(builder: Any, block: Any, first: str, last: str) -> Any:
+def _between(builder: ir.IRBuilder, block: ir.Value, first: str, last: str) -> ir.Value:
     shifted = builder.sub(block, _all(ord(first)))
     return builder.icmp_unsigned("<=", shifted, _all(ord(last) - ord(first)))
 
 
 @_instruction(types.uint64(types.int64, types.uint8))
-def equal_bytes(builder: Any, address: Any, byte: Any) -> Any:
+def equal_bytes(builder: ir.IRBuilder, address: ir.Value, byte: ir.Value) -> ir.Value:
     """Compare 64 bytes at once."""
     wanted = _in_every_place(builder, BLOCK, byte)
     return builder.bitcast(builder.icmp_unsigned("==", _load(builder, address), wanted), WHOLE)
 
 
 @_instruction(types.uint64(types.int64))
-def wide_bytes(builder: Any, address: Any) -> Any:
+def wide_bytes(builder: ir.IRBuilder, address: ir.Value) -> ir.Value:
     """Take the highest bits of 64 bytes at once."""
     return builder.bitcast(builder.icmp_signed("<", _load(builder, address), _all(0)), WHOLE)
 
 
 @_instruction(types.uint64(types.int64))
-def word_bytes(builder: Any, address: Any) -> Any:
+def word_bytes(builder: ir.IRBuilder, address: ir.Value) -> ir.Value:
     """Classify 64 bytes at once."""
     block = _load(builder, address)
     letter = _between(builder, builder.or_(block, _all(0x20)), "a", "z")
@@ -161,7 +161,7 @@ def word_bytes(builder: Any, address: Any) -> Any:
 
 
 @_instruction(types.none(types.int64, types.int64, types.boolean))
-def copy_block(builder: Any, address: Any, to: Any, lower: Any) -> None:
+def copy_block(builder: ir.IRBuilder, address: ir.Value, to: ir.Value, lower: ir.Value) -> None:
     """Load, change and store 64 bytes at once."""
     block = _load(builder, address)
     small = builder.select(_between(builder, block, "A", "Z"), builder.or_(block, _all(0x20)), block)
@@ -169,7 +169,7 @@ def copy_block(builder: Any, address: Any, to: Any, lower: Any) -> None:
 
 
 @_instruction(types.none(types.int64, types.int64))
-def fetch(builder: Any, address: Any, size: Any) -> None:
+def fetch(builder: ir.IRBuilder, address: ir.Value, size: ir.Value) -> None:
     """Prefetch lines, to be read, into all caches but the first."""
     pointer = ir.IntType(8).as_pointer()
     kind = ir.FunctionType(ir.VoidType(), [pointer, NUMBER, NUMBER, NUMBER])
@@ -183,18 +183,18 @@ def fetch(builder: Any, address: Any, size: Any) -> None:
 
 
 @_instruction(types.int64(types.uint64))
-def lowest_bit(builder: Any, bits: Any) -> Any:
+def lowest_bit(builder: ir.IRBuilder, bits: ir.Value) -> ir.Value:
     """Count the zeros below."""
     return builder.cttz(bits, ir.IntType(1)(0))
 
 
 @_instruction(types.int64(types.uint64))
-def count_bits(builder: Any, bits: Any) -> Any:
+def count_bits(builder: ir.IRBuilder, bits: ir.Value) -> ir.Value:
     """Count the ones."""
     return builder.ctpop(bits)
 
 
 @_instruction(types.uint64(types.int64))
-def eight_bytes(builder: Any, address: Any) -> Any:
+def eight_bytes(builder: ir.IRBuilder, address: ir.Value) -> ir.Value:
     """Load a number that need not be aligned."""
     return builder.load(builder.inttoptr(address, WHOLE.as_pointer()), align=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numba import carray, config, types  # type: ignore[attr-defined]
@@ -14,15 +14,17 @@ from hinged.compiling import compiled
 
 __all__ = ["borrowed", "segment"]
 
+Arrays = TypeVar("Arrays")  # an array, or a tuple of arrays and tuples
+
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
 
-    def segment(address: int, n: int, like: Any) -> Any:
+    def segment(address: int | np.int64, n: int | np.int64, like: np.ndarray) -> np.ndarray:
         """Return the `n` values at an address as an array on that memory, of the dtype of `like`."""
-        buffer = (ctypes.c_char * (int(n) * like.itemsize)).from_address(int(address))
+        buffer: Any = (ctypes.c_char * (int(n) * like.itemsize)).from_address(int(address))
         return np.frombuffer(buffer, dtype=like.dtype)
 
-    def borrowed(arrays: Any) -> Any:
+    def borrowed(arrays: Arrays) -> Arrays:
         """Return the same array, or tuple of arrays and tuples, without reference counts; its owner must outlive it."""
         return arrays
 
@@ -36,7 +38,7 @@ else:
         return types.CPointer(like.dtype)(address, like), generate  # type: ignore[no-untyped-call]
 
     @compiled
-    def segment(address: int, n: int, like: Any) -> Any:
+    def segment(address: int | np.int64, n: int | np.int64, like: np.ndarray) -> np.ndarray:
         """Return the `n` values at an address as an array on that memory, of the dtype of `like`."""
         return carray(_pointer(address, like), (n,))  # type: ignore[call-arg]
 

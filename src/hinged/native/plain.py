@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Ints
 from hinged.native.memory import segment
 
 __all__ = [
@@ -29,7 +28,7 @@ LOWER = np.array([ord(chr(byte).lower()) if byte < 0x80 else byte for byte in ra
 
 
 @compiled(inline=True)
-def sum_rows(at: Any, v: Any, n: int, columns: int, s: Any) -> None:
+def sum_rows(at: Ints, v: Floats, n: int, columns: int, s: Floats) -> None:
     """Write s[c] = Σ_j v_j row_j[c], added up in the order of the rows; `at` holds the addresses of the rows."""
     for c in range(columns):
         s[c] = 0
@@ -40,7 +39,7 @@ def sum_rows(at: Any, v: Any, n: int, columns: int, s: Any) -> None:
 
 
 @compiled(inline=True)
-def rival_of(s: Any, columns: int, k: int, y: int) -> tuple[Any, int]:
+def rival_of(s: Floats, columns: int, k: int, y: int) -> tuple[np.floating, int]:
     """Return the largest of the first `k` scores but y's and where it stands first; -inf and 64 if there is none."""
     best, where = s.dtype.type(-np.inf), 64
     for r in range(k):
@@ -55,7 +54,7 @@ def fetch(address: int, size: int) -> None:
 
 
 @compiled(inline=True)
-def equal_bytes(address: int, byte: Any) -> Any:
+def equal_bytes(address: int, byte: np.uint8) -> np.uint64:
     """Return a number whose bit j is set if byte j of the block is this one."""
     block, bits = segment(address, 64, BYTES), NOTHING
     for j in range(64):
@@ -64,7 +63,7 @@ def equal_bytes(address: int, byte: Any) -> Any:
 
 
 @compiled(inline=True)
-def wide_bytes(address: int) -> Any:
+def wide_bytes(address: int) -> np.uint64:
     """Return a number whose bit j is set if byte j of the block is not ASCII."""
     block, bits = segment(address, 64, BYTES), NOTHING
     for j in range(64):
@@ -73,7 +72,7 @@ def wide_bytes(address: int) -> Any:
 
 
 @compiled(inline=True)
-def word_bytes(address: int) -> Any:
+def word_bytes(address: int) -> np.uint64:
     """Return a number whose bit j is set if byte j of the block is an ASCII letter, a digit or the underscore."""
     block, bits = segment(address, 64, BYTES), NOTHING
     for j in range(64):
@@ -90,7 +89,7 @@ def copy_block(address: int, to: int, lower: bool) -> None:
 
 
 @compiled(inline=True)
-def count_bits(bits: Any) -> Any:
+def count_bits(bits: np.uint64) -> int:
     """Return how many bits are set."""
     n = 0
     while bits != NOTHING:
@@ -100,13 +99,13 @@ def count_bits(bits: Any) -> Any:
 
 
 @compiled(inline=True)
-def lowest_bit(bits: Any) -> Any:
+def lowest_bit(bits: np.uint64) -> int:
     """Return the place of the lowest bit that is set; 64 if none is."""
     return count_bits((bits ^ (bits - ONE)) >> ONE) if bits != NOTHING else 64
 
 
 @compiled(inline=True)
-def eight_bytes(address: int) -> Any:
+def eight_bytes(address: int) -> np.uint64:
     """Return the 8 bytes at an address as one number, the first byte lowest."""
     piece, number = segment(address, 8, BYTES), NOTHING
     for j in range(8):

@@ -12,11 +12,11 @@ an amount runs out. Derived in docs/maths.md, "The exact joint step on the Gram 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats
 from hinged.rules.factor import append, remove, solve
 from hinged.rules.pairs import (
     EPS,
@@ -41,7 +41,9 @@ NEWTON, EXCHANGES = 20, 20  # passes over one set of active variables: by the fa
 
 
 @compiled
-def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip_flat: bool, g: Any) -> float:
+def on_gram(
+    scores: Floats, is_relevant: Bools, K: Floats, margin: float, C: float, skip_flat: bool, g: Floats
+) -> float:
     """Exact joint step for any sharing scheme, from the Gram matrix K of the labels' vectors; return its total.
 
     Pairs of norm 0 cannot be met by any move. They take what is left of `C` in the dual, as its definition has it,
@@ -64,7 +66,14 @@ def on_gram(scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip
 
 @compiled
 def maximise(
-    scores: Any, is_relevant: Any, K: Any, margin: float, C: float, skip_flat: bool, g: Any, moving_only: bool = False
+    scores: Floats,
+    is_relevant: Bools,
+    K: Floats,
+    margin: float,
+    C: float,
+    skip_flat: bool,
+    g: Floats,
+    moving_only: bool = False,
 ) -> tuple[float, int]:
     """Fill `g` as `on_gram` says; return its total, and how many passes it took, each O(k n) with n active variables.
 
@@ -124,7 +133,7 @@ def maximise(
 
 
 @compiled(helper=True)
-def _problem(scores: Any, K: Any, margin: float) -> tuple[Any, float]:
+def _problem(scores: Floats, K: Floats, margin: float) -> tuple[Problem, float]:
     """Return the problem, and how far an uncapped step may go before rounding would blur the margin."""
     lengths, farthest = np.empty(scores.shape[0]), math.inf
     for t in range(scores.shape[0]):
@@ -135,7 +144,7 @@ def _problem(scores: Any, K: Any, margin: float) -> tuple[Any, float]:
 
 
 @compiled(helper=True)
-def _room(size: int) -> Any:
+def _room(size: int) -> Active:
     """Return room for `size` active variables."""
     return Active(
         np.zeros(size, np.int64),
@@ -148,7 +157,7 @@ def _room(size: int) -> Any:
 
 
 @compiled(helper=True)
-def _along(problem: Any, active: Any, n: int, h: Any, rate: Any) -> tuple[float, float]:
+def _along(problem: Problem, active: Active, n: int, h: Floats, rate: Floats) -> tuple[float, float]:
     """Fill `h` and `rate` = Kh for the active variables' step; return its curvature and its length at most."""
     net(active, active.step, n, h)
     product(problem.K, h, rate)
@@ -160,7 +169,7 @@ def _along(problem: Any, active: Any, n: int, h: Any, rate: Any) -> tuple[float,
 
 
 @compiled(helper=True)
-def _finish(problem: Any, active: Any, n: int, reach: float, moving_only: bool, g: Any) -> float:
+def _finish(problem: Problem, active: Active, n: int, reach: float, moving_only: bool, g: Floats) -> float:
     """Drop what rounding left of variables, and fill `g` with the rest; return the total."""
     amount = active.amount
     total, all_of_it = 0.0, np.sum(amount[:n])
@@ -180,7 +189,7 @@ def _finish(problem: Any, active: Any, n: int, reach: float, moving_only: bool, 
 
 
 @compiled(helper=True)
-def _join(problem: Any, active: Any, n: int, r: int, s: int) -> int:
+def _join(problem: Problem, active: Active, n: int, r: int, s: int) -> int:
     """Let variable (r, s) join the `n` active ones with nothing on it; return how many there are now."""
     K, length, products = problem.K, problem.length, active.work
     up, down = active.up, active.down
@@ -203,7 +212,7 @@ def _join(problem: Any, active: Any, n: int, r: int, s: int) -> int:
 
 # ------------------------------------------------------------------ which variables move and leave
 @compiled(helper=True)
-def _aim(active: Any, n: int, newton: bool) -> float:
+def _aim(active: Active, n: int, newton: bool) -> float:
     """Turn leads into a step that keeps the sum of the amounts; return the objective's slope along it.
 
     Newton's step brings all leads to 0. Where rounding spoils it, the best variable takes from the worst.
@@ -232,7 +241,7 @@ def _aim(active: Any, n: int, newton: bool) -> float:
 
 
 @compiled(helper=True)
-def _first_to_run_out(active: Any, n: int) -> tuple[int, float]:
+def _first_to_run_out(active: Active, n: int) -> tuple[int, float]:
     """The variable whose amount ends first along the step, and where."""
     first, until = -1, math.inf
     for i in range(n):
@@ -242,7 +251,7 @@ def _first_to_run_out(active: Any, n: int) -> tuple[int, float]:
 
 
 @compiled(helper=True)
-def _leave(problem: Any, active: Any, n: int, i: int) -> int:
+def _leave(problem: Problem, active: Active, n: int, i: int) -> int:
     """Take out variable `i` of the `n` active ones; the largest takes over from a base. Return how many are left."""
     up, down, amount = active.up, active.down, active.amount
     removed = i

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from hinged.compiling import compiled
-from hinged.rules.words import CONSTANT, MISSING, WORST
+from hinged.compiling.arrays import Bools, Floats
+from hinged.rules.words import CONSTANT, MISSING, WORST, Words
 
 __all__ = ["chosen", "is_chosen", "worst"]
 
@@ -27,7 +26,7 @@ def is_chosen(choose: int, gap: float, margin: float) -> bool:
 
 
 @compiled(helper=True)
-def worst(length: int, gaps: Any, margins: Any) -> int:
+def worst(length: int, gaps: Floats, margins: Floats) -> int:
     """Return the constraint that a rule on one moves along: the largest loss, or the smallest gap if `CONSTANT`."""
     found = 0
     for j in range(1, gaps.shape[0]):
@@ -39,7 +38,7 @@ def worst(length: int, gaps: Any, margins: Any) -> int:
 
 
 @compiled
-def chosen(rule: Any, gaps: Any, margins: Any) -> Any:
+def chosen(rule: Words, gaps: Floats, margins: Floats) -> Bools:
     """Return which constraints of a list the rule steps along, as a bool array.
 
     Examples

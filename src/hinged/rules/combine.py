@@ -8,16 +8,17 @@ themselves ask `chosen` of choose.py which ones to compute, and then `shares` (r
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.rules.active_set import on_gram
 from hinged.rules.choose import chosen, is_chosen
 from hinged.rules.length import alone, softening
 from hinged.rules.optimal import by_sorting
-from hinged.rules.words import MEAN, ONE, PA, is_joint
+from hinged.rules.words import MEAN, ONE, PA, Words, is_joint
 
 __all__ = ["Directions", "Labels", "mean", "multipliers", "over_labels", "over_pairs", "shares", "simultaneous"]
 
@@ -25,9 +26,9 @@ __all__ = ["Directions", "Labels", "mean", "multipliers", "over_labels", "over_p
 class Labels(NamedTuple):
     """The labels of a round, as rules read them."""
 
-    scores: Any  # float64 (labels,)
-    relevant: Any  # int: the right labels
-    is_relevant: Any  # bool (labels,)
+    scores: Floats  # float64 (labels,)
+    relevant: Ints  # int: the right labels
+    is_relevant: Bools  # bool (labels,)
     low: int  # position in `relevant` of the lowest right label
     rival: int  # the highest wrong label
 
@@ -35,13 +36,15 @@ class Labels(NamedTuple):
 class Directions(NamedTuple):
     """The labels' vectors V_r, as far as rules need them."""
 
-    norms: Any  # float64 (right labels, labels): ‖V_r - V_s‖²; rules on one pair read that of `low` and `rival` alone
-    gram: Any  # float64 (labels, labels): ⟨V_r, V_s⟩, read by joint steps; (0, 0) where V_r are orthogonal, all of
+    norms: (
+        Floats  # float64 (right labels, labels): ‖V_r - V_s‖²; rules on one pair read that of `low` and `rival` alone
+    )
+    gram: Floats  # float64 (labels, labels): ⟨V_r, V_s⟩, read by joint steps; (0, 0) where V_r are orthogonal, all of
     square: float  # this squared length, 0 where it is next to nothing
 
 
 @compiled(helper=True, error_model="numpy")
-def mean(choose: int, gaps: Any, margins: Any, lam: Any) -> float:
+def mean(choose: int, gaps: Floats, margins: Floats, lam: Floats) -> float:
     r"""Give each of the n chosen constraints an equal share, :math:`\lambda_j = \alpha_j / n`; return the sum.
 
     As :math:`\alpha_j \le C`, :math:`\sum_j \lambda_j \le C`. Amit et al. (2006), section 4.
@@ -58,7 +61,7 @@ def mean(choose: int, gaps: Any, margins: Any, lam: Any) -> float:
 
 
 @compiled
-def shares(rule: Any, gaps: Any, margins: Any, lam: Any) -> float:
+def shares(rule: Words, gaps: Floats, margins: Floats, lam: Floats) -> float:
     r"""Turn the steps that constraints would take alone into the multipliers :math:`\lambda_j`; return their sum.
 
     Parameters
@@ -84,7 +87,7 @@ def shares(rule: Any, gaps: Any, margins: Any, lam: Any) -> float:
 
 
 @compiled
-def multipliers(rule: Any, gaps: Any, margins: Any, gram: Any, C: float, lam: Any) -> tuple[float, float]:
+def multipliers(rule: Words, gaps: Floats, margins: Floats, gram: Floats, C: float, lam: Floats) -> tuple[float, float]:
     r"""Fill `lam` with the multipliers :math:`\lambda_j` of the constraints ⟨ω, z_j⟩ >= m_j.
 
     Return their sum, and what the dual subtracts for them.
@@ -119,7 +122,9 @@ def multipliers(rule: Any, gaps: Any, margins: Any, gram: Any, C: float, lam: An
 
 
 @compiled
-def over_labels(rule: Any, labels: Any, directions: Any, margin: float, C: float, g: Any) -> tuple[float, float]:
+def over_labels(
+    rule: Words, labels: Labels, directions: Directions, margin: float, C: float, g: Floats
+) -> tuple[float, float]:
     """Fill `g` with the labels' net coefficients, by any rule but a user's own; return Σλ and what the dual subtracts.
 
     Every right label should be above every wrong one by the same margin, and some pair misses it.
@@ -159,14 +164,14 @@ def over_labels(rule: Any, labels: Any, directions: Any, margin: float, C: float
 
 @compiled(helper=True)
 def over_pairs(
-    rule: Any,
-    scores: Any,
-    relevant: Any,
-    is_relevant: Any,
-    norms: Any,
+    rule: Words,
+    scores: Floats,
+    relevant: Ints,
+    is_relevant: Bools,
+    norms: Floats,
     margin: float,
     C: float,
-    g: Any,
+    g: Floats,
     moving_only: bool = False,
 ) -> tuple[float, float]:
     """Fill `g` with the net coefficients of the labels, where the constraints are pairs of a right and a wrong label.
@@ -211,7 +216,7 @@ def over_pairs(
 
 @compiled
 def simultaneous(
-    rule: Any, scores: Any, relevant: Any, is_relevant: Any, norms: Any, margin: float, C: float, g: Any
+    rule: Words, scores: Floats, relevant: Ints, is_relevant: Bools, norms: Floats, margin: float, C: float, g: Floats
 ) -> float:
     """Fill `g` as `over_pairs` does; return Σλ alone.
 
@@ -226,7 +231,7 @@ def simultaneous(
 
 
 @compiled(helper=True)
-def _jointly(moving_only: bool, gaps: Any, margins: Any, gram: Any, C: float, lam: Any) -> float:
+def _jointly(moving_only: bool, gaps: Floats, margins: Floats, gram: Floats, C: float, lam: Floats) -> float:
     """The exact maximiser, as a ranking: one label without a vector must beat labels -z_j, each by its own margin."""
     n = gaps.shape[0]
     violated = False

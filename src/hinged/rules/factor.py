@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats
 
 __all__ = ["append", "remove", "solve"]
 
 
 # The order of a sum is free here: what a factor solves is checked against the Gram matrix itself.
 @compiled(helper=True, fastmath={"reassoc", "contract"})
-def _dot(a: Any, b: Any, n: int) -> float:
+def _dot(a: Floats, b: Floats, n: int) -> float:
     total = 0.0
     for i in range(n):
         total += a[i] * b[i]
@@ -20,13 +20,13 @@ def _dot(a: Any, b: Any, n: int) -> float:
 
 
 @compiled(helper=True)
-def _forward(L: Any, n: int, x: Any) -> None:
+def _forward(L: Floats, n: int, x: Floats) -> None:
     for i in range(n):
         x[i] = (x[i] - _dot(L[i], x, i)) / L[i, i]
 
 
 @compiled(helper=True)
-def _backward(L: Any, n: int, x: Any) -> None:
+def _backward(L: Floats, n: int, x: Floats) -> None:
     for i in range(n - 1, -1, -1):
         x[i] /= L[i, i]
         for j in range(i):
@@ -34,14 +34,14 @@ def _backward(L: Any, n: int, x: Any) -> None:
 
 
 @compiled
-def solve(L: Any, n: int, x: Any) -> None:
+def solve(L: Floats, n: int, x: Floats) -> None:
     """Replace x by the solution y of L L' y = x."""
     _forward(L, n, x)
     _backward(L, n, x)
 
 
 @compiled
-def append(L: Any, n: int, products: Any, square: float) -> float:
+def append(L: Floats, n: int, products: Floats, square: float) -> float:
     """Write the row of a vector that joins the `n` in the factor, all but its diagonal; return the diagonal's square.
 
     `products` are its inner products with them, `square` that with itself. On return `products` are the
@@ -56,7 +56,7 @@ def append(L: Any, n: int, products: Any, square: float) -> float:
 
 
 @compiled
-def remove(L: Any, n: int, i: int) -> None:
+def remove(L: Floats, n: int, i: int) -> None:
     """Take vector `i` out of the `n` in the factor; rotations make what is left triangular again."""
     for a in range(i, n - 1):
         L[a, : a + 2] = L[a + 1, : a + 2]

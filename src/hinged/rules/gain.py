@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from hinged.compiling.arrays import Floats
 from hinged.rules.words import CONSTANT, MEAN, MISSING, ONE, PA, PA2, Words
 
 __all__ = ["least_gain"]
 
 
 def least_gain(
-    rule: Words, margin: float, curvature: np.ndarray, C: Any, shortest: np.ndarray, n_pairs: np.ndarray
+    rule: Words, margin: float, curvature: np.ndarray, C: float | Floats, shortest: np.ndarray, n_pairs: np.ndarray
 ) -> np.ndarray:
     r"""Return what a mistake adds to the dual at least.
 

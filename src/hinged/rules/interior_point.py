@@ -11,12 +11,13 @@ It is separable but for two equations, so each Newton step is a 2 x 2 system. Sh
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
-from hinged.rules.response import LINEAR, respond
+from hinged.compiling.arrays import Bools, Floats
+from hinged.rules.response import LINEAR, Responses, respond
 
 __all__ = ["MOST_ITERATIONS", "interior_point"]
 
@@ -26,18 +27,18 @@ MOST_ITERATIONS = 100
 class Iterate(NamedTuple):
     """Where the method stands, by label and then for the slack: all float64 (labels + 1,)."""
 
-    alpha: Any
-    lam: Any  # multipliers of α ≥ 0
-    slope: Any  # of each term of the objective at α, and its curvature
-    bend: Any
-    d_alpha: Any  # the step of α, and that of λ
-    d_lam: Any
-    before: Any  # α before the step
+    alpha: Floats
+    lam: Floats  # multipliers of α ≥ 0
+    slope: Floats  # of each term of the objective at α, and its curvature
+    bend: Floats
+    d_alpha: Floats  # the step of α, and that of λ
+    d_lam: Floats
+    before: Floats  # α before the step
 
 
 @compiled
 def interior_point(
-    curves: Any, is_relevant: Any, margin: float, C: float, tolerance: float, most: int, g: Any
+    curves: Responses, is_relevant: Bools, margin: float, C: float, tolerance: float, most: int, g: Floats
 ) -> tuple[float, int, float]:
     r"""Net coefficients of the joint step; return their total, the iterations it took and the relative duality gap.
 
@@ -92,7 +93,7 @@ def interior_point(
 
 
 @compiled(helper=True)
-def _begin(curves: Any, is_relevant: Any, margin: float, C: float, at: Any) -> tuple[float, float]:
+def _begin(curves: Responses, is_relevant: Bools, margin: float, C: float, at: Iterate) -> tuple[float, float]:
     """Fill in where to begin; return the relative duality gap there, and the objective."""
     k, alpha, slope = is_relevant.shape[0], at.alpha, at.slope
     n_right = 0
@@ -118,7 +119,7 @@ def _begin(curves: Any, is_relevant: Any, margin: float, C: float, at: Any) -> t
 
 @compiled(helper=True)
 def _step(
-    curves: Any, is_relevant: Any, margin: float, C: float, target: float, value: float, at: Any
+    curves: Responses, is_relevant: Bools, margin: float, C: float, target: float, value: float, at: Iterate
 ) -> tuple[float, float]:
     """Go along the direction as far as the barrier function falls; return the gap there, and the objective.
 
@@ -150,7 +151,7 @@ def _step(
 
 
 @compiled(helper=True)
-def _restore(is_relevant: Any, C: float, alpha: Any) -> None:
+def _restore(is_relevant: Bools, C: float, alpha: Floats) -> None:
     """Take off the rounding that a step leaves on the two equations."""
     k = is_relevant.shape[0]
     right, wrong = 0.0, 0.0
@@ -168,7 +169,7 @@ def _restore(is_relevant: Any, C: float, alpha: Any) -> None:
 
 
 @compiled(helper=True)
-def _logs(alpha: Any) -> float:
+def _logs(alpha: Floats) -> float:
     total = 0.0
     for r in range(alpha.shape[0]):
         total += math.log(alpha[r])
@@ -176,7 +177,7 @@ def _logs(alpha: Any) -> float:
 
 
 @compiled(helper=True)
-def _measure(curves: Any, is_relevant: Any, margin: float, C: float, at: Any) -> tuple[float, float]:
+def _measure(curves: Responses, is_relevant: Bools, margin: float, C: float, at: Iterate) -> tuple[float, float]:
     """Fill in each term's slope and curvature; return the relative duality gap and the objective."""
     alpha, slope, bend, k = at.alpha, at.slope, at.bend, is_relevant.shape[0]
     low, high, inner, gain = math.inf, -math.inf, 0.0, 0.0
@@ -197,7 +198,9 @@ def _measure(curves: Any, is_relevant: Any, margin: float, C: float, at: Any) ->
 
 
 @compiled(helper=True)
-def _direction(is_relevant: Any, at: Any, nu_1: float, nu_2: float, C: float, target: float) -> tuple[float, float]:
+def _direction(
+    is_relevant: Bools, at: Iterate, nu_1: float, nu_2: float, C: float, target: float
+) -> tuple[float, float]:
     """Fill in Newton's step; return that of the two multipliers."""
     alpha, lam, slope, bend, d_alpha, d_lam = at.alpha, at.lam, at.slope, at.bend, at.d_alpha, at.d_lam
     k = is_relevant.shape[0]

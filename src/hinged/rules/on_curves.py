@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats
 from hinged.rules.choose import is_chosen
-from hinged.rules.combine import shares
+from hinged.rules.combine import Labels, shares
 from hinged.rules.interior_point import MOST_ITERATIONS, interior_point
 from hinged.rules.length import perceptron
-from hinged.rules.response import pair_step, reach
+from hinged.rules.response import Responses, pair_step, reach
 from hinged.rules.search import by_search
-from hinged.rules.words import CONSTANT, INTERIOR, ONE, is_joint
+from hinged.rules.words import CONSTANT, INTERIOR, ONE, Words, is_joint
 
 __all__ = ["mark_curves", "over_curves"]
 
 
 @compiled(helper=True)
-def mark_curves(rule: Any, labels: Any, margin: float, wanted: Any) -> None:
+def mark_curves(rule: Words, labels: Labels, margin: float, wanted: Bools) -> None:
     """Mark in `wanted`, all False on entry, the labels whose scores' curves the rule will read."""
     s, is_relevant, right, rival = labels.scores, labels.is_relevant, labels.relevant[labels.low], labels.rival
     if rule.length == CONSTANT:
@@ -35,7 +35,7 @@ def mark_curves(rule: Any, labels: Any, margin: float, wanted: Any) -> None:
 
 @compiled(helper=True)
 def over_curves(
-    rule: Any, labels: Any, curves: Any, still: bool, margin: float, C: float, tolerance: float, g: Any
+    rule: Words, labels: Labels, curves: Responses, still: bool, margin: float, C: float, tolerance: float, g: Floats
 ) -> tuple[float, int, float]:
     """Fill `g` with the labels' net coefficients; return Σλ, and iterations and relative gap of interior points.
 
@@ -80,7 +80,9 @@ def over_curves(
 
 
 @compiled(helper=True)
-def _shared_steps(rule: Any, labels: Any, curves: Any, still: bool, margin: float, C: float, g: Any) -> float:
+def _shared_steps(
+    rule: Words, labels: Labels, curves: Responses, still: bool, margin: float, C: float, g: Floats
+) -> float:
     """Fill `g` where a rule takes a share of the step that each chosen pair would take alone; return Σλ."""
     s, relevant, is_relevant, k = labels.scores, labels.relevant, labels.is_relevant, labels.scores.shape[0]
     n = relevant.shape[0] * k

@@ -10,16 +10,16 @@ Update III of the label-ranking paper; eq. (2) of the simultaneous-projections p
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats
 from hinged.rules.active_set import on_gram
 
 __all__ = ["by_sorting", "on_gram"]
 
 
 @compiled
-def by_sorting(scores: Any, is_relevant: Any, q: float, margin: float, C: float, work: Any, g: Any) -> float:
+def by_sorting(scores: Floats, is_relevant: Bools, q: float, margin: float, C: float, work: Floats, g: Floats) -> float:
     r"""Exact joint step where every label has its own prototype (K = ‖x‖² I); return its total Z.
 
     For a fixed total Z the two sides fall apart into projections onto a simplex:
@@ -73,7 +73,7 @@ def by_sorting(scores: Any, is_relevant: Any, q: float, margin: float, C: float,
 
 
 @compiled(helper=True)
-def _gather(scores: Any, is_relevant: Any, margin: float, work: Any) -> tuple[int, int]:
+def _gather(scores: Floats, is_relevant: Bools, margin: float, work: Floats) -> tuple[int, int]:
     """Put the scores of the labels that can move into `work`, right ones first, wrong ones negated and last.
 
     Only labels within the margin of the other side's extreme can move. Return how many there are of either kind.

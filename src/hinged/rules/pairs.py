@@ -6,11 +6,12 @@ which has no direction and earns nothing. What counts is the lead: how much more
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats, Ints
 
 __all__ = [
     "EPS",
@@ -35,9 +36,9 @@ FLAT = 1e-14  # squares below this share of what they were computed from are rou
 class Problem(NamedTuple):
     """What stays: the scores, the Gram matrix, the vectors' lengths √K_rr, the margin."""
 
-    scores: Any
-    K: Any
-    length: Any
+    scores: Floats
+    K: Floats
+    length: Floats
     margin: float
 
 
@@ -47,17 +48,17 @@ class Active(NamedTuple):
     `L` is the factor of the Gram matrix of their directions less that of the base.
     """
 
-    up: Any
-    down: Any
-    amount: Any
-    step: Any  # where the amounts are going
-    work: Any
-    L: Any
+    up: Ints
+    down: Ints
+    amount: Floats
+    step: Floats  # where the amounts are going
+    work: Floats
+    L: Floats
 
 
 # ------------------------------------------------------------------ what a unit earns
 @compiled(helper=True)
-def _ahead(x: Any, r: int, s: int, a: int, b: int) -> float:
+def _ahead(x: Floats, r: int, s: int, a: int, b: int) -> float:
     """How much further apart r and s are than a and b; of two pairs, like labels first, which are often the same."""
     if r == s or a == b:
         return (x[r] - x[s]) - (x[a] - x[b])
@@ -65,26 +66,26 @@ def _ahead(x: Any, r: int, s: int, a: int, b: int) -> float:
 
 
 @compiled(helper=True)
-def _start(problem: Any, active: Any, r: int, s: int) -> float:
+def _start(problem: Problem, active: Active, r: int, s: int) -> float:
     """How much more the first unit of variable (r, s) earns than that of the base."""
     a, b = active.up[0], active.down[0]
     return problem.margin * (int(r != s) - int(a != b)) - _ahead(problem.scores, r, s, a, b)
 
 
 @compiled(helper=True)
-def lead(problem: Any, active: Any, rise: Any, r: int, s: int) -> float:
+def lead(problem: Problem, active: Active, rise: Floats, r: int, s: int) -> float:
     """How much more another unit of variable (r, s) earns than one of the base."""
     return _start(problem, active, r, s) - _ahead(rise, r, s, active.up[0], active.down[0])
 
 
 @compiled(helper=True)
-def _blur(problem: Any, reach: float, r: int, s: int) -> float:
+def _blur(problem: Problem, reach: float, r: int, s: int) -> float:
     """How much of rise[r] - rise[s] may be rounding; `reach` is Σ|g| √K, so that |Kg| <= √K reach."""
     return 0.0 if r == s else EPS * (problem.length[r] + problem.length[s]) * reach
 
 
 @compiled(helper=True)
-def doubt(problem: Any, active: Any, reach: float, r: int, s: int) -> float:
+def doubt(problem: Problem, active: Active, reach: float, r: int, s: int) -> float:
     """How large a lead may be rounding, that of the scores included."""
     a, b = active.up[0], active.down[0]
     given = 2.0 * problem.margin
@@ -94,7 +95,7 @@ def doubt(problem: Any, active: Any, reach: float, r: int, s: int) -> float:
 
 
 @compiled(helper=True)
-def net(active: Any, amounts: Any, n: int, g: Any) -> None:
+def net(active: Active, amounts: Floats, n: int, g: Floats) -> None:
     """Per label: the amounts of pairs that lift it, less those of pairs that press it."""
     g[:] = 0.0
     for i in range(n):
@@ -104,7 +105,7 @@ def net(active: Any, amounts: Any, n: int, g: Any) -> None:
 
 
 @compiled(helper=True)
-def product(K: Any, h: Any, out: Any) -> None:
+def product(K: Floats, h: Floats, out: Floats) -> None:
     """Fill `out` with K h; K is symmetric, and h has many zeros."""
     out[:] = 0.0
     for t in range(h.shape[0]):
@@ -114,7 +115,7 @@ def product(K: Any, h: Any, out: Any) -> None:
 
 
 @compiled(helper=True)
-def rises(problem: Any, active: Any, n: int, g: Any, rise: Any) -> float:
+def rises(problem: Problem, active: Active, n: int, g: Floats, rise: Floats) -> float:
     """Fill `rise` from the amounts; return the reach of `_blur`."""
     net(active, active.amount, n, g)
     product(problem.K, g, rise)
@@ -126,7 +127,7 @@ def rises(problem: Any, active: Any, n: int, g: Any, rise: Any) -> float:
 
 # ------------------------------------------------------------------ which variable joins
 @compiled(helper=True)
-def settled(problem: Any, active: Any, n: int, rise: Any, reach: float) -> bool:
+def settled(problem: Problem, active: Active, n: int, rise: Floats, reach: float) -> bool:
     """Write the leads where the steps will be; return True if all of them are rounding of the rises."""
     a, b = active.up[0], active.down[0]
     active.step[0] = 0.0
@@ -142,7 +143,7 @@ def settled(problem: Any, active: Any, n: int, rise: Any, reach: float) -> bool:
 
 @compiled(helper=True)
 def most_violated(
-    problem: Any, active: Any, rise: Any, is_relevant: Any, left_out: Any, reach: float
+    problem: Problem, active: Active, rise: Floats, is_relevant: Bools, left_out: Bools, reach: float
 ) -> tuple[int, int]:
     """The lowest right and the highest wrong label, or the slack if that earns more.
 
@@ -175,7 +176,7 @@ def most_violated(
 
 
 @compiled(helper=True)
-def is_news(problem: Any, active: Any, n: int, rise: Any, reach: float, r: int, s: int) -> bool:
+def is_news(problem: Problem, active: Active, n: int, rise: Floats, reach: float, r: int, s: int) -> bool:
     """Return True if a variable earns more than the base, beyond rounding, and is not active yet."""
     for i in range(n):
         if (active.up[i] == r and active.down[i] == s) or (r == s and active.up[i] == active.down[i]):
@@ -184,6 +185,6 @@ def is_news(problem: Any, active: Any, n: int, rise: Any, reach: float, r: int, 
 
 
 @compiled(helper=True)
-def inner(K: Any, a: int, b: int, c: int, d: int) -> float:
+def inner(K: Floats, a: int, b: int, c: int, d: int) -> float:
     """⟨V_a - V_b, V_c - V_d⟩."""
     return (K[a, c] - K[a, d]) - (K[b, c] - K[b, d])

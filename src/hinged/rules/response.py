@@ -12,11 +12,12 @@ The curve's integral is the potential that the dual subtracts. docs/maths.md, "W
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats
 
 __all__ = [
     "LINEAR",
@@ -50,7 +51,7 @@ class Responses(NamedTuple):
     highest: float
 
 
-def linear(scores: Any, q: float) -> Responses:
+def linear(scores: Floats, q: float) -> Responses:
     """The curves of Euclidean prototypes."""
     return Responses(LINEAR, scores, q, 0.0, 0.0, np.zeros((0, 0)), np.zeros(0), 0.0, 0.0)
 
@@ -67,7 +68,7 @@ def _sigmoid(z: float) -> float:
 
 
 @compiled
-def reach(curves: Any) -> float:
+def reach(curves: Responses) -> float:
     """By how much the best label can ever beat the worst one on this row."""
     if curves.kind == LINEAR:
         return math.inf
@@ -77,7 +78,7 @@ def reach(curves: Any) -> float:
 
 
 @compiled(helper=True)
-def _tilt(curves: Any, r: int, a: float) -> tuple[float, float, float, float]:
+def _tilt(curves: Responses, r: int, a: float) -> tuple[float, float, float, float]:
     """Under weights tilted by e^(av): log of their sum, mean of v above the lowest and below the highest, variance."""
     logs, v, rest, lowest, highest = curves.logs, curves.values, curves.start[r], curves.lowest, curves.highest
     top = rest
@@ -98,7 +99,7 @@ def _tilt(curves: Any, r: int, a: float) -> tuple[float, float, float, float]:
 
 
 @compiled
-def respond(curves: Any, r: int, a: float) -> tuple[float, float, float]:
+def respond(curves: Responses, r: int, a: float) -> tuple[float, float, float]:
     """Potential, score and slope of label `r` at coefficient `a`."""
     if curves.kind == LINEAR:
         score = curves.start[r] + curves.rate * a
@@ -115,7 +116,7 @@ def respond(curves: Any, r: int, a: float) -> tuple[float, float, float]:
 
 
 @compiled
-def level_of(curves: Any, r: int, a: float) -> tuple[float, float]:
+def level_of(curves: Responses, r: int, a: float) -> tuple[float, float]:
     """Where the score stands between the ends of its range, as log odds, and how fast that rises with `a`.
 
     On a logistic curve this is L + va; on a tilted one nearly a straight line too, which makes it easy to invert.
@@ -129,7 +130,7 @@ def level_of(curves: Any, r: int, a: float) -> tuple[float, float]:
 
 
 @compiled(helper=True)
-def _far_level(curves: Any, r: int, a: float) -> tuple[float, float]:
+def _far_level(curves: Responses, r: int, a: float) -> tuple[float, float]:
     """The same from logarithms: log odds of Σ w (v - lowest) to Σ w (highest - v), and the difference of v's means."""
     logs, v, rest, lowest, highest = curves.logs, curves.values, curves.start[r], curves.lowest, curves.highest
     n = v.shape[0]
@@ -156,7 +157,7 @@ def _far_level(curves: Any, r: int, a: float) -> tuple[float, float]:
 
 
 @compiled
-def pair_step(curves: Any, r: int, s: int, margin: float, C: float) -> float:
+def pair_step(curves: Responses, r: int, s: int, margin: float, C: float) -> float:
     r"""Best step for one pair alone, :math:`\max_{0 \le \tau \le C} \tau m - \Phi_r(\tau) - \Phi_s(-\tau)`.
 
     Update II of the label-ranking paper. A logistic pair has a closed form: with L the log odds,
@@ -180,7 +181,7 @@ def pair_step(curves: Any, r: int, s: int, margin: float, C: float) -> float:
 
 
 @compiled
-def lone_step(curves: Any, r: int, margin: float, C: float) -> float:
+def lone_step(curves: Responses, r: int, margin: float, C: float) -> float:
     r"""Best step for one score alone, :math:`\max_{0 \le \alpha \le C} \alpha m - \Phi_r(\alpha)`.
 
     Where the score cannot reach the margin on this row the step takes all of `C`, or nothing without a cap.
@@ -225,7 +226,7 @@ def propose(at: float, newton: float, low: float, high: float, older: float) -> 
 
 
 @compiled(helper=True)
-def _newton_step(curves: Any, r: int, s: int, margin: float, C: float) -> float:
+def _newton_step(curves: Responses, r: int, s: int, margin: float, C: float) -> float:
     """The step at which the gap to `s` (to 0 where that is -1) reaches the margin, by a safeguarded Newton search."""
     down, fall = 0.0, 0.0
     if math.inf > C:

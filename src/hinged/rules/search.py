@@ -12,12 +12,12 @@ row's range, where every label's curve is a line or nearly one.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from hinged.compiling import compiled
-from hinged.rules.response import FINE, LOGISTIC, level_of, propose, reach, spread_at
+from hinged.compiling.arrays import Bools, Floats, Ints
+from hinged.rules.response import FINE, LOGISTIC, Responses, level_of, propose, reach, spread_at
 from hinged.rules.tilt import tilted_level
 
 __all__ = ["by_search"]
@@ -35,7 +35,7 @@ SETTLED = 1e-9  # a relative move of this size is the last: the next would be of
 
 
 @compiled
-def by_search(curves: Any, scores: Any, is_relevant: Any, margin: float, C: float, g: Any) -> float:
+def by_search(curves: Responses, scores: Floats, is_relevant: Bools, margin: float, C: float, g: Floats) -> float:
     r"""Net coefficients of the exact joint step; return their total Z.
 
     While the cap is not reached the levels stand one margin apart, :math:`\sigma(t) - \sigma(u) = \gamma`, so both
@@ -90,7 +90,9 @@ def by_search(curves: Any, scores: Any, is_relevant: Any, margin: float, C: floa
 
 
 @compiled(helper=True)
-def _settle(curves: Any, places: Any, n_right: int, work: Any, gamma: float, C: float, straight: bool) -> float:
+def _settle(
+    curves: Responses, places: Ints, n_right: int, work: Floats, gamma: float, C: float, straight: bool
+) -> float:
     """The answer for curves as they are, or as straight lines of given level and slope; return the total."""
     n = work.shape[1]
     right, wrong = places[:n_right], places[n_right:n]
@@ -110,7 +112,9 @@ def _settle(curves: Any, places: Any, n_right: int, work: Any, gamma: float, C: 
 
 
 @compiled(helper=True)
-def _by_lines(curves: Any, scores: Any, places: Any, n_right: int, work: Any, gamma: float, C: float) -> float:
+def _by_lines(
+    curves: Responses, scores: Floats, places: Ints, n_right: int, work: Floats, gamma: float, C: float
+) -> float:
     """Newton's method on all labels together: each curve's tangent for the curve, until the answer stays.
 
     One look at each curve that moves per iteration, and some four iterations, because levels are nearly straight.
@@ -165,7 +169,9 @@ def _by_lines(curves: Any, scores: Any, places: Any, n_right: int, work: Any, ga
 
 
 @compiled(helper=True)
-def _coefficient(curves: Any, r: int, start: float, level: float, side: float, guess: float) -> tuple[float, float]:
+def _coefficient(
+    curves: Responses, r: int, start: float, level: float, side: float, guess: float
+) -> tuple[float, float]:
     """|a| that brings label `r` from its level to another, if that lies on its side; and 1 / its slope. Tilted only."""
     if side * (level - start) <= 0.0:
         return 0.0, 0.0
@@ -190,7 +196,9 @@ def _coefficient(curves: Any, r: int, start: float, level: float, side: float, g
 
 
 @compiled(helper=True)
-def _bring(curves: Any, places: Any, work: Any, level: float, side: float, straight: bool) -> tuple[float, float]:
+def _bring(
+    curves: Responses, places: Ints, work: Floats, level: float, side: float, straight: bool
+) -> tuple[float, float]:
     """Bring one side's labels to a level: the total of |a|, and how fast it changes with the level."""
     levels, slopes, a, rates = work[LEVEL], work[SLOPE], work[STEP], work[RATE]
     total, slope = 0.0, 0.0
@@ -206,7 +214,7 @@ def _bring(curves: Any, places: Any, work: Any, level: float, side: float, strai
 
 
 @compiled(helper=True)
-def _stretch(work: Any, slope: float, more: float) -> None:
+def _stretch(work: Floats, slope: float, more: float) -> None:
     """Add `more` to a side's total, each label by its rate: what is left where a level has no further digits."""
     a, rates = work[STEP], work[RATE]
     if 0.0 < slope < math.inf:
@@ -216,7 +224,7 @@ def _stretch(work: Any, slope: float, more: float) -> None:
 
 @compiled(helper=True)
 def _balance(
-    curves: Any, places: Any, n_right: int, work: Any, middle: float, gamma: float, C: float, straight: bool
+    curves: Responses, places: Ints, n_right: int, work: Floats, middle: float, gamma: float, C: float, straight: bool
 ) -> float:
     """Find the middle M at which lifting to t = M + x and pressing to u = M - x take the same total; return it."""
     right, wrong = places[:n_right], places[n_right : work.shape[1]]
@@ -254,7 +262,7 @@ def _balance(
 
 
 @compiled(helper=True)
-def _fill(curves: Any, places: Any, work: Any, side: float, start: float, C: float, straight: bool) -> None:
+def _fill(curves: Responses, places: Ints, work: Floats, side: float, start: float, C: float, straight: bool) -> None:
     """Bring one side to the level at which its total is `C`, beginning at its first label's."""
     a = work[STEP]
     if places.shape[0] == 1:

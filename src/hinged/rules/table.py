@@ -120,7 +120,7 @@ class Step(NamedTuple):
     certified: bool  # the rule has a dual certificate
 
 
-def name_of(rule: Any) -> str | None:
+def name_of(rule: object) -> str | None:
     """Return the name of a rule given by name or object; None for a user's own function.
 
     Examples
@@ -133,7 +133,7 @@ def name_of(rule: Any) -> str | None:
     return {Mira: "mira", Optimal: "optimal"}.get(type(rule))
 
 
-def has_own_margin(rule: Any) -> bool:
+def has_own_margin(rule: object) -> bool:
     """Return True if a rule brings its own margin and cap in place of the learner's.
 
     Examples
@@ -157,7 +157,7 @@ def cap_of(name: str, C: float) -> float:
     return 1.0 if "C" not in row.reads and row.words.length == CONSTANT else C
 
 
-def check_runs(where: str, rule: Any, words: Words) -> None:
+def check_runs(where: str, rule: object, words: Words) -> None:
     """Refuse a rule, by name, where it has no step.
 
     Examples
@@ -196,7 +196,7 @@ def on_mistakes(words: Words) -> bool:
     return words.choose == WRONG or words.length == CONSTANT
 
 
-def resolve(rule: Any, C: Any, margin: Any) -> tuple[Step, Any]:
+def resolve(rule: object, C: object, margin: object) -> tuple[Step, Any]:
     """Settle a rule given by name, object or compiled function; return its numbers and the function, if one.
 
     Examples
@@ -240,7 +240,7 @@ def resolve(rule: Any, C: Any, margin: Any) -> tuple[Step, Any]:
     )
 
 
-def positive(name: str, value: Any, hint: str) -> float:
+def positive(name: str, value: object, hint: str) -> float:
     """Return a positive number, or raise an error that says what was given and what to try."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number; got {name}={value!r}. Try: {hint}.")

@@ -7,11 +7,11 @@ polynomial for |r| ≤ log 2 / 2, in error by less than two units in the last pl
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats
 
 __all__ = ["FARTHEST", "exponentials", "tilted_level"]
 
@@ -22,7 +22,7 @@ PER_LOG_2, LOG_2_HIGH, LOG_2_LOW = 1.4426950408889634, 0.693147180369123816490, 
 
 
 @compiled
-def exponentials(logs: Any, v: Any, a: float, out: Any) -> None:
+def exponentials(logs: Floats, v: Floats, a: float, out: Floats) -> None:
     """out = e^(logs + a v), for arguments up to 700; below -708 it stays at e^-708."""
     for j in range(v.shape[0]):
         x = max(LEAST, logs[j] + a * v[j])
@@ -47,7 +47,7 @@ def exponentials(logs: Any, v: Any, a: float, out: Any) -> None:
 
 
 @compiled(helper=True, fastmath={"reassoc", "contract"})  # sums in any order, so that they too go several at once
-def _moments(weights: Any, v: Any, lowest: float, highest: float) -> tuple[float, float, float, float]:
+def _moments(weights: Floats, v: Floats, lowest: float, highest: float) -> tuple[float, float, float, float]:
     total, above, below, inner = 0.0, 0.0, 0.0, 0.0
     for j in range(v.shape[0]):
         up, down = weights[j] * (v[j] - lowest), highest - v[j]
@@ -59,7 +59,9 @@ def _moments(weights: Any, v: Any, lowest: float, highest: float) -> tuple[float
 
 
 @compiled
-def tilted_level(logs: Any, rest: float, v: Any, lowest: float, highest: float, a: float, out: Any) -> Any:
+def tilted_level(
+    logs: Floats, rest: float, v: Floats, lowest: float, highest: float, a: float, out: Floats
+) -> tuple[float, float]:
     """Log odds of a score within its range at coefficient `a`, and how fast they rise; NaN where digits would be lost.
 
     `logs` and `rest` are of the weights in the row and outside of it (of 1 in all), `out` is scratch.

@@ -7,7 +7,7 @@ functions of this package that answer with a step.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hinged.compiling import compiled
 
@@ -28,48 +28,48 @@ class Words(NamedTuple):
 
 
 @compiled(helper=True)
-def is_one(rule: Any) -> bool:
+def is_one(rule: Words) -> bool:
     """Return True if the rule moves along one constraint."""
     return rule.combine == ONE
 
 
 @compiled(helper=True)
-def is_joint(rule: Any) -> bool:
+def is_joint(rule: Words) -> bool:
     """Return True if the rule solves for all constraints together, so that it reads all their inner products."""
     return rule.combine == JOINT or rule.combine == INTERIOR
 
 
 @compiled(helper=True)
-def is_interior(rule: Any) -> bool:
+def is_interior(rule: Words) -> bool:
     """Return True if the rule finds its joint step by interior points."""
     return rule.combine == INTERIOR
 
 
 @compiled(helper=True)
-def is_own(rule: Any) -> bool:
+def is_own(rule: Words) -> bool:
     """Return True if the rule is a function of the user's."""
     return rule.combine == OWN
 
 
 @compiled(helper=True)
-def takes_missing(rule: Any) -> bool:
+def takes_missing(rule: Words) -> bool:
     """Return True if the rule moves along every constraint that misses its margin."""
     return rule.choose == MISSING
 
 
 @compiled(helper=True)
-def is_constant(rule: Any) -> bool:
+def is_constant(rule: Words) -> bool:
     """Return True if every step has the same length, whatever the loss."""
     return rule.length == CONSTANT
 
 
 @compiled(helper=True)
-def is_uncapped(rule: Any) -> bool:
+def is_uncapped(rule: Words) -> bool:
     """Return True if steps go up to the margin whatever it takes; a constraint that no move can meet is left out."""
     return rule.length == PA
 
 
 @compiled(helper=True)
-def is_softened(rule: Any) -> bool:
+def is_softened(rule: Words) -> bool:
     """Return True if the rule's problem has squared losses, so that C softens steps in place of capping them."""
     return rule.length == PA2

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Ints
 
 __all__ = ["Distance", "First", "Frequency", "Tfidf", "resolve"]
 
@@ -64,7 +65,7 @@ class Tfidf:
 
 
 @compiled(helper=True)
-def frequency(c: float, seen: int, rows: int, thresholds: Any, factors: Any) -> float:
+def frequency(c: float, seen: int, rows: int, thresholds: Ints, factors: Floats) -> float:
     """`Frequency` of one value; thresholds are (high, low) as fractions, then strictness, so that ties are exact."""
     if seen * thresholds[1] >= thresholds[0] * rows and rows > 0:
         return factors[0] * c
@@ -82,7 +83,9 @@ def tfidf(c: float, rows: int, rows_with: int, rows_with_label: int) -> float:
     return c * math.log(rows / max(1, rows_with - rows_with_label))
 
 
-def resolve(features: Any, sharing: str) -> tuple[int, tuple[int, ...], tuple[float, float], Callable[..., Any] | None]:
+def resolve(
+    features: object, sharing: str
+) -> tuple[int, tuple[int, ...], tuple[float, float], Callable[..., Any] | None]:
     """Code, exact thresholds, factors and function (if one) of label features given by name, object or callable."""
     named = {"first": First(), "frequency": Frequency(), "distance": Distance(), "tfidf": Tfidf()}
     hint = f"Choose one of {', '.join(named)}, hinged.features.Frequency(...), or a function of (x, label)."

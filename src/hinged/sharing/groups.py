@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import Any
 
 __all__ = ["Groups"]
 
@@ -30,7 +29,7 @@ class Groups:
     Groups([{'home'}, {'work'}, {'work/tax'}, {'work', 'work/tax'}])
     """
 
-    def __init__(self, sets: Sequence[Collection[Hashable]], features: Sequence[Any] | None = None) -> None:
+    def __init__(self, sets: Sequence[Collection[Hashable]], features: Sequence[object] | None = None) -> None:
         self.sets = [frozenset(members) for members in sets]
         self.features = None if features is None else list(features)
         if not self.sets:

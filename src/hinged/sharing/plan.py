@@ -59,7 +59,7 @@ class Plan:
         ).reshape(len(self.parts), len(labels))
 
 
-def chosen_features(sharing: Any, features: Any, kernel: Any = None) -> Any:
+def chosen_features(sharing: object, features: object, kernel: object = None) -> object:
     """What ``features="auto"`` means: none where the sharing scheme has no use for them, or where a kernel has its own.
 
     Others stay as given.
@@ -75,7 +75,7 @@ def chosen_features(sharing: Any, features: Any, kernel: Any = None) -> Any:
     return label_features.Frequency(high=0.4) if shared else None
 
 
-def resolve(sharing: Any, features: Any) -> Plan:
+def resolve(sharing: object, features: object) -> Plan:
     """The plan of a sharing scheme given by name or as `Groups`, with its label features.
 
     Examples
@@ -89,7 +89,7 @@ def resolve(sharing: Any, features: Any) -> Plan:
             raise ValueError(
                 f"Groups carries its own label features, Groups(sets, features=[...]); got features={features!r} too."
             )
-        kinds: Collection[Any] = sharing.features or [None] * len(sharing.sets)
+        kinds: Collection[object] = sharing.features or [None] * len(sharing.sets)
         pairs = list(zip(sharing.sets, kinds, strict=True))
         plain = tuple(members for members, kind in pairs if kind is None)
         parts = tuple(_part(kind, members) for members, kind in pairs if kind is not None)
@@ -107,5 +107,5 @@ def resolve(sharing: Any, features: Any) -> Plan:
     )
 
 
-def _part(kind: Any, members: frozenset[Hashable] | None, sharing: str = "groups") -> Part:
+def _part(kind: object, members: frozenset[Hashable] | None, sharing: str = "groups") -> Part:
     return Part(*label_features.resolve(kind, sharing), members)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 __all__ = ["Tree", "cost_matrix"]
 
@@ -46,7 +46,7 @@ class Tree:
             common += 1
         return float(len(a) + len(b) - 2 * common)
 
-    def _path(self, label: Any) -> list:
+    def _path(self, label: Hashable) -> list:
         """A label's way down from the root."""
         if self.parents is None:
             if not isinstance(label, str):
@@ -61,7 +61,10 @@ class Tree:
         return path[::-1]
 
 
-def cost_matrix(cost: Any, labels: Sequence[Hashable]) -> np.ndarray:
+def cost_matrix(
+    cost: Mapping[tuple[Hashable, Hashable], float] | Callable[[Hashable, Hashable], float] | ArrayLike,
+    labels: Sequence[Hashable],
+) -> np.ndarray:
     """ρ[right, answered] for these labels; refused by name where it is none.
 
     Parameters
@@ -94,7 +97,7 @@ def cost_matrix(cost: Any, labels: Sequence[Hashable]) -> np.ndarray:
     return rho[: len(labels), : len(labels)].copy()
 
 
-def _by_matrix(cost: Any, k: int) -> np.ndarray:
+def _by_matrix(cost: ArrayLike, k: int) -> np.ndarray:
     try:
         rho = np.array(cost, np.float64)
     except (TypeError, ValueError):
@@ -110,7 +113,7 @@ def _by_matrix(cost: Any, k: int) -> np.ndarray:
     return rho
 
 
-def _by_function(cost: Callable[[Any, Any], Any], labels: Sequence[Hashable]) -> np.ndarray:
+def _by_function(cost: Callable[[Hashable, Hashable], object], labels: Sequence[Hashable]) -> np.ndarray:
     rho = np.empty((len(labels), len(labels)))
     for i, y in enumerate(labels):
         for j, r in enumerate(labels):

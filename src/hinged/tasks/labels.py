@@ -7,17 +7,16 @@ so nothing here lists pairs.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats, Ints
 
 __all__ = ["extremes", "find_new", "judge", "rank_of_best", "runner_up"]
 
 
 @compiled(helper=True)
-def extremes(scores: Any, relevant: Any, is_relevant: Any) -> tuple[int, int]:
+def extremes(scores: Floats, relevant: Ints, is_relevant: Bools) -> tuple[int, int]:
     """Position in `relevant` of the lowest right label, and the highest wrong label; -1 where there is none.
 
     Ties go to the lowest label index.
@@ -36,7 +35,7 @@ def extremes(scores: Any, relevant: Any, is_relevant: Any) -> tuple[int, int]:
 
 
 @compiled(helper=True)
-def judge(scores: Any, relevant: Any, is_relevant: Any) -> tuple[int, int, float, int]:
+def judge(scores: Floats, relevant: Ints, is_relevant: Bools) -> tuple[int, int, float, int]:
     """Return what `extremes` finds, by how much the lowest right label wins, and the rank of the best right label.
 
     The round is a mistake where no right label's lead is positive: a tie has not been won.
@@ -54,7 +53,7 @@ def judge(scores: Any, relevant: Any, is_relevant: Any) -> tuple[int, int, float
 
 
 @compiled(helper=True)
-def find_new(relevant: Any, n_known: int) -> tuple[bool, int]:
+def find_new(relevant: Ints, n_known: int) -> tuple[bool, int]:
     """Return True if some label is not among the first `n_known`, and how many labels are known after them.
 
     Examples
@@ -71,7 +70,7 @@ def find_new(relevant: Any, n_known: int) -> tuple[bool, int]:
 
 
 @compiled(helper=True)
-def rank_of_best(scores: Any, relevant: Any, is_relevant: Any) -> int:
+def rank_of_best(scores: Floats, relevant: Ints, is_relevant: Bools) -> int:
     """Rank, from 1, of the best right label among the wrong ones; a tie counts against it."""
     best = scores[relevant[0]]
     for a in range(1, relevant.shape[0]):
@@ -83,7 +82,7 @@ def rank_of_best(scores: Any, relevant: Any, is_relevant: Any) -> int:
 
 
 @compiled(helper=True)
-def runner_up(scores: Any) -> tuple[int, float]:
+def runner_up(scores: Floats) -> tuple[int, float]:
     """The winner (lowest index on a tie) and its lead over the second label; a lone label leads by 0."""
     first = 0
     for s in range(1, scores.shape[0]):

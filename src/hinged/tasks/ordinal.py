@@ -7,9 +7,8 @@ sorted; the prediction is defined all the same.
 
 from __future__ import annotations
 
-from typing import Any
-
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats
 
 __all__ = ["rank_of", "side"]
 
@@ -27,7 +26,7 @@ def side(threshold: int, rank: int) -> float:
 
 
 @compiled
-def rank_of(score: float, thresholds: Any) -> int:
+def rank_of(score: float, thresholds: Floats) -> int:
     """The rank, from 0: the first threshold above the score, else the last rank.
 
     Examples

@@ -10,11 +10,12 @@ Rows of E and T are padded, so that the innermost loop runs over whole vectors o
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Int16s, Ints
 
 __all__ = [
     "Scratch",
@@ -44,7 +45,7 @@ class Scratch(NamedTuple):
 
 
 @compiled
-def room_for(tokens: int, width: int, k: int, m: int, costs: bool = False, by_errors: bool = False) -> Any:
+def room_for(tokens: int, width: int, k: int, m: int, costs: bool = False, by_errors: bool = False) -> Scratch:
     """Return room for the `m` best of `k` tags, with costs added to emissions, or by the number of errors as well."""
     many, most = m if m > 1 else 0, tokens if by_errors else 0
     return Scratch(
@@ -60,7 +61,7 @@ def room_for(tokens: int, width: int, k: int, m: int, costs: bool = False, by_er
 
 
 @compiled
-def path_score(E: Any, T: Any, n: int, tags: Any) -> float:
+def path_score(E: Floats, T: Floats, n: int, tags: Ints) -> float:
     """The score of one sequence of `n` tags."""
     total = E[0, tags[0]]
     for i in range(1, n):
@@ -69,7 +70,7 @@ def path_score(E: Any, T: Any, n: int, tags: Any) -> float:
 
 
 @compiled(helper=True)
-def count_errors(n: int, tags: Any, other: Any) -> int:
+def count_errors(n: int, tags: Ints, other: Ints) -> int:
     """Positions at which two sequences differ: the Hamming cost."""
     errors = 0
     for i in range(n):
@@ -78,7 +79,7 @@ def count_errors(n: int, tags: Any, other: Any) -> int:
 
 
 @compiled(helper=True)
-def table_cost(rho: Any, n: int, tags: Any, other: Any) -> float:
+def table_cost(rho: Floats, n: int, tags: Ints, other: Ints) -> float:
     """Σ_i ρ[y_i, y'_i]; an empty table is the Hamming cost."""
     if rho.shape[0] == 0:
         return float(count_errors(n, tags, other))
@@ -89,7 +90,7 @@ def table_cost(rho: Any, n: int, tags: Any, other: Any) -> float:
 
 
 @compiled(inline=True)
-def _extend(T: Any, before: Any, k: int, best: Any, came: Any) -> None:
+def _extend(T: Floats, before: Floats, k: int, best: Floats, came: Ints | Int16s) -> None:
     """For each tag, the best way to reach it: best[c] = max_p before[p] + T[p, c], and that p."""
     width = best.shape[0]
     row = T[0]
@@ -107,7 +108,7 @@ def _extend(T: Any, before: Any, k: int, best: Any, came: Any) -> None:
 
 
 @compiled
-def best_path(E: Any, T: Any, n: int, k: int, came: Any, work: Any, tags: Any) -> float:
+def best_path(E: Floats, T: Floats, n: int, k: int, came: Ints, work: Floats, tags: Ints) -> float:
     """Viterbi's search: fill `tags` with the best of all k^n sequences; return its score.
 
     Parameters
@@ -148,7 +149,7 @@ def best_path(E: Any, T: Any, n: int, k: int, came: Any, work: Any, tags: Any) -
 
 
 @compiled
-def raised_by_cost(E: Any, n: int, k: int, right: Any, rho: Any, raised: Any) -> None:
+def raised_by_cost(E: Floats, n: int, k: int, right: Ints, rho: Floats, raised: Floats) -> None:
     """Fill `raised` with emissions to which the cost of each tag is added; an empty table is the Hamming cost."""
     for i in range(n):
         for c in range(k):
@@ -157,7 +158,7 @@ def raised_by_cost(E: Any, n: int, k: int, right: Any, rho: Any, raised: Any) ->
 
 
 @compiled
-def largest_loss(E: Any, T: Any, n: int, k: int, right: Any, predicted: Any, room: Any, tags: Any) -> int:
+def largest_loss(E: Floats, T: Floats, n: int, k: int, right: Ints, predicted: Ints, room: Scratch, tags: Ints) -> int:
     r"""Find the sequence with the largest score plus :math:`\sqrt e`, e its errors; fill `tags`, return e.
 
     The root does not fall apart over positions, so the number of errors becomes part of the state: O(n E k²) for up to
@@ -184,7 +185,7 @@ def largest_loss(E: Any, T: Any, n: int, k: int, right: Any, predicted: Any, roo
 
 
 @compiled
-def best_by_errors(E: Any, T: Any, n: int, k: int, right: Any, most: int, room: Any, tags: Any) -> int:
+def best_by_errors(E: Floats, T: Floats, n: int, k: int, right: Ints, most: int, room: Scratch, tags: Ints) -> int:
     """The largest score plus √e among sequences of up to `most` errors; fill `tags`, return e.
 
     The best path to each tag with each number of errors, then the best of them all; of equals, the fewest errors.
@@ -227,7 +228,7 @@ def best_by_errors(E: Any, T: Any, n: int, k: int, right: Any, most: int, room: 
 
 
 @compiled
-def best_paths(E: Any, T: Any, n: int, k: int, m: int, room: Any, tags: Any, tops: Any) -> int:
+def best_paths(E: Floats, T: Floats, n: int, k: int, m: int, room: Scratch, tags: Ints, tops: Floats) -> int:
     """Find the `m` best sequences, best first: fill `tags` and `tops`, return how many there are (at most k^n).
 
     Each tag keeps a list of the `m` best paths that end in it. The first sequence is that of `best_path`.
@@ -279,7 +280,7 @@ def best_paths(E: Any, T: Any, n: int, k: int, m: int, room: Any, tags: Any, top
 
 
 @compiled(inline=True)
-def _insert(values: Any, tag: Any, place: Any, value: float, p: int, j: int) -> None:
+def _insert(values: Floats, tag: Ints, place: Ints, value: float, p: int, j: int) -> None:
     """Put a path into a falling list, behind its equals; the last one drops out."""
     at = values.shape[0] - 1
     while at > 0 and value > values[at - 1]:

@@ -118,7 +118,7 @@ def _bytes_of(text: Any, i: int, name: str) -> bytes:
     raise TypeError(f"a text must be str or bytes; document {i}{field} is {text!r}. Use '' where there is none.")
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     """Return True if a cell is missing: None, NaN, or a null of pandas."""
     return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in PANDAS_NULLS
 

@@ -10,19 +10,20 @@ Rows of named features take the same path as long as every value is 1 and no nam
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+import hinged.text.tokens as tokens
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bytes, Int32s, Ints, Uint64s
 from hinged.io.examples.chunk import Named
 from hinged.loops.rows import Rows
 from hinged.native import BLOCK, borrowed, eight_bytes, equal_bytes, fetch, lowest_bit, segment
-from hinged.text.rows import BINARY, Documents, Space, fields_of, hash_start, rows_of_named
+from hinged.text.rows import BINARY, Documents, Fields, Space, fields_of, hash_start, rows_of_named
 from hinged.text.tokens import AHEAD, Words, alphabet, continue_hash, cut_ascii, finish_hash, write_places, write_words
-from hinged.text.words import Text, WordList, add_word, find_word, has_room
+from hinged.text.words import Text, WordList, WordStore, add_word, find_word, has_room
 
 __all__ = ["is_plain", "rows_of_names", "rows_of_plain_words"]
 
@@ -47,21 +48,21 @@ ZERO: Any = np.uint8(0)
 class Scratch(NamedTuple):
     """Working memory of a call; only `seen` holds anything for the next one."""
 
-    seen: npt.NDArray[np.uint64]  # (2 · a power of two,): a word's first 8 bytes; its column + 1 above 4 more bytes
-    bits: npt.NDArray[np.uint64]  # a bit for each column, all 0 between documents
-    over: npt.NDArray[np.uint8]  # (whole blocks,): 1 for each number in `bits` that is not 0
-    written: npt.NDArray[np.uint8]  # a text in lower case
-    begins: npt.NDArray[np.int64]  # of its words
-    ends: npt.NDArray[np.int64]
-    missed: npt.NDArray[np.int64]  # those that `seen` lacks
-    hashes: npt.NDArray[np.uint64]  # of its unknown words, then as many of them as are distinct
-    table: npt.NDArray[np.uint64]  # (a power of two,)
+    seen: Uint64s  # (2 · a power of two,): a word's first 8 bytes; its column + 1 above 4 more bytes
+    bits: Uint64s  # a bit for each column, all 0 between documents
+    over: Bytes  # (whole blocks,): 1 for each number in `bits` that is not 0
+    written: Bytes  # a text in lower case
+    begins: Ints  # of its words
+    ends: Ints
+    missed: Ints  # those that `seen` lacks
+    hashes: Uint64s  # of its unknown words, then as many of them as are distinct
+    table: Uint64s  # (a power of two,)
 
 
 class Tag(NamedTuple):
     """What is in front of every word of a field: the state of the hash after it, and where its text is."""
 
-    state: Any  # uint64
+    state: np.uint64
     address: int | np.int64
     length: int | np.int64
 
@@ -70,13 +71,13 @@ class Cut(NamedTuple):
     """The words of a document: word w is at base + begins[w], up to base + ends[w]."""
 
     base: int  # address
-    begins: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64]
+    begins: Ints
+    ends: Ints
     size: int | np.int64
     limit: int | np.int64  # address from which on nothing may be read: words just before it have no keys
 
 
-Read = Callable[[Scratch, Rows, npt.NDArray[np.int64]], int]
+Read = Callable[[Scratch, Rows, Ints], int]
 
 
 def is_plain(documents: Documents, space: Space) -> bool:
@@ -86,21 +87,21 @@ def is_plain(documents: Documents, space: Space) -> bool:
 
 
 @compiled(inline=True)
-def _key(b: int, size: int) -> Any:
+def _key(b: int, size: int) -> tuple[np.uint64, np.uint64]:
     """Return a short word as two numbers."""
     n = np.uint64(size)  # unsigned, as in tokens.py
     return eight_bytes(b) & FIRST[n], eight_bytes(b + 8) & SECOND[n] | n << THIRD_BYTE
 
 
 @compiled(inline=True)
-def _slot(x: Any, y: Any, seen: Any) -> Any:
+def _slot(x: np.uint64, y: np.uint64, seen: Uint64s) -> np.uint64:
     """Return its place in the small table."""
     shift = np.uint64(65 - lowest_bit(np.uint64(seen.shape[0])))
     return ((x ^ (y * MIX_2)) * MIX_1 >> shift) << ONE
 
 
 @compiled(helper=True)
-def _hash_missed(words: Any, state: Any, cut: Any, missed: Any, n: Any, hashes: Any) -> None:
+def _hash_missed(words: WordStore, state: np.uint64, cut: Cut, missed: Ints, n: np.uint64, hashes: Uint64s) -> None:
     """Hash the words that the small table lacks, and prefetch all memory that looking for them will read.
 
     Requested together, it arrives together; else each word would wait three times, one word after the other.
@@ -121,7 +122,7 @@ def _hash_missed(words: Any, state: Any, cut: Any, missed: Any, n: Any, hashes: 
 
 
 @compiled(helper=True)
-def _distinct(hashes: Any, n: int, table: Any) -> int:
+def _distinct(hashes: Uint64s, n: int, table: Uint64s) -> int:
     """Return how many different ones there are."""
     slots, found = 8, 0
     while slots < 2 * n:
@@ -139,7 +140,7 @@ def _distinct(hashes: Any, n: int, table: Any) -> int:
 
 
 @compiled(helper=True)
-def _take_columns(bits: Any, over: Any, indices: Any, at: int) -> Any:
+def _take_columns(bits: Uint64s, over: Bytes, indices: Int32s, at: int) -> np.int64:
     """Write the columns whose bits are set, in rising order, and clear them; return where the row ends."""
     end, marks = np.uint64(at), over.ctypes.data
     for o in range(0, over.shape[0], BLOCK):
@@ -157,7 +158,7 @@ def _take_columns(bits: Any, over: Any, indices: Any, at: int) -> Any:
 
 
 @compiled(helper=True)
-def _look_up_short_words(cut: Any, known: int, scratch: Any) -> Any:
+def _look_up_short_words(cut: Cut, known: int, scratch: Scratch) -> np.uint64:
     """Set the bits of words that the small table has, reserve places for the others in it; return how many it lacks."""
     seen, bits, over = borrowed(scratch.seen), borrowed(scratch.bits), borrowed(scratch.over)
     missed, slots = borrowed(scratch.missed), borrowed(scratch.hashes)  # hashes come later
@@ -189,7 +190,7 @@ def _look_up_short_words(cut: Any, known: int, scratch: Any) -> Any:
 
 
 @compiled(helper=True)
-def _enter_words(store: Any, tag: Any, cut: Any, grow: bool, scratch: Any) -> Any:
+def _enter_words(store: WordStore, tag: Tag, cut: Cut, grow: bool, scratch: Scratch) -> tuple[int, int, int]:
     """Set the bits of a document's columns, and put the hashes of its unknown words aside.
 
     Returns how many words are known by now, how many of these were not, and bytes that one had no room for, or 0.
@@ -227,7 +228,9 @@ def _enter_words(store: Any, tag: Any, cut: Any, grow: bool, scratch: Any) -> An
 
 
 @compiled(helper=True)
-def _write_columns(store: Any, tag: Any, cut: Any, grow: bool, scratch: Any, indices: Any, at: int) -> Any:
+def _write_columns(
+    store: WordStore, tag: Tag, cut: Cut, grow: bool, scratch: Scratch, indices: Int32s, at: int
+) -> tuple[int | np.int64, int]:
     """Write the columns of a document, in rising order; return where its row ends, and what `_enter_words` lacked."""
     known, unknown, lacking = _enter_words(store, tag, cut, grow, scratch)
     end = _take_columns(scratch.bits, scratch.over, indices, at)
@@ -239,7 +242,14 @@ def _write_columns(store: Any, tag: Any, cut: Any, grow: bool, scratch: Any, ind
 
 @compiled
 def _read_plain(
-    fields: Any, alphabet: Any, field_limit: int, store: Any, grow: bool, scratch: Any, rows: Any, cursor: Any
+    fields: Fields,
+    alphabet: tokens.Alphabet,
+    field_limit: int,
+    store: WordStore,
+    grow: bool,
+    scratch: Scratch,
+    rows: Rows,
+    cursor: Ints,
 ) -> None:
     """Write rows from document cursor[0] on, until all are written or a word of cursor[1] bytes needs room."""
     own, known_words, indptr = borrowed(scratch), borrowed(store), borrowed(rows.indptr)
@@ -267,7 +277,9 @@ def _read_plain(
 
 
 @compiled
-def _read_names(named: Any, state: Any, store: Any, grow: bool, scratch: Any, rows: Any, cursor: Any) -> None:
+def _read_names(
+    named: Named, state: np.uint64, store: WordStore, grow: bool, scratch: Scratch, rows: Rows, cursor: Ints
+) -> None:
     """Do the same for rows of names; stop also, with 0 bytes, where a name comes twice in a row."""
     own, known_words, indptr = borrowed(scratch), borrowed(store), borrowed(rows.indptr)
     indices, data = borrowed(rows.indices), borrowed(rows.data)
@@ -310,11 +322,11 @@ def _scratch(had: Scratch | None, longest: int, words: int) -> Scratch:
 
 
 def _run(
-    read: Callable[[Scratch, Rows, npt.NDArray[np.int64]], int],
+    read: Callable[[Scratch, Rows, Ints], int],
     n: int,
     sizes: tuple[int, int],
     words: WordList,
-    key: Any,
+    key: Hashable,
 ) -> tuple[Rows, int]:
     """Call `read` until all `n` rows are written or it gives up; return the rows, and how many there are.
 
@@ -348,7 +360,7 @@ def rows_of_plain_words(documents: Documents, space: Space, words: WordList, gro
     fields, _held = fields_of(documents, space.seed)
     lengths, table, n = documents.lengths, alphabet(space.keep_case), len(documents.lengths)
 
-    def read(scratch: Scratch, rows: Rows, cursor: npt.NDArray[np.int64]) -> int:
+    def read(scratch: Scratch, rows: Rows, cursor: Ints) -> int:
         _read_plain(fields, table, space.field_limit, words.store, grow, scratch, rows, cursor)
         if cursor[0] == n:
             return 1
@@ -367,7 +379,7 @@ def rows_of_names(named: Named, space: Space, words: WordList, grow: bool) -> Ro
         return rows_of_named(named, space, words, grow)
     own, state = named._replace(names=np.ascontiguousarray(named.names, np.int64)), hash_start(space.seed)
 
-    def read(scratch: Scratch, rows: Rows, cursor: npt.NDArray[np.int64]) -> int:
+    def read(scratch: Scratch, rows: Rows, cursor: Ints) -> int:
         _read_names(own, state, words.store, grow, scratch, rows, cursor)
         return int(cursor[0] == n or cursor[1] > 0)
 

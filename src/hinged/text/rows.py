@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Ints, Uint64s
 from hinged.io.examples.chunk import Named
 from hinged.loops.hearing import pieces
 from hinged.loops.rows import Rows
 from hinged.native import borrowed
-from hinged.text.tokens import Grams, Words, alphabet, continue_hash, finish_hash, spans_of_words, write_words
-from hinged.text.words import COLON, Text, WordList, add_word, find_word, has_room
+from hinged.text.tokens import Alphabet, Grams, Words, alphabet, continue_hash, finish_hash, spans_of_words, write_words
+from hinged.text.words import COLON, Text, WordList, WordStore, add_word, find_word, has_room
 
 __all__ = ["BINARY", "COUNTS", "LOG", "Documents", "Fields", "Space", "fields_of", "rows_of_documents", "rows_of_named"]
 
@@ -30,6 +31,7 @@ SPREAD = np.uint64(0x9E3779B97F4A7C15)
 PRIME = np.uint64(0x100000001B3)
 START = 0xCBF29CE484222325
 PER_BYTE = 16  # operations, roughly
+Sizes = TypeVar("Sizes", int, Ints)
 
 
 class Documents(NamedTuple):
@@ -38,7 +40,7 @@ class Documents(NamedTuple):
     fields: tuple[str, ...]
     addresses: npt.NDArray[np.int64]  # (documents, fields)
     lengths: npt.NDArray[np.int64]  # (documents, fields)
-    held: tuple[Any, ...]  # what keeps the bytes alive
+    held: tuple[object, ...]  # what keeps the bytes alive
 
 
 class Fields(NamedTuple):
@@ -78,15 +80,15 @@ class Listed(NamedTuple):
 class Slots(NamedTuple):
     """The part of the table of features that a document uses."""
 
-    mask: Any  # uint64: how many slots, less one
+    mask: np.uint64  # how many slots, less one
     stamp: int  # marks those of this document
 
 
 class Cutter(NamedTuple):
     """How a text is cut into features, and memory to do so."""
 
-    alphabet: Any
-    grams: Any
+    alphabet: Alphabet
+    grams: Grams
     words: Words
     states: npt.NDArray[np.uint64]  # hashes of words, unfinished
     spans: npt.NDArray[np.int64]  # (2, features)
@@ -107,7 +109,7 @@ def _listed(most: int) -> Listed:
 
 
 @compiled
-def _most_features(grams: Any, length: Any) -> Any:
+def _most_features(grams: Grams, length: Sizes) -> Sizes:
     """Return an upper bound of the features of a text of that many bytes."""
     runs = grams.longest_words - grams.shortest_words + 1 if grams.longest_words > 0 else 0
     pieces = grams.longest_chars - grams.shortest_chars + 1 if grams.longest_chars > 0 else 0
@@ -115,7 +117,7 @@ def _most_features(grams: Any, length: Any) -> Any:
 
 
 @compiled(inline=True)
-def _slots_for(n: int) -> Any:
+def _slots_for(n: int) -> np.uint64:
     slots = 8
     while slots < 2 * n:
         slots *= 2
@@ -124,7 +126,7 @@ def _slots_for(n: int) -> Any:
 
 # ------------------------------------------------------------------ the features of a document
 @compiled(inline=True)
-def _note(listed: Any, slots: Any, n: Any, h: Any, value: Any, text: Any) -> Any:
+def _note(listed: Listed, slots: Slots, n: np.uint64, h: np.uint64, value: float, text: Text) -> np.uint64:
     """Add one occurrence of a feature to those listed; return how many distinct ones there are."""
     keys, marks, where = listed.keys, listed.marks, listed.where
     slot = h & slots.mask
@@ -141,7 +143,9 @@ def _note(listed: Any, slots: Any, n: Any, h: Any, value: Any, text: Any) -> Any
 
 
 @compiled(helper=True)
-def _list_text(address: int, length: int, tags: Any, cutter: Any, listed: Any, slots: Any, n: Any) -> Any:
+def _list_text(
+    address: int, length: int, tags: Uint64s, cutter: Cutter, listed: Listed, slots: Slots, n: np.uint64
+) -> np.uint64:
     """List the features of a text after the first `n`; return how many there are then."""
     # tags (2, 3): hash state, address and length, for words and for runs of characters
     listed, tags, grams, words = borrowed(listed), borrowed(tags), cutter.grams, cutter.words
@@ -164,7 +168,7 @@ def _list_text(address: int, length: int, tags: Any, cutter: Any, listed: Any, s
 
 
 @compiled(inline=True)
-def _lacks_room(store: Any, listed: Any, n: Any, i: int, cursor: Any) -> bool:
+def _lacks_room(store: WordStore, listed: Listed, n: int | np.int64, i: int, cursor: Ints) -> bool:
     where, n_bytes = borrowed(listed.where), n
     for j in range(1, 4 * n, 2):
         n_bytes += where[j]
@@ -176,7 +180,9 @@ def _lacks_room(store: Any, listed: Any, n: Any, i: int, cursor: Any) -> bool:
 
 # ------------------------------------------------------------------ the row of a document
 @compiled(helper=True)
-def _write_row(listed: Any, n: Any, space: Any, store: Any, grow: bool, rows: Any, at: int) -> int:
+def _write_row(
+    listed: Listed, n: int | np.int64, space: Space, store: WordStore, grow: bool, rows: Rows, at: int
+) -> int:
     """Give the features listed their columns, sort and write them; return where the row ends."""
     _give_columns(listed, n, space, store, grow)
     rising = _sort(listed, n)
@@ -201,7 +207,7 @@ def _write_row(listed: Any, n: Any, space: Any, store: Any, grow: bool, rows: An
 
 
 @compiled(helper=True)
-def _give_columns(listed: Any, n: Any, space: Any, store: Any, grow: bool) -> None:
+def _give_columns(listed: Listed, n: int | np.int64, space: Space, store: WordStore, grow: bool) -> None:
     """Find the column of each feature, adding words that are not known if `grow`; turn signs where hashes say so."""
     hashes, sums, where = borrowed(listed.hashes), borrowed(listed.sums), borrowed(listed.where)
     columns, store = borrowed(listed.columns[0]), borrowed(store)
@@ -232,7 +238,7 @@ def _give_columns(listed: Any, n: Any, space: Any, store: Any, grow: bool) -> No
 
 
 @compiled(helper=True)
-def _sort(listed: Any, n: int) -> Any:
+def _sort(listed: Listed, n: int | np.int64) -> Ints:
     """Return the columns in rising order: sorted by one byte after the other, the lowest first."""
     counts, source, target = borrowed(listed.counts), borrowed(listed.columns[0]), borrowed(listed.columns[1])
     largest = 0
@@ -259,7 +265,7 @@ def _sort(listed: Any, n: int) -> Any:
 # ------------------------------------------------------------------ loops
 @compiled
 def _read_documents(
-    fields: Any, cutter: Any, space: Any, store: Any, grow: bool, listed: Any, rows: Any, cursor: Any
+    fields: Fields, cutter: Cutter, space: Space, store: WordStore, grow: bool, listed: Listed, rows: Rows, cursor: Ints
 ) -> None:
     """Write rows from document cursor[0] on, until all are written or the words need room (cursor[1:3])."""
     addresses, lengths, limit = borrowed(fields.addresses), borrowed(fields.lengths), space.field_limit
@@ -280,7 +286,7 @@ def _read_documents(
             part = Cutter(cutter.alphabet, cutter.grams, Words(out[base:], begins, ends), states, spans)
             n = _list_text(addresses[i, field], length, tags[field], part, own, slots, n)
             if limit > 0:
-                own.factors[before:n] = math.sqrt(limit / max(limit, np.int64(n - before)))
+                own.factors[before:n] = math.sqrt(limit / max(limit, np.int64(n - before)))  # type: ignore[operator]
             base += 2 * length + 4
         if grow and _lacks_room(known, own, np.int64(n), i, cursor):
             return
@@ -290,7 +296,7 @@ def _read_documents(
 
 @compiled
 def _read_named(
-    named: Any, start: Any, space: Any, store: Any, grow: bool, listed: Any, rows: Any, cursor: Any
+    named: Named, start: np.uint64, space: Space, store: WordStore, grow: bool, listed: Listed, rows: Rows, cursor: Ints
 ) -> None:
     """Do the same for rows of named features; `start` is the state of the hash before a name."""
     like, base = borrowed(named.buffer), named.buffer.ctypes.data

@@ -35,12 +35,12 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
     field_limit: Any
 
     # ------------------------------------------------------------------ scikit-learn's names
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None) -> Self:
         """Learn the words of these documents, forgetting all others."""
         self.word_list_ = None
         return self.partial_fit(X)
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: object = None) -> Self:
         """Learn the words of these documents as well."""
         self.read(X, grow=True)
         return self
@@ -50,7 +50,7 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
         rows = self.read(X, grow=False)
         return self._matrix(rows)
 
-    def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
+    def fit_transform(self, X: Any, y: object = None) -> sparse.csr_matrix:
         """`fit`, then `transform`, reading the documents once."""
         self.word_list_ = None
         rows = self.read(X, grow=True)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bytes, Int32s, Ints, Uint64s
 from hinged.io.utf8 import decode, encode
 from hinged.native import BLOCK, borrowed, copy_block, count_bits, lowest_bit, segment, wide_bytes, word_bytes
 
@@ -107,7 +108,7 @@ def alphabet(keep_case: bool) -> Alphabet:
 
 # ------------------------------------------------------------------ hashes
 @compiled(helper=True)
-def continue_hash(state: Any, address: Any, n: Any, like: Any) -> Any:
+def continue_hash(state: np.uint64, address: int | np.int64, n: int | np.int64, like: Bytes) -> np.uint64:
     """Continue FNV-1a from a state over the bytes at an address."""
     piece = segment(address, n, like)
     for j in range(n):
@@ -116,7 +117,7 @@ def continue_hash(state: Any, address: Any, n: Any, like: Any) -> Any:
 
 
 @compiled(inline=True)
-def finish_hash(state: Any) -> Any:
+def finish_hash(state: np.uint64) -> np.uint64:
     """Spread a state over all 64 bits (the finaliser of MurmurHash3), so that the low ones can serve as a column."""
     state = (state ^ (state >> HALF)) * MIX_1
     state = (state ^ (state >> HALF)) * MIX_2
@@ -125,7 +126,7 @@ def finish_hash(state: Any) -> Any:
 
 # ------------------------------------------------------------------ words
 @compiled(helper=True)
-def write_words(address: int, n: int, alphabet: Any, start: Any, words: Any, states: Any) -> Any:
+def write_words(address: int, n: int, alphabet: Alphabet, start: np.uint64, words: Words, states: Uint64s) -> np.int64:
     """Write the words of a text to `words` with single spaces around them; return how many there are.
 
     states[w] is the hash of word w from `start` on, not yet finished. `out` must hold 2 n + 4 bytes, the other arrays
@@ -172,7 +173,9 @@ def write_words(address: int, n: int, alphabet: Any, start: Any, words: Any, sta
 
 
 @compiled(inline=True)
-def write_places(bits: Any, base: Any, places: Any, n: Any, at_once: Any) -> Any:
+def write_places(
+    bits: np.uint64, base: int | np.int64, places: Ints | Int32s, n: np.uint64, at_once: np.uint64
+) -> np.uint64:
     """Write base + the place of each bit from n on; return where the next goes.
 
     `at_once` are written at a time, even if there are fewer: a loop of varying length would be mispredicted each time.
@@ -188,7 +191,7 @@ def write_places(bits: Any, base: Any, places: Any, n: Any, at_once: Any) -> Any
 
 
 @compiled(helper=True)
-def cut_ascii(address: int, n: int, keep_case: bool, words: Any) -> Any:
+def cut_ascii(address: int, n: int, keep_case: bool, words: Words) -> int | np.int64:
     """Copy a text to `words`, find where its words begin and end, and count them; -1 if it is not ASCII."""
     # `out` has room for a block behind the text, zeros here, so that whole blocks and words can be read
     out, begins, ends = borrowed(words.out), borrowed(words.begins), borrowed(words.ends)
@@ -214,7 +217,7 @@ def cut_ascii(address: int, n: int, keep_case: bool, words: Any) -> Any:
 
 # ------------------------------------------------------------------ runs of words and characters
 @compiled(helper=True)
-def spans_of_words(grams: Any, words: Any, count: int, spans: Any) -> tuple[int, int]:
+def spans_of_words(grams: Grams, words: Words, count: int | np.int64, spans: Ints) -> tuple[int, int]:
     """Fill spans with (begin, end) of every run of two words and more, then of every run of characters.
 
     Returns how many spans there are after the words, and after the characters too.
@@ -233,7 +236,7 @@ def spans_of_words(grams: Any, words: Any, count: int, spans: Any) -> tuple[int,
 
 
 @compiled(helper=True)
-def _runs_of_characters(out: Any, begin: Any, last: Any, size: int, spans: Any, n: int) -> int:
+def _runs_of_characters(out: Bytes, begin: int, last: int, size: int, spans: Ints, n: int) -> int:
     """List the runs of `size` characters from `begin` to `last`, a word and the spaces around it; return how many."""
     end, held = begin, 0
     while True:

@@ -64,7 +64,7 @@ class Vocabulary(TextSpace):
         assert self.word_list_ is not None
         return self.word_list_[column]
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Return all words, in the order of the columns."""
         return np.array([] if self.word_list_ is None else self.word_list_.texts(), object)
 

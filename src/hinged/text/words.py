@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bytes, Uint64s
 from hinged.io.examples.blocks import Memory
 from hinged.native import segment
 
@@ -38,7 +39,7 @@ class Text(NamedTuple):
 
 
 @compiled(inline=True)
-def find_word(store: Any, limit: int, key: Any, text: Any, exact: bool) -> Any:
+def find_word(store: WordStore, limit: int, key: np.uint64, text: Text, exact: bool) -> np.int64:
     """Return the place of a word below `limit`, or -1; `exact` compares its text as well."""
     table, hashes, ends, arena = store.table, store.hashes, store.ends, store.arena
     mask = np.uint64(table.shape[0] - 1)
@@ -60,13 +61,13 @@ def find_word(store: Any, limit: int, key: Any, text: Any, exact: bool) -> Any:
 
 
 @compiled
-def find_key(store: Any, limit: int, key: Any) -> Any:
+def find_key(store: WordStore, limit: int, key: np.uint64) -> np.int64:
     """Return the place below `limit` of the first word with this hash, or -1."""
     return find_word(store, limit, key, Text(0, 0, 0, 0), False)
 
 
 @compiled(inline=True)
-def _is_text(arena: Any, begin: int, end: int, text: Any) -> bool:
+def _is_text(arena: Bytes, begin: int | np.int64, end: int | np.int64, text: Text) -> bool:
     a_n, b_n = text.a_n, text.b_n
     front = a_n + 1 if a_n > 0 else 0
     same = end - begin == front + b_n
@@ -82,13 +83,13 @@ def _is_text(arena: Any, begin: int, end: int, text: Any) -> bool:
 
 
 @compiled(inline=True)
-def has_room(store: Any, words: int, n_bytes: int) -> bool:
+def has_room(store: WordStore, words: int | np.int64, n_bytes: int | np.int64) -> bool:
     """Return True if so many words of so many bytes in all can be added; the table has twice the room of `hashes`."""
     return store.used[0] + words <= store.hashes.shape[0] and store.used[1] + n_bytes <= store.arena.shape[0]
 
 
 @compiled(inline=True)
-def _enter(table: Any, key: Any, p: int) -> None:
+def _enter(table: Uint64s, key: np.uint64, p: int) -> None:
     mask = np.uint64(table.shape[0] - 1)
     slot = key & mask
     while table[slot] != 0:
@@ -97,7 +98,7 @@ def _enter(table: Any, key: Any, p: int) -> None:
 
 
 @compiled(inline=True)
-def add_word(store: Any, key: Any, text: Any) -> int:
+def add_word(store: WordStore, key: np.uint64, text: Text) -> int:
     """Add a word that is not there yet; return its place. It is published last, for concurrent readers."""
     arena, used, a_n, b_n = store.arena, store.used, text.a_n, text.b_n
     p, at = used[0], used[1]
@@ -117,7 +118,7 @@ def add_word(store: Any, key: Any, text: Any) -> int:
 
 
 @compiled
-def _enter_all(table: Any, hashes: Any, n: int) -> None:
+def _enter_all(table: Uint64s, hashes: Uint64s, n: int) -> None:
     for p in range(n):
         _enter(table, hashes[p], p)
 
@@ -173,7 +174,7 @@ class WordList:
     def __len__(self) -> int:
         return int(self.store.used[0])
 
-    def __getitem__(self, p: int) -> str:
+    def __getitem__(self, p: int | np.int64) -> str:
         begin, end = self.store.ends[p : p + 2].tolist()
         return self.store.arena[begin:end].tobytes().decode("utf-8", "replace")
 

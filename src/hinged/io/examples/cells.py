@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats
 from hinged.io.examples.chunk import Bytes, Named, Places
 from hinged.io.examples.scan import is_blank, read_number
 
@@ -57,7 +59,7 @@ class Records(NamedTuple):
 
 # ------------------------------------------------------------------ records
 @compiled
-def first_record(b: Any, marks: Any, dialect: Any) -> tuple[Any, int, int, int, int]:
+def first_record(b: Bytes, marks: Places, dialect: Dialect) -> tuple[Places, int, int, int, int]:
     """Return the cells (n, 2), the place after the record, lines before it, its own lines, and the fault or 0."""
     i, t, line = 0, 0, 0
     while i < len(b):
@@ -76,7 +78,7 @@ def first_record(b: Any, marks: Any, dialect: Any) -> tuple[Any, int, int, int, 
 
 
 @compiled
-def split(b: Any, marks: Any, dialect: Any, width: int, last: bool) -> Any:
+def split(b: Bytes, marks: Places, dialect: Dialect, width: int, last: bool) -> Records:
     """Return the `Records` of a buffer that ends with a newline; doubled quotes are made single, in place.
 
     `marks` are the places of delimiters, quotes and newlines; `last` says that nothing follows the buffer.
@@ -116,7 +118,9 @@ def split(b: Any, marks: Any, dialect: Any, width: int, last: bool) -> Any:
 
 
 @compiled(helper=True)
-def _read_record(b: Any, marks: Any, t: int, i: int, dialect: Any, cells: Any, doubled: Any) -> Any:
+def _read_record(
+    b: Bytes, marks: Places, t: int, i: int, dialect: Dialect, cells: Places, doubled: Places
+) -> tuple[int, int, int, int]:
     """Read one record from `i`; mark `t` is the first from there on. Cells for which there is no room are counted.
 
     `doubled` gets the first mark of each cell that is a doubled quote, or -1. Returns how many cells there are, the
@@ -154,7 +158,7 @@ def _read_record(b: Any, marks: Any, t: int, i: int, dialect: Any, cells: Any, d
 
 
 @compiled(helper=True)
-def _end_of_quoted(b: Any, marks: Any, t: int, quote: int) -> Any:
+def _end_of_quoted(b: Bytes, marks: Places, t: int, quote: int) -> tuple[int, int, int, int]:
     """Return where a quoted cell ends (at the end of `b` if it is never closed), the mark after its closing quote, its
     first mark that is a doubled quote, or -1, and its newlines; `t` is the first mark in it.
     """
@@ -174,7 +178,7 @@ def _end_of_quoted(b: Any, marks: Any, t: int, quote: int) -> Any:
 
 
 @compiled(helper=True)
-def _undouble(b: Any, marks: Any, quote: int, cells: Any, doubled: Any) -> None:
+def _undouble(b: Bytes, marks: Places, quote: int, cells: Places, doubled: Places) -> None:
     """Make doubled quotes single where there are any, moving the rest of the cell up."""
     for c in range(len(cells)):
         t, end = doubled[c], cells[c, 1]
@@ -193,7 +197,7 @@ def _undouble(b: Any, marks: Any, quote: int, cells: Any, doubled: Any) -> None:
 
 
 @compiled(helper=True)
-def _after_blank_line(b: Any, i: int) -> int:
+def _after_blank_line(b: Bytes, i: int) -> int:
     """Return the place after the line at `i` if it is blank, else `i`."""
     at = i
     while is_blank(b[at]):
@@ -241,7 +245,9 @@ def features_of_cells(
 
 
 @compiled
-def _write_features(b: Any, cells: Any, columns: Any, spans: Any, values: Any) -> Any:
+def _write_features(
+    b: Bytes, cells: Places, columns: Columns, spans: Places, values: Floats
+) -> tuple[Places, Bytes, Places]:
     """Fill in the places of names and the values; return where rows end, the buffer of names, and faulty columns."""
     header, places = columns.header, columns.places
     size = len(header)
@@ -273,14 +279,14 @@ def _write_features(b: Any, cells: Any, columns: Any, spans: Any, values: Any) -
 
 
 @compiled(helper=True)
-def _copy(b: Any, start: int, end: int, to: Any, at: int) -> int:
+def _copy(b: Bytes, start: int, end: int, to: Bytes, at: int) -> int:
     for i in range(start, end):
         to[at + i - start] = b[i]
     return at + end - start
 
 
 @compiled
-def numbers_of_cells(b: Any, cells: Any, c: int, empty: float) -> tuple[Any, Any]:
+def numbers_of_cells(b: Bytes, cells: Places, c: int, empty: float) -> tuple[npt.NDArray[np.float64], Bools]:
     """Return column `c` as numbers, `empty` for an empty cell, and whether each is a number."""
     values = np.empty(len(cells), np.float64)
     sound = np.empty(len(cells), np.bool_)
@@ -290,7 +296,7 @@ def numbers_of_cells(b: Any, cells: Any, c: int, empty: float) -> tuple[Any, Any
 
 
 @compiled(helper=True)
-def _read_trimmed(b: Any, start: int, end: int, empty: float) -> tuple[float, bool]:
+def _read_trimmed(b: Bytes, start: int, end: int, empty: float) -> tuple[float, bool | np.bool_]:
     while start < end and (b[start] == SPACE or b[start] == TAB):
         start += 1
     while start < end and (b[end - 1] == SPACE or b[end - 1] == TAB):

@@ -5,13 +5,11 @@ Malformed: bytes that are not UTF-8.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from hinged.compiling import compiled
 from hinged.io.examples.blocks import Blocks
-from hinged.io.examples.chunk import Chunk, Parts, Strings
+from hinged.io.examples.chunk import Bytes, Chunk, Parts, Places, Strings
 from hinged.io.examples.columns import Options
 from hinged.io.examples.labels import split_labels
 from hinged.io.examples.scan import Marks, blank_out_bad_utf8, is_blank, strings_of
@@ -35,7 +33,7 @@ def chunks(stream: Stream, options: Options) -> Parts:
 
 
 @compiled
-def parse(b: Any, marks: Any) -> Any:
+def parse(b: Bytes, marks: Places) -> tuple[Places, Places, Places, int]:
     """Return the places of labels and texts (2, rows each), lines, and lines passed; `marks` are tabs and newlines."""
     most = 0
     for t in range(len(marks)):

@@ -61,7 +61,7 @@ class Marks:
 
 
 @compiled
-def _find(b: Any, special: Any, places: Any) -> int:
+def _find(b: Bytes, special: Bytes, places: Places) -> int:
     # unsigned: for a signed index, Numba tests whether it counts from the end
     n, whole = NONE, len(b) - len(b) % BLOCK
     for base in range(0, whole, BLOCK):
@@ -91,7 +91,7 @@ HIGH, LOW = _powers()
 
 
 @compiled
-def read_number(b: Any, start: Any, end: Any) -> Any:
+def read_number(b: Bytes, start: int | np.uintp, end: int | np.uintp) -> tuple[float, bool | np.bool_]:
     """Return the number that fills the bytes from `start` to `end`, and whether there is one.
 
     Sign, digits with or without a point, exponent, as Python's float reads them, but for the last bit of very long
@@ -138,7 +138,7 @@ def is_blank(c: int) -> bool:
 
 
 @compiled(helper=True)
-def _read_any_number(b: Any, i: int) -> tuple[float, int]:
+def _read_any_number(b: Bytes, i: int) -> tuple[float, int]:
     """Return the number that begins at byte `i` and the place after it, which is `i` where no number begins."""
     at = i
     negative = b[at] == MINUS
@@ -181,7 +181,7 @@ def _read_any_number(b: Any, i: int) -> tuple[float, int]:
 
 
 @compiled(helper=True)
-def _exponent(b: Any, i: int) -> tuple[int, int]:
+def _exponent(b: Bytes, i: int) -> tuple[int, int]:
     at = i
     negative = b[at] == MINUS
     if negative or b[at] == PLUS:
@@ -248,7 +248,7 @@ def strings_of(b: Bytes, starts: Places, ends: Places) -> list[str]:
 
 
 @compiled
-def _joined(b: Any, starts: Any, ends: Any) -> Any:
+def _joined(b: Bytes, starts: Places, ends: Places) -> Bytes:
     """Return the pieces joined by newlines."""
     length = len(starts) - 1
     for r in range(len(starts)):
@@ -284,7 +284,7 @@ def utf8_faults(data: Bytes) -> list[tuple[int, int, int]]:
 
 
 @compiled
-def _next_fault(data: Any, at: int) -> tuple[int, int, int]:
+def _next_fault(data: Bytes, at: int) -> tuple[int, int, int]:
     """Return the first byte from `at` on that is not UTF-8, and where its line begins and ends; the end if none."""
     n, here = len(data), data.ctypes.data
     while at < n:
@@ -302,7 +302,7 @@ def _next_fault(data: Any, at: int) -> tuple[int, int, int]:
 
 
 @compiled(helper=True)
-def _line_around(data: Any, at: int) -> tuple[int, int]:
+def _line_around(data: Bytes, at: int) -> tuple[int, int]:
     start, end = at, at
     while start > 0 and data[start - 1] != NEWLINE:
         start -= 1

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Int32s
 from hinged.io.examples.blocks import Blocks, Memory
 from hinged.io.examples.chunk import BadLine, Bytes, Chunk, Parts, Places
 from hinged.io.examples.columns import Options
@@ -68,7 +69,9 @@ def _blank_out_bad_labels(data: Bytes, labels: Places, lines: Places, source: st
 
 
 @compiled
-def parse(b: Any, marks: Any, most_rows: int, indices: Any, values: Any) -> Any:
+def parse(
+    b: Bytes, marks: Places, most_rows: int, indices: Int32s, values: Floats
+) -> tuple[Places, Places, Places, Places, int]:
     """Parse a buffer that ends with a newline; `indices` and `values` are filled in.
 
     `marks` are the places of blanks, colons, # and newlines, `most_rows` comes from `most`.
@@ -109,7 +112,7 @@ def parse(b: Any, marks: Any, most_rows: int, indices: Any, values: Any) -> Any:
 
 
 @compiled
-def most(b: Any, marks: Any) -> tuple[int, int]:
+def most(b: Bytes, marks: Places) -> tuple[int, int]:
     """Count lines and colons: upper bounds of the examples and pairs."""
     lines, colons = 0, 0
     for t in range(len(marks)):
@@ -120,7 +123,7 @@ def most(b: Any, marks: Any) -> tuple[int, int]:
 
 @compiled(helper=True)
 def _read_features(
-    b: Any, marks: Any, start: int, t: int, k: int, indices: Any, values: Any
+    b: Bytes, marks: Places, start: int, t: int, k: int, indices: Int32s, values: Floats
 ) -> tuple[int, int, int, int]:
     """Read pairs up to the end of the line or a comment, written from `k` on; `t` is the first mark from `start` on.
 
@@ -156,7 +159,7 @@ def _read_features(
 
 
 @compiled(helper=True)
-def _whole(b: Any, start: int, end: int) -> int:
+def _whole(b: Bytes, start: int, end: int) -> int:
     """Return the whole number that fills these bytes, -1 if there is none or it is too large."""
     if start == end or end - start > 10:
         return -1

@@ -7,13 +7,13 @@ UTF-8.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats
 from hinged.io.examples.blocks import Blocks, Memory
-from hinged.io.examples.chunk import Chunk, Named, Parts
+from hinged.io.examples.chunk import Bytes, Chunk, Named, Parts, Places
 from hinged.io.examples.columns import Options
 from hinged.io.examples.labels import LabelTable
 from hinged.io.examples.scan import Marks, blank_out_bad_utf8, faults_as_errors, read_number, strings_of
@@ -73,7 +73,9 @@ def chunks(stream: Stream, options: Options) -> Parts:
 
 
 @compiled
-def parse(b: Any, marks: Any, most_rows: int, spaces: Any, names: Any, values: Any) -> Any:
+def parse(
+    b: Bytes, marks: Places, most_rows: int, spaces: Places, names: Places, values: Floats
+) -> tuple[Places, Places, Places, Places, npt.NDArray[np.float64], Places, int]:
     """Parse a buffer that ends with a newline; `spaces`, `names` and `values` are filled in.
 
     `marks` are the places of blanks, colons, bars and newlines, `most_rows` comes from `most`.
@@ -119,7 +121,7 @@ def parse(b: Any, marks: Any, most_rows: int, spaces: Any, names: Any, values: A
 
 
 @compiled
-def most(b: Any, marks: Any) -> tuple[int, int]:
+def most(b: Bytes, marks: Places) -> tuple[int, int]:
     """Count lines, and words after a blank: upper bounds of the examples and features."""
     lines, words = 0, 0
     for t in range(len(marks) - 1):
@@ -130,7 +132,7 @@ def most(b: Any, marks: Any) -> tuple[int, int]:
 
 
 @compiled(helper=True)
-def _has_bar(b: Any, marks: Any, t: int) -> bool:
+def _has_bar(b: Bytes, marks: Places, t: int) -> bool:
     """Return True if a bar follows in the line."""
     while b[marks[t]] != NEWLINE and b[marks[t]] != BAR:
         t += 1
@@ -138,7 +140,7 @@ def _has_bar(b: Any, marks: Any, t: int) -> bool:
 
 
 @compiled(helper=True)
-def _read_label(b: Any, marks: Any, start: int, t: int, label: Any, tag: Any) -> tuple[int, float, int, int]:
+def _read_label(b: Bytes, marks: Places, start: int, t: int, label: Places, tag: Places) -> tuple[int, float, int, int]:
     """Read what stands before the first bar; fill in the places of label and tag.
 
     As in VW, the last word is the tag if it begins with a quote or touches the bar.
@@ -183,7 +185,9 @@ def _read_label(b: Any, marks: Any, start: int, t: int, label: Any, tag: Any) ->
 
 
 @compiled(helper=True)
-def _read_features(b: Any, marks: Any, t: int, k: int, spaces: Any, names: Any, values: Any) -> Any:
+def _read_features(
+    b: Bytes, marks: Places, t: int, k: int, spaces: Places, names: Places, values: Floats
+) -> tuple[int, np.int64, int | np.int64, np.int64]:
     """Read the namespaces from the bar at mark `t` to the end of the line, written from feature `k` on.
 
     Returns
