@@ -46,7 +46,7 @@ def convert(
     size = os.path.getsize(target) if os.path.isfile(target) else 0
     if as_json:
         facts = {"examples": written, "skipped": inputs.skipped, "target": target, "bytes": size, "seconds": seconds}
-        emit_json(facts, ensure_ascii=True)
+        emit_json(facts)
     else:
         where = "standard output" if target == "-" else f"{target} ({size_of(size)})"
         emit(f"{written:,} examples from {inputs.name} to {where} in {seconds:.1f} s", err=True)

@@ -201,7 +201,7 @@ class Session:
             "seconds": self.seconds,
             "rows": self.table.rows,
         }
-        emit_json(result, ensure_ascii=True)
+        emit_json(result)
 
     def print_summary(self, signal: int | None) -> None:
         """Print the result for people."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ from hinged.cli.inputs import Inputs
 from hinged.cli.lean import import_lean
 from hinged.cli.options import READING, Files, Model, flag, option, takes
 from hinged.cli.progress import Foot
-from hinged.cli.tables import emit
+from hinged.cli.tables import emit, emit_json, json_line
 
 if TYPE_CHECKING:
     from hinged.files.answers import Answers
@@ -95,7 +94,7 @@ def _print_answers(learner: Any, inputs: Inputs, as_json: bool) -> None:
                 continue
             for i, said in enumerate(answers):
                 about = _about(chunk, i) | {"answer": said, "score": float(scores[i])}
-                emit(json.dumps(about, ensure_ascii=False))
+                emit_json(about, one_line=True)
 
 
 def _print_tags(learner: Any, inputs: Inputs, top: int | None, as_json: bool) -> None:
@@ -114,7 +113,7 @@ def _tags_object(line: int, tokens: list[Any], best: list[Any], top: int | None)
     about = {"line": line, "words": [token[0] for token in tokens], "tags": best[0][0]}
     if top:
         about["ranking"] = [{"tags": tags, "score": round(score, 6)} for tags, score in best]
-    return json.dumps(about, ensure_ascii=False)
+    return json_line(about)
 
 
 def _tags_columns(tokens: list[Any], best: list[Any]) -> str:
@@ -140,7 +139,7 @@ def _object(chunk: Chunk, said: Answers, i: int, top: int | None) -> str:
         about["labels"] = said.predicted(i)
     about["confidence"] = round(float(said.confidence[i]), 4)
     about["ranking"] = [{"label": label, "score": score} for label, score in said.ranking(i, top)]
-    return json.dumps(about, ensure_ascii=False)
+    return json_line(about)
 
 
 def _about(chunk: Chunk, i: int) -> dict[str, Any]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from hinged.cli.lean import import_lean
 from hinged.cli.options import AsJson, argument, flag, option
 from hinged.cli.tables import emit, emit_json
+from hinged.http.local import is_local
+
+if TYPE_CHECKING:
+    from hinged.service.access import Token
 
 __all__ = ["serve"]
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-ONE_LINE: dict[str, Any] = {"indent": None, "ensure_ascii": True}
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -83,7 +85,7 @@ def serve(
     elif revoke_token is not None:
         access.revoke_token(settings.tokens, revoke_token)
     else:
-        if open_to_all and host not in LOOPBACK:
+        if open_to_all and not is_local(host):
             raise ValueError(f"--open is for this machine alone; got --host {host}. Leave one of them out.")
         if not open_to_all and not access.read_tokens(settings.tokens):
             emit(f"first token (*:admin), shown once: {access.create_token(settings.tokens, '*', 'admin')}", err=True)
@@ -92,7 +94,7 @@ def serve(
 
 def _announce(folder: Path, as_json: bool, url: str) -> None:
     if as_json:
-        emit_json({"address": url, "models": str(folder)}, **ONE_LINE)
+        emit_json({"address": url, "models": str(folder)}, one_line=True)
     else:
         emit(f"serving {folder} at {url}; stop with Ctrl-C", err=True)
 
@@ -102,7 +104,7 @@ def _list_tokens(file: Path, as_json: bool) -> None:
 
     known = _named(read_tokens(file))
     if as_json:
-        emit_json(known, **ONE_LINE)
+        emit_json(known, one_line=True)
     else:
         emit("\n".join("{id}  {model}:{scope}".format(**one) for one in known))
 
@@ -115,13 +117,13 @@ def _create_token(file: Path, asked: str, as_json: bool) -> None:
     secret = create_token(file, model or "*", scope)
     *_, new = _named(read_tokens(file))
     if as_json:
-        emit_json({"token": secret, **new}, **ONE_LINE)
+        emit_json({"token": secret, **new}, one_line=True)
     else:
         emit(secret)
         emit(f"id {new['id']} ({new['model']}:{new['scope']}); the token is shown once", err=True)
 
 
-def _named(tokens: list[Any]) -> list[dict[str, str]]:
+def _named(tokens: list[Token]) -> list[dict[str, str]]:
     """What may be shown of tokens."""
     return [{"id": token.id, "model": token.model, "scope": token.scope} for token in tokens]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from contextlib import ExitStack
@@ -15,7 +14,8 @@ from hinged.cli.interrupts import Ending
 from hinged.cli.mail.opening import InFolder, State, assistant_of
 from hinged.cli.options import AsJson, argument, flag, option
 from hinged.cli.progress import bar
-from hinged.cli.tables import emit
+from hinged.cli.tables import emit, emit_json
+from hinged.http.local import is_local
 
 __all__ = ["serve"]
 
@@ -69,14 +69,17 @@ def _serve(spec: str, state: Path | None, asked: dict[str, Any], browser: bool, 
 
     try:
         from hinged.mail.web.qr import qr_text
-        from hinged.mail.web.serving import PageServer, is_local
+        from hinged.mail.web.serving import PageServer
     except ImportError as missing:
         raise ValueError(
             f"the page needs the package {missing.name}; install it with: pip install 'hinged[server]'."
         ) from None
     with assistant_of(spec, state) as assistant:
         server = PageServer(lambda: open_source(spec), assistant, **asked)
-        emit(json.dumps({"address": server.address}) if as_json else f"hinged: the page is at {server.address}")
+        if as_json:
+            emit_json({"address": server.address}, one_line=True)
+        else:
+            emit(f"hinged: the page is at {server.address}")
         if not is_local(asked["host"]):
             emit(OPEN, err=True)
             code = None if as_json else qr_text(server.address)

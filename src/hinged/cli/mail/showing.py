@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hinged.cli.tables import bold, dim, percent, say, shorten, tell_some, width, width_of
+from hinged.cli.tables import bold, dim, emit_json, percent, say, shorten, tell_some, width, width_of
 
 if TYPE_CHECKING:
     from hinged.mail import Message, Suggestion
@@ -48,9 +47,12 @@ def print_suggestion(message: Message, suggestion: Suggestion) -> None:
     say()
 
 
-def tell(sentence: str, as_json: bool, **facts: Any) -> None:
+def tell(sentence: str, as_json: bool, **facts: object) -> None:
     """Print what was done, as a sentence or as JSON."""
-    say(json.dumps(facts, ensure_ascii=False) if as_json else sentence)
+    if as_json:
+        emit_json(facts, one_line=True)
+    else:
+        say(sentence)
 
 
 def tell_skipped(skipped: Sequence[Skipped]) -> None:

@@ -97,4 +97,4 @@ def _print_as_json(event: Event) -> None:
         facts |= skipped_as_dict(event)
     else:
         facts |= event._asdict()
-    emit_json(facts, indent=None)
+    emit_json(facts, one_line=True)

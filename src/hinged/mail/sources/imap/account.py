@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import shlex
 import subprocess
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from hinged.http.local import is_local
 from hinged.mail.sources.source import SourceError
 
 __all__ = ["Address", "Secret", "find_secret", "read_address"]
@@ -100,19 +100,12 @@ def _encryption(spec: str, scheme: str, host: str, insecure: str | None) -> str:
         return "tls" if scheme == "imaps" else "starttls"
     if scheme == "imaps" or insecure:
         raise ValueError(f"{spec} asks for an unencrypted connection; write it imap://…?insecure, without a value.")
-    if not _is_this_machine(host):
+    if not is_local(host):
         raise ValueError(
             f"insecure is for a server on this machine only; got {host}. Omit ?insecure, so that the password and the "
             "mail are encrypted."
         )
     return "none"
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _seconds(name: str, text: str) -> float:
