@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hinged.cli.tables import bold, count, dim, percent, rows_of, say, say_table, shorten
 from hinged.evaluate.assessment import Assessment, TagAssessment, VectorAssessment
@@ -18,18 +18,18 @@ MOMENTS = 8  # at which the bound is shown
 
 
 @singledispatch
-def as_dict(result: Any) -> dict[str, Any]:
+def as_dict(result: object) -> dict[str, object]:
     """The figures of a result by name."""
     raise NotImplementedError
 
 
 @singledispatch
-def print_result(result: Any, how: str, note: str = "") -> None:
+def print_result(result: object, how: str, note: str = "") -> None:
     """Print the figures of a result, how they were found, and a note on what was read."""
     raise NotImplementedError
 
 
-def _named(thing: Any, *names: str) -> dict[str, Any]:
+def _named(thing: object, *names: str) -> dict[str, object]:
     """Some attributes by name."""
     return {name: getattr(thing, name) for name in names}
 
@@ -46,7 +46,7 @@ def _say_more(n: int, shown: int, what: str) -> None:
 
 # ------------------------------------------------------------------ labels and label sets
 @as_dict.register
-def _(result: Assessment) -> dict[str, Any]:
+def _(result: Assessment) -> dict[str, object]:
     return {
         **_named(result, "examples", "counted", "mistakes", "accuracy"),
         "top": {str(k): result.top(k) for k in (1, 3, 5)},
@@ -135,7 +135,7 @@ def print_bound(watched: Watched) -> None:
 
 # ------------------------------------------------------------------ two labels, numbers, ranks, outliers
 @as_dict.register
-def _(result: VectorAssessment) -> dict[str, Any]:
+def _(result: VectorAssessment) -> dict[str, object]:
     return {**_named(result, "task", "examples", "unlabelled", "skipped", "seconds"), **result.figures()}
 
 
@@ -153,7 +153,7 @@ def _(result: VectorAssessment, how: str, note: str = "") -> None:
 
 # ------------------------------------------------------------------ tags
 @as_dict.register
-def _(result: TagAssessment) -> dict[str, Any]:
+def _(result: TagAssessment) -> dict[str, object]:
     return {
         "sentences": result.sentences,
         "sentences_right": result.whole,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -35,6 +35,16 @@ class FolderHits:
     counted: int  # all but the first, whose folder was unknown
     first: int
     top3: int
+
+
+class Moment(TypedDict):
+    """The hits in a part of the stream, by the number of messages at its end."""
+
+    messages: int
+    counted: int
+    first: float | None
+    top3: float | None
+    new: int  # folders
 
 
 @dataclass(frozen=True)
@@ -75,16 +85,16 @@ class Replayed:
         """Return the share of counted messages whose folder was among the first `k`; None if none counts."""
         return self.assessment.top(k)
 
-    def over_time(self, parts: int = 10) -> list[dict[str, Any]]:
+    def over_time(self, parts: int = 10) -> list[Moment]:
         """Return the hits in consecutive parts of the stream."""
         cuts = np.linspace(0, len(self.flags), min(parts, max(1, len(self.flags))) + 1).astype(int)
-        rows = []
+        rows: list[Moment] = []
         for begin, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
             counted, ranks = self.counted[begin:end], self.ranks[begin:end]
             n = int(counted.sum())
             shares = [float((ranks[counted] <= k).mean()) if n else None for k in (1, 3)]
             new = len(set(self.folders[begin:end]) - set(self.folders[:begin]))
-            rows.append({"messages": end, "counted": n, "first": shares[0], "top3": shares[1], "new": new})
+            rows.append(Moment(messages=end, counted=n, first=shares[0], top3=shares[1], new=new))
         return rows
 
     def by_folder(self) -> list[FolderHits]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from hinged.cli.mail.opening import InFolder, Mail, State, assistant_of, mail_at
 from hinged.cli.mail.showing import skipped_as_dict, subject_of, tell_skipped
@@ -58,7 +58,7 @@ def explain(
         _print(one, explained, top)
 
 
-def _find(mail: Source, folder: str | None, name: str | None) -> tuple[Message, list[dict[str, Any]]]:
+def _find(mail: Source, folder: str | None, name: str | None) -> tuple[Message, list[dict[str, str]]]:
     """Return the message of a Message-ID, or the last one, and what was skipped on the way."""
     from hinged.mail.filing import inbox_of
     from hinged.mail.reading import Skipped, messages

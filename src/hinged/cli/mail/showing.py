@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from hinged.cli.tables import bold, dim, emit_json, percent, say, shorten, tell_some, width, width_of
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["as_dict", "print_suggestion", "skipped_as_dict", "subject_of", "tell", "tell_skipped", "with_skipped"]
 
 
-def as_dict(message: Message, suggestion: Suggestion, key: str = "") -> dict[str, Any]:
+def as_dict(message: Message, suggestion: Suggestion, key: str = "") -> dict[str, object]:
     """Return a message and its suggestion as plain data."""
     return {
         "message": message.id,
@@ -65,13 +65,15 @@ def skipped_as_dict(one: Skipped) -> dict[str, str]:
     return {"folder": one.place.folder, "place": one.place.key, "why": one.why}
 
 
-def with_skipped(found: Sequence[dict[str, Any]], skipped: Sequence[Skipped], **more: Any) -> list[dict[str, Any]]:
+def with_skipped(
+    found: Sequence[Mapping[str, object]], skipped: Sequence[Skipped], **more: object
+) -> list[dict[str, object]]:
     """Return a list of `as_dict`, followed by the messages that could not be read.
 
     All have the same fields; `skipped` says why a message was skipped, and is "" for the others. `more` are further
     fields of skipped messages.
     """
-    unknown: dict[str, Any] = dict.fromkeys(("message", "from", "subject"), "")
+    unknown: dict[str, object] = dict.fromkeys(("message", "from", "subject"), "")
     unknown |= {"confidence": None, "pinned": False, "folders": [], "silent": "this message cannot be read"}
     left_out = [{**unknown, "place": one.place.key, **more, "skipped": one.why} for one in skipped]
     return [*({**one, "skipped": ""} for one in found), *left_out]
