@@ -212,10 +212,7 @@ class Session:
         speed = f" ({rounds / self.seconds:,.0f} a second, reading included)" if rounds >= WORTH_A_SPEED else ""
         say(f"\n{bold(count(rounds, 'example'))} learnt in {self.seconds:.1f} s{dim(speed)}")
         for number, one in enumerate(passes, start=1):
-            which = f" in pass {number}" if len(passes) > 1 else ""
-            share = f" ({percent(one.rate)} of {one.counted:,})" if one.counted else ""
-            aside = "; these examples had been learnt before" if number > 1 else _not_counted(one)
-            say(f"{bold(count(one.mistakes, 'mistake') + which)}{share}{dim(aside)}")
+            _print_pass(one, number, len(passes))
         if passes[-1].unlabelled:
             say(f"{count(passes[-1].unlabelled, 'example')} without a label, left out")
         if self.inputs.layout:
@@ -223,6 +220,13 @@ class Session:
         size = size_of(self.path.stat().st_size)
         goes_on = f", {self.learner.n_rounds_:,} rounds in all" if self.resumed else ""
         say(f"{bold(str(self.path))} {dim(f'{size}, {type(self.learner).__name__}{goes_on}')}")
+
+
+def _print_pass(one: Tally, number: int, passes: int) -> None:
+    which = f" in pass {number}" if passes > 1 else ""
+    share = f" ({percent(one.rate)} of {one.counted:,})" if one.counted else ""
+    aside = "; these examples had been learnt before" if number > 1 else _not_counted(one)
+    say(f"{bold(count(one.mistakes, 'mistake') + which)}{share}{dim(aside)}")
 
 
 def _not_counted(one: Tally) -> str:

@@ -64,12 +64,7 @@ def _(result: Assessment) -> dict[str, object]:
 @print_result.register
 def _(result: Assessment, how: str, note: str = "") -> None:
     _print_head(result.examples, "example", how, result.seconds)
-    if result.ranks_sets:
-        right = f"{percent(result.accuracy)} ranked without a mistake"
-        say(f"{bold(right)}, {result.mistakes:,} of {result.counted:,} with one")
-    else:
-        mistakes = count(result.mistakes, "mistake")
-        say(f"{bold(f'{percent(result.accuracy)} right')}, {mistakes} in {result.counted:,}")
+    _print_accuracy(result)
     if (means := result.ranking) is not None:
         say(
             f"average precision {means.average_precision:.3f} · one-error {means.one_error:.3f} · "
@@ -86,6 +81,15 @@ def _(result: Assessment, how: str, note: str = "") -> None:
         say(dim(line))
     _print_labels(result)
     _print_confusions(result)
+
+
+def _print_accuracy(result: Assessment) -> None:
+    if result.ranks_sets:
+        right = f"{percent(result.accuracy)} ranked without a mistake"
+        say(f"{bold(right)}, {result.mistakes:,} of {result.counted:,} with one")
+    else:
+        mistakes = count(result.mistakes, "mistake")
+        say(f"{bold(f'{percent(result.accuracy)} right')}, {mistakes} in {result.counted:,}")
 
 
 def _print_labels(result: Assessment) -> None:

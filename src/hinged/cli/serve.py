@@ -12,6 +12,7 @@ from hinged.cli.tables import emit, emit_json
 from hinged.http.local import is_local
 
 if TYPE_CHECKING:
+    from hinged.service import Settings
     from hinged.service.access import Token
 
 __all__ = ["serve"]
@@ -85,11 +86,18 @@ def serve(
     elif revoke_token is not None:
         access.revoke_token(settings.tokens, revoke_token)
     else:
-        if open_to_all and not is_local(host):
-            raise ValueError(f"--open is for this machine alone; got --host {host}. Leave one of them out.")
-        if not open_to_all and not access.read_tokens(settings.tokens):
-            emit(f"first token (*:admin), shown once: {access.create_token(settings.tokens, '*', 'admin')}", err=True)
+        _prepare_access(settings, host)
         run(settings, host, port, partial(_announce, folder, as_json))
+
+
+def _prepare_access(settings: Settings, host: str) -> None:
+    """Refuse a server that is open to the network; create the first token of one that is not open."""
+    from hinged.service.access import create_token, read_tokens
+
+    if settings.open and not is_local(host):
+        raise ValueError(f"--open is for this machine alone; got --host {host}. Leave one of them out.")
+    if not settings.open and not read_tokens(settings.tokens):
+        emit(f"first token (*:admin), shown once: {create_token(settings.tokens, '*', 'admin')}", err=True)
 
 
 def _announce(folder: Path, as_json: bool, url: str) -> None:

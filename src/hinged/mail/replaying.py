@@ -21,7 +21,7 @@ from hinged.mail.memory import GONE
 from hinged.mail.message import Message
 from hinged.mail.reading import Show, Skip, Skipped, one_message
 from hinged.mail.sources.source import UNREADABLE, Place, Source, SourceError
-from hinged.mail.suggestion import Thresholds, ranked, within
+from hinged.mail.suggestion import Suggestion, Thresholds, ranked, within
 
 __all__ = ["FolderHits", "Hit", "Replayed", "replay", "replay_journal", "replay_messages"]
 
@@ -217,13 +217,16 @@ def replay_journal(
 
         with one_message(Place(folder, event.key or ""), damaged):
             if folder in known and (event.key, folder) not in leave_out:
-                found = ranked(model, event.x, lambda _: True, limits, top=len(known))
-                folders = [one.folder for one in found.candidates]
-                hit = Hit(folder, folders.index(folder) + 1 if folder in folders else 0, found.best or "")
+                hit = _hit(ranked(model, event.x, lambda _: True, limits, top=len(known)), folder)
             model.learn_one(event.x, event.label)
             known.add(folder)
         if hit is not None:
             yield hit
+
+
+def _hit(found: Suggestion, folder: str) -> Hit:
+    folders = [one.folder for one in found.candidates]
+    return Hit(folder, folders.index(folder) + 1 if folder in folders else 0, found.best or "")
 
 
 class PastInMemory:

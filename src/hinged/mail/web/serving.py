@@ -153,6 +153,16 @@ def own_addresses() -> list[str]:
     return found
 
 
+def _own_names(host: str) -> set[str]:
+    """Return the names under which a server that listens on `host` can be reached."""
+    names = {name_to_print(host)}
+    if is_local(host) or host in EVERYWHERE:
+        names.update(LOCAL_HOSTS)
+    if host in EVERYWHERE:
+        names.update(own_addresses(), (socket.gethostname(), f"{socket.gethostname()}.local", socket.getfqdn()))
+    return names
+
+
 def allowed_hosts(host: str, port: int, more: Iterable[str] = ()) -> set[str]:
     """Return the allowed Host headers, in lower case.
 
@@ -164,11 +174,7 @@ def allowed_hosts(host: str, port: int, more: Iterable[str] = ()) -> set[str]:
     >>> sorted(allowed_hosts("192.168.1.5", 8025, ["Desk.example", "mail.example:444"]))
     ['192.168.1.5:8025', 'desk.example', 'desk.example:8025', 'mail.example:444']
     """
-    names = {name_to_print(host)}
-    if is_local(host) or host in EVERYWHERE:
-        names.update(LOCAL_HOSTS)
-    if host in EVERYWHERE:
-        names.update(own_addresses(), (socket.gethostname(), f"{socket.gethostname()}.local", socket.getfqdn()))
+    names = _own_names(host)
     found = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
     for name in more:
         has_port = name.rpartition(":")[2].isdigit() and not name.endswith("]")
