@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,7 +28,7 @@ def convert(
     *,
     to: Annotated[Format | None, option("FORMAT", "The format to write; by the name of OUT if left out.")] = None,
     as_json: AsJson = False,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Convert examples from one format to another.
 

@@ -13,9 +13,7 @@ from typing import Self, TypeAlias, TypeVar
 __all__ = ["Ending", "Interrupts"]
 
 Item = TypeVar("Item")
-Handler: TypeAlias = (
-    Callable[[int, FrameType | None], object] | int | None
-)  # of a signal, as `signal.signal` returns it
+Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | None  # what `signal.signal` returns
 HEEDED = (signal.SIGINT, signal.SIGTERM)
 ENDING = (signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -35,7 +35,7 @@ def predict(
     top: Annotated[int | None, option("K", "The best K labels, each followed by its score.", min=1)] = None,
     confidence: Annotated[bool, flag("--confidence", CONFIDENCE)] = False,
     as_json: Annotated[bool, flag("--json", LINES)] = False,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Predict the label of each example.
 

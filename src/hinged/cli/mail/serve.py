@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypedDict
 
 import typer
 
@@ -25,6 +26,16 @@ OPEN = (
     "hinged: warning: the page can be reached from the network and is not encrypted: others in the network could read "
     "your mail. Use it in a network that you trust, or behind a proxy with TLS, named by --allow-host."
 )
+
+
+class Asked(TypedDict):
+    """What the options say of the page's server."""
+
+    folder: str | None
+    host: str
+    port: int | None
+    allow_hosts: Iterable[str]
+    sign_out: bool
 
 
 def serve(
@@ -49,7 +60,7 @@ def serve(
     """
     if demo == (source is not None):
         raise typer.BadParameter("name a source, or use --demo for a generated one")
-    asked = {"folder": folder, "host": host, "port": port, "allow_hosts": allow_host or (), "sign_out": sign_out}
+    asked = Asked(folder=folder, host=host, port=port, allow_hosts=allow_host or (), sign_out=sign_out)
     with Ending() as ending:
         if not demo:
             _serve(str(source), state, asked, browser, as_json, ending)
@@ -64,7 +75,7 @@ def serve(
             _serve(f"{temporary}/mail", kept, asked, browser, as_json, ending)
 
 
-def _serve(spec: str, state: Path | None, asked: dict[str, Any], browser: bool, as_json: bool, ending: Ending) -> None:
+def _serve(spec: str, state: Path | None, asked: Asked, browser: bool, as_json: bool, ending: Ending) -> None:
     from hinged.mail.sources.opening import open_source
 
     try:

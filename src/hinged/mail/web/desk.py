@@ -261,9 +261,7 @@ class Desk:
         """Change a setting: "on", "confidence", "exclude", "include", "pin" (who, folder) or "unpin"."""
         assistant = self.assistant
         # for each setting, a check of the value, and what is called with it
-        changes: dict[
-            str, tuple[Callable[[object], bool], Callable[[Any], None]]
-        ] = {  # a check, and what takes the value then
+        changes: dict[str, tuple[Callable[[object], bool], Callable[[Any], None]]] = {
             "on": (lambda on: isinstance(on, bool), assistant.switch),
             "confidence": (_is_share, lambda least: assistant.keep_confidence(float(least))),
             "exclude": (_is_text, assistant.exclude),
