@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +14,9 @@ from hinged.cli.lean import import_lean
 from hinged.cli.options import READING, AsJson, Format, argument, option, takes
 from hinged.cli.progress import Foot, size_of
 from hinged.cli.tables import emit, emit_json
+
+if TYPE_CHECKING:
+    from hinged.io.examples import Chunk
 
 __all__ = ["convert"]
 
@@ -24,7 +28,7 @@ def convert(
     *,
     to: Annotated[Format | None, option("FORMAT", "The format to write; by the name of OUT if left out.")] = None,
     as_json: AsJson = False,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Convert examples from one format to another.
 
@@ -46,7 +50,7 @@ def convert(
     size = os.path.getsize(target) if os.path.isfile(target) else 0
     if as_json:
         facts = {"examples": written, "skipped": inputs.skipped, "target": target, "bytes": size, "seconds": seconds}
-        emit_json(facts, ensure_ascii=True)
+        emit_json(facts)
     else:
         where = "standard output" if target == "-" else f"{target} ({size_of(size)})"
         emit(f"{written:,} examples from {inputs.name} to {where} in {seconds:.1f} s", err=True)
@@ -62,7 +66,7 @@ def _check_target(source: str, target: str, to: str | None, as_json: bool) -> No
         raise typer.BadParameter(f"{target} is the input itself; write to another file")
 
 
-def _some(inputs: Inputs, foot: Any) -> Any:
+def _some(inputs: Inputs, foot: Foot) -> Iterator[Chunk]:
     """The chunks; without any it is an error, so that no empty output is written."""
     yield from inputs.chunks(foot)
     inputs.check_any()

@@ -75,7 +75,7 @@ def demo(
     if as_json:
         stream = {"messages": messages, "folders": folders, "seed": seed, "mislabelled": int(mail.mislabelled.sum())}
         files = {"picture": str(picture), "report": str(report)}
-        emit_json({"stream": stream, "learners": rows, "files": files}, ensure_ascii=True)
+        emit_json({"stream": stream, "learners": rows, "files": files})
         return
     _print(rows, mail, picture, report)
 

@@ -18,6 +18,7 @@ from hinged.cli.tables import emit_json, say
 
 if TYPE_CHECKING:
     from hinged.bounds.watching import Watched
+    from hinged.estimators.learner import Learner
     from hinged.files.judging import Judged
 
 __all__ = ["evaluate"]
@@ -75,7 +76,7 @@ class Plan(NamedTuple):
     """What to judge, and how: a finished model, a new one on held-out examples, or a new one while it learns."""
 
     task: str | None
-    settings: dict[str, Any]
+    settings: dict[str, object]
     model: Path | None
     holdout: float | None
     passes: int
@@ -86,7 +87,7 @@ class Plan(NamedTuple):
 class Found(NamedTuple):
     """The learner, its assessment, in which way it was judged, and its bound if asked for."""
 
-    learner: Any
+    learner: Learner | None
     result: Judged | None
     how: str
     watched: Watched | None = None
@@ -149,7 +150,7 @@ def _judged(inputs: Inputs, plan: Plan) -> Found:
     )
 
 
-def _finished(learner: Any, inputs: Inputs, plan: Plan, foot: Foot) -> Found:
+def _finished(learner: Learner, inputs: Inputs, plan: Plan, foot: Foot) -> Found:
     """Judge a model on examples it was not taught."""
     from hinged.files.judging import judge
 
@@ -180,7 +181,7 @@ def _held_out(inputs: Inputs, plan: Plan, foot: Foot) -> Found:
     from hinged.files.stream import learn_stream, learner_for, spread
 
     share = plan.holdout or 0.0
-    learner: Any = None
+    learner: Learner | None = None
     for _ in range(plan.passes):
         inputs.begin_again()
         chunks = spread(inputs.batches(plan.task, foot), share, kept=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -63,7 +64,7 @@ def explain(
         _print(reason, top)
 
 
-def _shares(reason: Any) -> list[dict[str, Any]]:
+def _shares(reason: Reason | TagReason) -> list[dict[str, object]]:
     return [{"feature": name, "share": share} for name, share in reason.features]
 
 
@@ -110,7 +111,7 @@ def _beside(reason: Reason) -> str:
     return f", {where} {shorten(str(reason.rival), 60)}"
 
 
-def _print_features(features: list[tuple[Any, float]], top: int) -> None:
+def _print_features(features: Sequence[tuple[object, float]], top: int) -> None:
     """Print a bar for each of the largest shares, and the sum of the others."""
     shown, rest = features[:top], features[top:]
     if not shown:

@@ -14,7 +14,8 @@ __all__ = ["Command"]
 class Command(TyperCommand):
     """A command whose help lists its options under the headings they were declared with.
 
-    Typer's own help would import Rich, which takes longer than everything else.
+    Typer's own help would import Rich, which takes longer than everything else. Contexts are untyped: they are those of
+    click, or of the copy of it that newer versions of Typer bring.
     """
 
     def invoke(self, ctx: Any) -> Any:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from io import BytesIO
-from itertools import islice
+from io import BufferedReader, BytesIO
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -17,10 +17,12 @@ from hinged.cli.tables import emit
 
 if TYPE_CHECKING:
     from hinged.cli.progress import Foot
+    from hinged.estimators.learner import Learner
     from hinged.files.examples import Examples
     from hinged.files.sentences import Sentences
     from hinged.io.examples import BadLine, Chunk
     from hinged.io.examples.columns import Layout
+    from hinged.io.examples.conll import Sentence
 
 __all__ = ["Inputs", "Malformed"]
 
@@ -63,7 +65,7 @@ class Inputs:
     aside = ""
     layout: Layout | None = None
 
-    def __init__(self, files: list[str] | None, options: dict[str, Any]) -> None:
+    def __init__(self, files: list[str] | None, options: Mapping[str, Any]) -> None:
         self.files = files = _readable(files)
         self.name = "standard input" if files == ["-"] else files[0] if len(files) == 1 else f"{len(files)} files"
         self.format: str | None = options["format"]
@@ -74,7 +76,7 @@ class Inputs:
         self.examples = self.skipped = 0
         self.problems: list[str] = []
 
-    def remember(self, model: Any) -> None:
+    def remember(self, model: Learner) -> None:
         """Read as the model's first input was read, unless options say otherwise."""
         notes = model.notes
         text, label = notes.get("text"), notes.get("label")
@@ -85,7 +87,7 @@ class Inputs:
         if isinstance(notes.get("label_sep"), str):
             self.more.setdefault("label_sep", notes["label_sep"])
 
-    def note(self, model: Any) -> None:
+    def note(self, model: Learner) -> None:
         """Store in a model how its input was read."""
         text, label = self.given["text"], self.given["label"]
         read_by = {"text": list(text) if text else None, "label": label, "label_sep": self.more.get("label_sep")}
@@ -182,24 +184,28 @@ class Inputs:
         given = [name.replace("_", "-") for name, value in asked.items() if value is not None]
         if given:
             raise typer.BadParameter(f"--{given[0]} does not apply to tagged sentences; leave it out")
-        size = at_once or 1
+        sizes = _growing() if at_once is None else repeat(at_once)
         for file in self.files:
             reading = read_sentences(file, tagged=tagged, on_error=self.on_error)
             with reading as reader, self._refusing("sentences"):
-                batch, problem = self._batch(reader, size)
-                while batch.sentences:
+                for batch in self._in_batches(reader, sizes):
                     yield self._counted(batch)
                     self._show(foot, *reader.progress)
-                    if problem is not None:
-                        break
-                    size = at_once or min(2 * size, AT_ONCE)
-                    batch, problem = self._batch(reader, size)
-                if problem is not None:
-                    raise problem
             self.skipped += reader.skipped
             self.problems += map(str, reader.problems)
 
-    def _batch(self, reader: Iterator[Any], size: int) -> tuple[Sentences, BadLine | None]:
+    def _in_batches(self, reader: Iterator[Sentence], sizes: Iterator[int]) -> Iterator[Sentences]:
+        """Yield sentences in batches; a malformed line raises after those before it."""
+        problem: BadLine | None = None
+        while problem is None:
+            batch, problem = self._batch(reader, next(sizes))
+            if batch.sentences:
+                yield batch
+            elif problem is None:
+                return
+        raise problem
+
+    def _batch(self, reader: Iterator[Sentence], size: int) -> tuple[Sentences, BadLine | None]:
         """The next sentences, and the malformed line that ended the batch, if one did."""
         from hinged.files.sentences import Sentences
         from hinged.io.examples import BadLine
@@ -243,6 +249,20 @@ def _readable(files: list[str] | None) -> list[str]:
     return files
 
 
+def _growing() -> Iterator[int]:
+    """Sizes of batches: 1, 2, 4, … up to `AT_ONCE`."""
+    size = 1
+    while True:
+        yield size
+        size = min(2 * size, AT_ONCE)
+
+
+def _waiting() -> bytes:
+    """The bytes of standard input that wait to be read; they are not consumed."""
+    piped = sys.stdin.buffer
+    return piped.peek() if isinstance(piped, BufferedReader) else b""
+
+
 def _sniffed(file: str) -> str | None:
     """The format by the first bytes of a file; None if they cannot be read without being consumed."""
     from hinged.io.examples import detect
@@ -253,8 +273,7 @@ def _sniffed(file: str) -> str | None:
     if file != "-" and not os.path.isfile(file):
         return None
     with suppress(ValueError, OSError, ImportError, AttributeError):
-        head: Any = sys.stdin.buffer
-        stream = Stream(BytesIO(head.peek()), "stdin") if file == "-" else open_stream(file)
+        stream = Stream(BytesIO(_waiting()), "stdin") if file == "-" else open_stream(file)
         try:
             return detect(stream.peek(), file)
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -71,13 +72,13 @@ def _print_labels(labels: list[dict[str, Any]]) -> None:
         _line("", dim(f"… {len(labels) - SHOWN:,} more; --json has all"))
 
 
-def _settings(settings: dict[str, Any], defaults: dict[str, Any]) -> str:
+def _settings(settings: Mapping[str, object], defaults: Mapping[str, object]) -> str:
     """The settings as Python code: those of `ALWAYS`, and others that differ from the default."""
     others = [name for name, value in settings.items() if name not in ALWAYS and value != defaults.get(name)]
     return ", ".join(f"{name}={_short(settings[name])}" for name in (*ALWAYS, *others) if name in settings)
 
 
-def _short(setting: Any) -> str:
+def _short(setting: object) -> str:
     """A setting as Python code, without the defaults of a small object.
 
     Examples

@@ -8,11 +8,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
-from typing import Any, Self, TypeVar
+from typing import Self, TypeAlias, TypeVar
 
 __all__ = ["Ending", "Interrupts"]
 
 Item = TypeVar("Item")
+Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | None  # what `signal.signal` returns
 HEEDED = (signal.SIGINT, signal.SIGTERM)
 ENDING = (signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()))
 
@@ -31,7 +32,7 @@ class Ending:
     def __init__(self) -> None:
         self._number: int | None = None
         self._wake: Callable[[], None] | None = None
-        self._before: dict[int, Any] = {}
+        self._before: dict[int, Handler] = {}
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
@@ -73,7 +74,7 @@ class Interrupts:
     def __init__(self, notice: str) -> None:
         self.signal: int | None = None
         self._notice, self._waiting = notice, False
-        self._before: dict[int, Any] = {}
+        self._before: dict[int, Handler] = {}
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():

@@ -19,6 +19,7 @@ from hinged.cli.progress import Foot, size_of
 from hinged.cli.tables import aligned, bold, count, dim, emit, emit_json, percent, say
 
 if TYPE_CHECKING:
+    from hinged.estimators.learner import Learner
     from hinged.files.stream import Tally
 
 __all__ = ["learn"]
@@ -93,11 +94,11 @@ class Session:
         Print no rows.
     """
 
-    def __init__(self, inputs: Inputs, path: Path, task: str | None, settings: dict[str, Any], silent: bool) -> None:
+    def __init__(self, inputs: Inputs, path: Path, task: str | None, settings: dict[str, object], silent: bool) -> None:
         from hinged.files.stream import Tally
 
         self.inputs, self.path, self.task, self.settings = inputs, path, task, settings
-        self.learner: Any = None
+        self.learner: Learner | None = None
         self.table = Table(silent)
         self.tally = Tally()
         self.ends: list[Tally] = []
@@ -149,7 +150,7 @@ class Session:
         With files nothing is saved: the line can be fixed and the command run again, without learning anything twice.
         """
         learnt = getattr(self.learner, "n_rounds_", 0) - before
-        if self.inputs.can_be_read_again() or not learnt:
+        if self.inputs.can_be_read_again() or not learnt or self.learner is None:
             return problem
         self.learner.save(self.path)
         aside = f"the model {self.path} was saved with {count(learnt, 'example')} learnt before it"
@@ -183,6 +184,7 @@ class Session:
 
     def print_json(self, signal: int | None) -> None:
         """Print the result as JSON."""
+        assert self.learner is not None  # `save` refuses to go on without
         final, passes, layout = self.ends[-1], self.passes(), self.inputs.layout
         result = {
             "model": str(self.path),
@@ -201,18 +203,16 @@ class Session:
             "seconds": self.seconds,
             "rows": self.table.rows,
         }
-        emit_json(result, ensure_ascii=True)
+        emit_json(result)
 
     def print_summary(self, signal: int | None) -> None:
         """Print the result for people."""
+        assert self.learner is not None  # `save` refuses to go on without
         rounds, passes = self.ends[-1].rounds, self.passes()
         speed = f" ({rounds / self.seconds:,.0f} a second, reading included)" if rounds >= WORTH_A_SPEED else ""
         say(f"\n{bold(count(rounds, 'example'))} learnt in {self.seconds:.1f} s{dim(speed)}")
         for number, one in enumerate(passes, start=1):
-            which = f" in pass {number}" if len(passes) > 1 else ""
-            share = f" ({percent(one.rate)} of {one.counted:,})" if one.counted else ""
-            aside = "; these examples had been learnt before" if number > 1 else _not_counted(one)
-            say(f"{bold(count(one.mistakes, 'mistake') + which)}{share}{dim(aside)}")
+            _print_pass(one, number, len(passes))
         if passes[-1].unlabelled:
             say(f"{count(passes[-1].unlabelled, 'example')} without a label, left out")
         if self.inputs.layout:
@@ -220,6 +220,13 @@ class Session:
         size = size_of(self.path.stat().st_size)
         goes_on = f", {self.learner.n_rounds_:,} rounds in all" if self.resumed else ""
         say(f"{bold(str(self.path))} {dim(f'{size}, {type(self.learner).__name__}{goes_on}')}")
+
+
+def _print_pass(one: Tally, number: int, passes: int) -> None:
+    which = f" in pass {number}" if passes > 1 else ""
+    share = f" ({percent(one.rate)} of {one.counted:,})" if one.counted else ""
+    aside = "; these examples had been learnt before" if number > 1 else _not_counted(one)
+    say(f"{bold(count(one.mistakes, 'mistake') + which)}{share}{dim(aside)}")
 
 
 def _not_counted(one: Tally) -> str:

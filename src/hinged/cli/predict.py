@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -12,9 +12,10 @@ from hinged.cli.inputs import Inputs
 from hinged.cli.lean import import_lean
 from hinged.cli.options import READING, Files, Model, flag, option, takes
 from hinged.cli.progress import Foot
-from hinged.cli.tables import emit
+from hinged.cli.tables import emit, emit_json, json_line
 
 if TYPE_CHECKING:
+    from hinged.estimators.learner import Learner
     from hinged.files.answers import Answers
     from hinged.io.examples import Chunk
 
@@ -22,6 +23,7 @@ __all__ = ["predict"]
 
 CONFIDENCE = "End the line with the chance that the best label is right."
 LINES = "A JSON object a line: file, line, tag, label, confidence, ranking."
+Taggings: TypeAlias = Sequence[tuple[Sequence[Hashable], float]]  # best first, with their scores
 ESCAPED = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
@@ -32,10 +34,8 @@ def predict(
     model: Model,
     top: Annotated[int | None, option("K", "The best K labels, each followed by its score.", min=1)] = None,
     confidence: Annotated[bool, flag("--confidence", CONFIDENCE)] = False,
-    as_json: Annotated[
-        bool, flag("--json", "A JSON object a line: file, line, tag, label, confidence, ranking.")
-    ] = False,
-    **options: Any,
+    as_json: Annotated[bool, flag("--json", LINES)] = False,
+    **options: object,
 ) -> None:
     """Predict the label of each example.
 
@@ -66,7 +66,7 @@ def predict(
     inputs.check_any()
 
 
-def _print_labels(learner: Any, inputs: Inputs, top: int | None, confidence: bool, as_json: bool) -> None:
+def _print_labels(learner: Learner, inputs: Inputs, top: int | None, confidence: bool, as_json: bool) -> None:
     """Print the best label of each example, or several with their scores."""
     from hinged.files.answers import answer, pieces
     from hinged.files.examples import reads_text
@@ -82,7 +82,7 @@ def _print_labels(learner: Any, inputs: Inputs, top: int | None, confidence: boo
                 emit("\n".join(lines))
 
 
-def _print_answers(learner: Any, inputs: Inputs, as_json: bool) -> None:
+def _print_answers(learner: Learner, inputs: Inputs, as_json: bool) -> None:
     """Print the one answer to each example: a label, a number, or 1 and -1 for inside and outside."""
     from hinged.files.answers import answer_vectors
 
@@ -95,10 +95,10 @@ def _print_answers(learner: Any, inputs: Inputs, as_json: bool) -> None:
                 continue
             for i, said in enumerate(answers):
                 about = _about(chunk, i) | {"answer": said, "score": float(scores[i])}
-                emit(json.dumps(about, ensure_ascii=False))
+                emit_json(about, one_line=True)
 
 
-def _print_tags(learner: Any, inputs: Inputs, top: int | None, as_json: bool) -> None:
+def _print_tags(learner: Learner, inputs: Inputs, top: int | None, as_json: bool) -> None:
     """Print each token with its tags; as JSON, an object for each sentence."""
     from hinged.files.sentences import sentence_rows, words_of
 
@@ -110,14 +110,14 @@ def _print_tags(learner: Any, inputs: Inputs, top: int | None, as_json: bool) ->
             emit(_tags_object(sentence.line, tokens, best, top) if as_json else _tags_columns(tokens, best))
 
 
-def _tags_object(line: int, tokens: list[Any], best: list[Any], top: int | None) -> str:
-    about = {"line": line, "words": [token[0] for token in tokens], "tags": best[0][0]}
+def _tags_object(line: int, tokens: list[tuple[str, ...]], best: Taggings, top: int | None) -> str:
+    about: dict[str, object] = {"line": line, "words": [token[0] for token in tokens], "tags": best[0][0]}
     if top:
         about["ranking"] = [{"tags": tags, "score": round(score, 6)} for tags, score in best]
-    return json.dumps(about, ensure_ascii=False)
+    return json_line(about)
 
 
-def _tags_columns(tokens: list[Any], best: list[Any]) -> str:
+def _tags_columns(tokens: list[tuple[str, ...]], best: Taggings) -> str:
     columns = zip(tokens, *(tags for tags, _ in best), strict=True)
     return "\n".join(" ".join([*token, *map(str, tags)]) for token, *tags in columns) + "\n"
 
@@ -130,7 +130,7 @@ def _columns(said: Answers, i: int, top: int | None, confidence: bool) -> str:
     return "\t".join([*cells, f"{said.confidence[i]:.3f}"] if confidence else cells)
 
 
-def _name(label: Any) -> str:
+def _name(label: object) -> str:
     return str(label).translate(ESCAPED)
 
 
@@ -140,10 +140,10 @@ def _object(chunk: Chunk, said: Answers, i: int, top: int | None) -> str:
         about["labels"] = said.predicted(i)
     about["confidence"] = round(float(said.confidence[i]), 4)
     about["ranking"] = [{"label": label, "score": score} for label, score in said.ranking(i, top)]
-    return json.dumps(about, ensure_ascii=False)
+    return json_line(about)
 
 
-def _about(chunk: Chunk, i: int) -> dict[str, Any]:
+def _about(chunk: Chunk, i: int) -> dict[str, object]:
     """Where example i comes from."""
     tag = {"tag": chunk.tags[i]} if chunk.tags and chunk.tags[i] else {}
     return {"file": chunk.source, "line": int(chunk.lines[i]), **tag}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hinged.cli.tables import bold, count, dim, percent, rows_of, say, say_table, shorten
 from hinged.evaluate.assessment import Assessment, TagAssessment, VectorAssessment
@@ -18,18 +18,18 @@ MOMENTS = 8  # at which the bound is shown
 
 
 @singledispatch
-def as_dict(result: Any) -> dict[str, Any]:
+def as_dict(result: object) -> dict[str, object]:
     """The figures of a result by name."""
     raise NotImplementedError
 
 
 @singledispatch
-def print_result(result: Any, how: str, note: str = "") -> None:
+def print_result(result: object, how: str, note: str = "") -> None:
     """Print the figures of a result, how they were found, and a note on what was read."""
     raise NotImplementedError
 
 
-def _named(thing: Any, *names: str) -> dict[str, Any]:
+def _named(thing: object, *names: str) -> dict[str, object]:
     """Some attributes by name."""
     return {name: getattr(thing, name) for name in names}
 
@@ -46,7 +46,7 @@ def _say_more(n: int, shown: int, what: str) -> None:
 
 # ------------------------------------------------------------------ labels and label sets
 @as_dict.register
-def _(result: Assessment) -> dict[str, Any]:
+def _(result: Assessment) -> dict[str, object]:
     return {
         **_named(result, "examples", "counted", "mistakes", "accuracy"),
         "top": {str(k): result.top(k) for k in (1, 3, 5)},
@@ -64,12 +64,7 @@ def _(result: Assessment) -> dict[str, Any]:
 @print_result.register
 def _(result: Assessment, how: str, note: str = "") -> None:
     _print_head(result.examples, "example", how, result.seconds)
-    if result.ranks_sets:
-        right = f"{percent(result.accuracy)} ranked without a mistake"
-        say(f"{bold(right)}, {result.mistakes:,} of {result.counted:,} with one")
-    else:
-        mistakes = count(result.mistakes, "mistake")
-        say(f"{bold(f'{percent(result.accuracy)} right')}, {mistakes} in {result.counted:,}")
+    _print_accuracy(result)
     if (means := result.ranking) is not None:
         say(
             f"average precision {means.average_precision:.3f} · one-error {means.one_error:.3f} · "
@@ -86,6 +81,15 @@ def _(result: Assessment, how: str, note: str = "") -> None:
         say(dim(line))
     _print_labels(result)
     _print_confusions(result)
+
+
+def _print_accuracy(result: Assessment) -> None:
+    if result.ranks_sets:
+        right = f"{percent(result.accuracy)} ranked without a mistake"
+        say(f"{bold(right)}, {result.mistakes:,} of {result.counted:,} with one")
+    else:
+        mistakes = count(result.mistakes, "mistake")
+        say(f"{bold(f'{percent(result.accuracy)} right')}, {mistakes} in {result.counted:,}")
 
 
 def _print_labels(result: Assessment) -> None:
@@ -135,7 +139,7 @@ def print_bound(watched: Watched) -> None:
 
 # ------------------------------------------------------------------ two labels, numbers, ranks, outliers
 @as_dict.register
-def _(result: VectorAssessment) -> dict[str, Any]:
+def _(result: VectorAssessment) -> dict[str, object]:
     return {**_named(result, "task", "examples", "unlabelled", "skipped", "seconds"), **result.figures()}
 
 
@@ -153,7 +157,7 @@ def _(result: VectorAssessment, how: str, note: str = "") -> None:
 
 # ------------------------------------------------------------------ tags
 @as_dict.register
-def _(result: TagAssessment) -> dict[str, Any]:
+def _(result: TagAssessment) -> dict[str, object]:
     return {
         "sentences": result.sentences,
         "sentences_right": result.whole,

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from hinged.cli.lean import import_lean
 from hinged.cli.options import AsJson, argument, flag, option
 from hinged.cli.tables import emit, emit_json
+from hinged.http.local import is_local
+
+if TYPE_CHECKING:
+    from hinged.service import Settings
+    from hinged.service.access import Token
 
 __all__ = ["serve"]
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-ONE_LINE: dict[str, Any] = {"indent": None, "ensure_ascii": True}
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -83,16 +86,23 @@ def serve(
     elif revoke_token is not None:
         access.revoke_token(settings.tokens, revoke_token)
     else:
-        if open_to_all and host not in LOOPBACK:
-            raise ValueError(f"--open is for this machine alone; got --host {host}. Leave one of them out.")
-        if not open_to_all and not access.read_tokens(settings.tokens):
-            emit(f"first token (*:admin), shown once: {access.create_token(settings.tokens, '*', 'admin')}", err=True)
+        _prepare_access(settings, host)
         run(settings, host, port, partial(_announce, folder, as_json))
+
+
+def _prepare_access(settings: Settings, host: str) -> None:
+    """Refuse a server that is open to the network; create the first token of one that is not open."""
+    from hinged.service.access import create_token, read_tokens
+
+    if settings.open and not is_local(host):
+        raise ValueError(f"--open is for this machine alone; got --host {host}. Leave one of them out.")
+    if not settings.open and not read_tokens(settings.tokens):
+        emit(f"first token (*:admin), shown once: {create_token(settings.tokens, '*', 'admin')}", err=True)
 
 
 def _announce(folder: Path, as_json: bool, url: str) -> None:
     if as_json:
-        emit_json({"address": url, "models": str(folder)}, **ONE_LINE)
+        emit_json({"address": url, "models": str(folder)}, one_line=True)
     else:
         emit(f"serving {folder} at {url}; stop with Ctrl-C", err=True)
 
@@ -102,7 +112,7 @@ def _list_tokens(file: Path, as_json: bool) -> None:
 
     known = _named(read_tokens(file))
     if as_json:
-        emit_json(known, **ONE_LINE)
+        emit_json(known, one_line=True)
     else:
         emit("\n".join("{id}  {model}:{scope}".format(**one) for one in known))
 
@@ -115,13 +125,13 @@ def _create_token(file: Path, asked: str, as_json: bool) -> None:
     secret = create_token(file, model or "*", scope)
     *_, new = _named(read_tokens(file))
     if as_json:
-        emit_json({"token": secret, **new}, **ONE_LINE)
+        emit_json({"token": secret, **new}, one_line=True)
     else:
         emit(secret)
         emit(f"id {new['id']} ({new['model']}:{new['scope']}); the token is shown once", err=True)
 
 
-def _named(tokens: list[Any]) -> list[dict[str, str]]:
+def _named(tokens: list[Token]) -> list[dict[str, str]]:
     """What may be shown of tokens."""
     return [{"id": token.id, "model": token.model, "scope": token.scope} for token in tokens]
 

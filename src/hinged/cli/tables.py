@@ -9,8 +9,8 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TextIO
 
 import typer
 
@@ -22,6 +22,7 @@ __all__ = [
     "dim",
     "emit",
     "emit_json",
+    "json_line",
     "percent",
     "rows_of",
     "say",
@@ -143,9 +144,17 @@ def emit(text: str, err: bool = False) -> None:
     typer.echo(cleaned(text) if err or sys.stdout.isatty() else text, err=err)
 
 
-def emit_json(facts: Any, **how: Any) -> None:
-    """Print data to stdout as JSON, indented and not escaped unless `how` (settings of json.dumps) says otherwise."""
-    emit(json.dumps(facts, **{"indent": 2, "ensure_ascii": False} | how))
+def json_line(facts: object) -> str:
+    """Return data as JSON on one line, characters as they are: `take_any_text` escapes what stdout cannot carry."""
+    return json.dumps(facts, ensure_ascii=False)
+
+
+def emit_json(facts: object, one_line: bool = False, default: Callable[[object], object] | None = None) -> None:
+    """Print data to stdout as JSON: indented, or on one line where objects follow each other.
+
+    `default` converts values that JSON lacks.
+    """
+    emit(json_line(facts) if one_line else json.dumps(facts, indent=2, ensure_ascii=False, default=default))
 
 
 def tell_some(sentences: Sequence[str], in_all: str, what: str) -> None:
@@ -192,9 +201,9 @@ def _escape(problem: UnicodeError) -> tuple[str, int]:
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2)), problem.end
 
 
-def _takes(stream: Any, text: str) -> bool:
+def _takes(stream: TextIO, text: str) -> bool:
     try:
-        text.encode(getattr(stream, "encoding", None) or "utf-8")
+        text.encode(stream.encoding or "utf-8")
     except (LookupError, UnicodeEncodeError):
         return False
     return True

@@ -36,7 +36,7 @@ def warm_up(as_json: Annotated[bool, flag("--json", "Print the result as JSON.")
         versions = compile_loops()  # a loop compiled by both processes at once may have been stored by one of them only
     seconds = time.perf_counter() - start
     if as_json:
-        emit_json({"versions": versions, "seconds": seconds}, indent=None)
+        emit_json({"versions": versions, "seconds": seconds}, one_line=True)
     else:
         emit(f"Compiled in {versions} versions and stored ({seconds:.1f} s); later runs start at once.")
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, NamedTuple, Self
 from urllib.parse import quote
 
-from hinged.client.connection import Connection, ServiceError
+from hinged.client.connection import Connection, Json, ServiceError
 
 __all__ = ["Bulk", "Client", "Learnt", "RemoteModel", "Status"]
 
@@ -44,12 +44,12 @@ class Status(NamedTuple):
 
     name: str
     estimator: str
-    settings: dict[str, Any]
+    settings: dict[str, Json]
     rounds: int
     mistakes: int
     updates: int
     novel: int
-    labels: list[Any]
+    labels: list[Json]
     journal: int
 
 
@@ -84,7 +84,7 @@ class Client:
     def __init__(self, url: str, token: str | None = None, *, timeout: float = 30.0, tries: int = 6) -> None:
         self._connection = Connection(url, token, timeout, tries)
 
-    def create(self, name: str, estimator: str = "TextClassifier", **settings: Any) -> RemoteModel:
+    def create(self, name: str, estimator: str = "TextClassifier", **settings: Json) -> RemoteModel:
         """Create a model, or return the same one; a model of other settings with that name is an error."""
         model = self.model(name)
         self._connection.ask("PUT", model.path, {"estimator": estimator, "settings": settings})
@@ -124,12 +124,12 @@ class RemoteModel:
         self._connection, self.name = connection, name
         self.path = f"/v1/models/{quote(name, safe='')}"
 
-    def learn(self, x: Any, y: Any = None, *, key: str | None = None, weight: float | None = None) -> Learnt:
+    def learn(self, x: Json, y: Json = None, *, key: str | None = None, weight: float | None = None) -> Learnt:
         """Learn one example; it is on the server's disk when this returns."""
         example = {"x": x, "y": y, "key": key or secrets.token_hex(12), "weight": weight}
         return Learnt(**self._connection.ask("POST", f"{self.path}/learn", example))
 
-    def learn_many(self, examples: Iterable[tuple[Any, Any]], *, again: bool = True) -> Bulk:
+    def learn_many(self, examples: Iterable[tuple[Json, Json]], *, again: bool = True) -> Bulk:
         """Learn pairs of (example, answer), many in a request.
 
         Parameters
@@ -142,25 +142,22 @@ class RemoteModel:
         refused: dict[int, str] = {}
         run, pairs = secrets.token_hex(8), iter(examples)
         while some := list(islice(pairs, AT_ONCE)):
-            rows: Iterator[dict[str, Any]] = ({"x": x, "y": y} for x, y in some)
+            rows: Iterator[dict[str, Json]] = ({"x": x, "y": y} for x, y in some)
             if again:
                 rows = ({**row, "key": f"{run}-{i}"} for i, row in enumerate(rows, begin))
-            last: dict[str, Any] = {}
-            for said in self._lines("learn-many", rows, again):
-                if "line" in said:
-                    refused[begin + said["line"] - 1] = said["error"]
-                else:
-                    last = said
+            said = self._lines("learn-many", rows, again)
+            refused |= {begin + one["line"] - 1: one["error"] for one in said if "line" in one}
+            last: dict[str, Any] = next((one for one in reversed(said) if "line" not in one), {})
             if "error" in last:
                 raise ServiceError(last["status"], last["error"])
             learnt, repeated, begin = learnt + last["learnt"], repeated + last["repeated"], begin + len(some)
         return Bulk(learnt, repeated, refused)
 
-    def predict(self, x: Any) -> Any:
+    def predict(self, x: Json) -> Json:
         """Predict one example."""
         return self._connection.ask("POST", f"{self.path}/predict", {"x": x})["y"]
 
-    def predict_many(self, rows: Iterable[Any]) -> Iterator[Any]:
+    def predict_many(self, rows: Iterable[Json]) -> Iterator[Json]:
         """Yield predictions, many per request; a refused example raises."""
         given = iter(rows)
         while some := list(islice(given, AT_ONCE)):
@@ -169,15 +166,15 @@ class RemoteModel:
                     raise ServiceError(said.get("status", 422), said["error"])
                 yield said["y"]
 
-    def rank(self, x: Any, top: int | None = None) -> list[tuple[Any, float]]:
+    def rank(self, x: Json, top: int | None = None) -> list[tuple[Json, float]]:
         """Return labels with their scores, best first."""
         asked = {"x": x, "top": top}
         ranking = self._connection.ask("POST", f"{self.path}/rank", asked)["ranking"]
         return [(entry["label"], entry["score"]) for entry in ranking]
 
     def explain(
-        self, x: Any, label: Any = None, *, position: int | None = None, top: int | None = 10
-    ) -> list[tuple[Any, float]]:
+        self, x: Json, label: Json = None, *, position: int | None = None, top: int | None = 10
+    ) -> list[tuple[Json, float]]:
         """Return the features that contribute to a label's score, largest first."""
         asked = {"x": x, "label": label, "position": position, "top": top}
         features = self._connection.ask("POST", f"{self.path}/explain", asked)["features"]
@@ -199,7 +196,7 @@ class RemoteModel:
         """Delete the model and all it has learnt."""
         self._connection.ask("DELETE", self.path, again=False)
 
-    def _lines(self, path: str, rows: Iterable[Any], again: bool) -> list[dict[str, Any]]:
+    def _lines(self, path: str, rows: Iterable[Json], again: bool) -> list[dict[str, Any]]:
         body = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
         answer = self._connection.send("POST", f"{self.path}/{path}", body, NDJSON, again)
         return [json.loads(one) for one in answer.splitlines()]

@@ -7,10 +7,13 @@ import json
 import random
 import threading
 import time
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-__all__ = ["Connection", "ServiceError"]
+__all__ = ["Connection", "Json", "ServiceError"]
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 FIRST_WAIT, LONGEST_WAIT = 0.05, 5.0  # seconds between two tries
 TRY_AGAIN = (429, 502, 503, 504)
@@ -51,7 +54,7 @@ class Connection:
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._lock = threading.Lock()
 
-    def ask(self, method: str, path: str, content: Any = None, again: bool = True) -> Any:
+    def ask(self, method: str, path: str, content: Json = None, again: bool = True) -> Any:
         """Send JSON and return JSON; `again` allows the request to be sent twice."""
         body = None if content is None else json.dumps(content).encode()
         answer = self.send(method, path, body, "application/json", again)

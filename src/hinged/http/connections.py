@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
+from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
 
 __all__ = ["KNOWN", "Connections", "Shares", "share_files"]
 
@@ -79,7 +82,7 @@ class Connections:
         self._unknown: dict[Watched, None] = {}  # oldest first
         self._known: dict[Watched, None] = {}  # most recently used last
         self._next_look: asyncio.TimerHandle | None = None
-        self.http: Any = partial(Watched, self)  # for uvicorn's Config
+        self.http: Any = partial(Watched, self)  # for uvicorn's Config, which is typed for classes only
 
     def __iter__(self) -> Iterator[Watched]:
         yield from self._unknown
@@ -124,8 +127,15 @@ class Watched(HttpToolsProtocol):
     uvicorn itself limits only the time between two requests.
     """
 
-    def __init__(self, among: Connections, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(
+        self,
+        among: Connections,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, object],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
         self._among, self._known = among, False
         self._receives_body = self._receives_head = False
         self._since = self._last_data = time.monotonic()  # start of the present wait; time of the last data
@@ -139,13 +149,17 @@ class Watched(HttpToolsProtocol):
 
     def is_overdue(self, now: float) -> bool:
         """Return True if the client has been stalling for too long."""
-        patience = self._among.patience
+        since, most = self._waits_for()
+        return now - since > most * self._among.patience
+
+    def _waits_for(self) -> tuple[float, float]:
+        """Return since when the client is waited for, and how many times the patience that may take."""
         if self._unread_since is not None:
-            return now - self._unread_since > STALL * patience
+            return self._unread_since, STALL
         if self.is_answered:  # reading is paused while the server is busy
-            return self._receives_body and not self.flow.read_paused and now - self._last_data > STALL * patience
+            return self._last_data, STALL if self._receives_body and not self.flow.read_paused else math.inf
         idle = self._known and not self._receives_head and not self._receives_body
-        return now - self._since > (KEEP * patience if idle else patience)
+        return self._since, KEEP if idle else 1.0
 
     def end(self) -> None:
         """Close the connection now, without sending what is pending."""
@@ -153,7 +167,7 @@ class Watched(HttpToolsProtocol):
         self.transport.abort()
 
     # ------------------------------------------------------------------ callbacks of uvicorn and its parser
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         if not self._among.add(self):
             transport.write(BUSY)

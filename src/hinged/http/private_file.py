@@ -6,12 +6,11 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
 
 __all__ = ["write_private"]
 
 
-def write_private(path: Path, content: Any) -> None:
+def write_private(path: Path, content: object) -> None:
     """Write JSON to a file with mode 0600; a reader sees the old file or the new one, never a part.
 
     Examples

@@ -23,7 +23,7 @@ VERSION = 2
 
 def write(
     path: str | os.PathLike[str],
-    about: dict[str, Any],
+    about: Mapping[str, object],
     tensors: dict[str, np.ndarray],
     names: dict[str, list[Hashable]],
 ) -> None:
@@ -46,25 +46,30 @@ def read(
     path: str | os.PathLike[str],
 ) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, list[Hashable]]]:
     """Return what `write` was given; a file that is cut short, damaged, foreign or newer is refused with a sentence."""
-    from safetensors import SafetensorError, safe_open
-
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no model at {path}.")
-    try:
-        with safe_open(path, framework="numpy") as file:
-            about, checksum = _about(path, file.metadata() or {})
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as problem:
-        raise ValueError(
-            f"{path} is not a whole hinged model file ({problem}); it may have been cut short."
-        ) from problem
+    about, checksum, tensors = _content(path)
     if checksum is not None and checksum != _checksum(about, tensors):  # older files have none
         raise ValueError(f"{path} is damaged: its content does not match its checksum; put back a copy of it.")
     lists = [name.removesuffix(".bytes") for name in tensors if name.endswith(".bytes")]
     with _sound(path):
         names = {name: unpack(tensors[f"{name}.bytes"], tensors[f"{name}.offsets"]) for name in lists}
     return about, tensors, names
+
+
+def _content(path: Path) -> tuple[dict[str, Any], int | None, dict[str, np.ndarray]]:
+    """Return the facts, the checksum and the arrays of a file."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            about, checksum = _about(path, file.metadata() or {})
+            return about, checksum, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as problem:
+        raise ValueError(
+            f"{path} is not a whole hinged model file ({problem}); it may have been cut short."
+        ) from problem
 
 
 @contextmanager
@@ -76,7 +81,7 @@ def _sound(path: Path) -> Iterator[None]:
         raise ValueError(f"{path} is not a sound hinged model: {problem!r}.") from problem
 
 
-def _checksum(about: Any, tensors: Mapping[str, np.ndarray]) -> int:
+def _checksum(about: object, tensors: Mapping[str, np.ndarray]) -> int:
     """Return the CRC-32 of the facts and of each array with its name, type and shape."""
     plain = json.loads(json.dumps(about))  # as it is read: keys become strings, which sort otherwise than numbers
     total = zlib.crc32(json.dumps(plain, sort_keys=True).encode())
@@ -87,7 +92,7 @@ def _checksum(about: Any, tensors: Mapping[str, np.ndarray]) -> int:
     return total
 
 
-def _about(path: Path, metadata: dict[str, str]) -> tuple[Any, Any]:
+def _about(path: Path, metadata: Mapping[str, str]) -> tuple[dict[str, Any], int | None]:
     """Return the facts and the checksum in the metadata, if they are ours and of a known version."""
     if FORMAT not in metadata and metadata.get("format") != FORMAT:
         raise ValueError(f"{path} is not a hinged model; it was written by another program.")

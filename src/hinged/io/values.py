@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import fields
 from functools import singledispatch
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,22 +25,22 @@ LONGEST_INT = 4300  # digits; Python converts no longer ones from text, so that 
 LARGEST_INT = 10**LONGEST_INT
 LABELS = "str, int, float, bool, None, bytes, or tuples of them"
 KINDS = (Mira, Optimal, Entropy, First, Frequency, Distance, Tfidf, Tree, Budget, Centred, Gaussian, Linear, Polynomial)
-OBJECTS: dict[str, Callable[..., Any]] = {kind.__name__: kind for kind in KINDS}
+OBJECTS: dict[str, Callable[..., object]] = {kind.__name__: kind for kind in KINDS}
+FIELDS: dict[type, list[str]] = {kind: [field.name for field in fields(kind)] for kind in KINDS}
+Marked: TypeAlias = dict[str, Any]  # the JSON form of what JSON lacks: a key says what it is, and what the others are
 
 
 # ------------------------------------------------------------------ labels and names
-def to_plain(value: Any, what: str) -> Any:
+def to_plain(value: object, what: str) -> object:
     """Return the JSON form of a label or a name; `what` names it in errors."""
     if isinstance(value, np.generic):
         value = value.item()
-    if type(value) is int and abs(value) >= LARGEST_INT:
-        raise ValueError(
-            f"{what} that are whole numbers can be saved up to {LONGEST_INT:,} digits; got one of about "
-            f"{int(value.bit_length() * math.log10(2)) + 1:,}. Rename that one, or pickle the model."
-        )
-    if value is None or type(value) in (str, bool, int):
+    if type(value) is int:
+        _check_digits(value, what)
         return value
-    if type(value) in (float, bytes):
+    if value is None or type(value) in (str, bool):
+        return value
+    if type(value) is float or type(value) is bytes:
         return {type(value).__name__: value.hex()}
     if type(value) is tuple:
         return {"tuple": [to_plain(item, what) for item in value]}
@@ -49,7 +49,15 @@ def to_plain(value: Any, what: str) -> Any:
     )
 
 
-def from_plain(plain: Any) -> Any:
+def _check_digits(value: int, what: str) -> None:
+    if abs(value) >= LARGEST_INT:
+        raise ValueError(
+            f"{what} that are whole numbers can be saved up to {LONGEST_INT:,} digits; got one of about "
+            f"{int(value.bit_length() * math.log10(2)) + 1:,}. Rename that one, or pickle the model."
+        )
+
+
+def from_plain(plain: object) -> Hashable:
     """Return the label or name of a JSON form."""
     if not isinstance(plain, dict):
         return plain
@@ -80,7 +88,7 @@ def unpack(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> list[
 
 
 # ------------------------------------------------------------------ settings
-def to_json(name: str, value: Any) -> Any:
+def to_json(name: str, value: object) -> object:
     """Return the JSON form of a setting."""
     if name == "device" and not (isinstance(value, str) and value == "cpu"):
         return "auto"  # the file may be read on a machine without this device
@@ -88,11 +96,11 @@ def to_json(name: str, value: Any) -> Any:
 
 
 @singledispatch
-def _encoded(value: Any, name: str) -> Any:
+def _encoded(value: object, name: str) -> object:
     """Return the JSON form of a setting, by its type; of a function, the name alone."""
-    if type(value) in KINDS:
-        own = {field.name: getattr(value, field.name) for field in fields(value)}
-        return {"object": type(value).__name__, "with": {k: to_json(k, v) for k, v in own.items()}}
+    if type(value) in FIELDS:
+        own = {field: to_json(field, getattr(value, field)) for field in FIELDS[type(value)]}
+        return {"object": type(value).__name__, "with": own}
     if callable(value):
         return {"callable": getattr(value, "__name__", type(value).__name__)}
     raise TypeError(f"the setting {name}={value!r} cannot be saved; pickle the model instead.")
@@ -101,22 +109,22 @@ def _encoded(value: Any, name: str) -> Any:
 @_encoded.register(type(None))
 @_encoded.register(str)
 @_encoded.register(int)
-def _(value: Any, name: str) -> Any:
+def _(value: str | int | None, name: str) -> object:
     return value
 
 
 @_encoded.register
-def _(value: float, name: str) -> Any:
+def _(value: float, name: str) -> object:
     return value if math.isfinite(value) else {"number": str(value)}
 
 
 @_encoded.register
-def _(value: np.generic, name: str) -> Any:
+def _(value: np.generic, name: str) -> object:
     return _encoded(value.item(), name)
 
 
 @_encoded.register
-def _(value: np.ndarray, name: str) -> Any:
+def _(value: np.ndarray, name: str) -> object:
     if value.dtype.kind not in "biuf":
         raise TypeError(f"the setting {name}={value!r} cannot be saved; pickle the model instead.")
     return {"array": value.tolist(), "dtype": value.dtype.name}
@@ -124,33 +132,33 @@ def _(value: np.ndarray, name: str) -> Any:
 
 @_encoded.register(tuple)
 @_encoded.register(list)
-def _(value: Any, name: str) -> Any:
+def _(value: Iterable[object], name: str) -> object:
     return {"tuple": [to_json(name, item) for item in value]}
 
 
 @_encoded.register
-def _(value: dict, name: str) -> Any:
+def _(value: dict, name: str) -> object:
     return {"dict": [[to_plain(k, name), to_json(name, v)] for k, v in value.items()]}
 
 
 @_encoded.register(type)
 @_encoded.register(np.dtype)
-def _(value: Any, name: str) -> Any:
+def _(value: npt.DTypeLike, name: str) -> object:
     return {"dtype": np.dtype(value).name}
 
 
 @_encoded.register
-def _(value: np.random.RandomState, name: str) -> Any:
+def _(value: np.random.RandomState, name: str) -> object:
     return None
 
 
 @_encoded.register
-def _(value: Groups, name: str) -> Any:
+def _(value: Groups, name: str) -> object:
     sets = [[to_plain(label, "labels") for label in sorted(s, key=repr)] for s in value.sets]
     return {"groups": sets, "features": [to_json(name, f) for f in value.features] if value.features else None}
 
 
-def from_json(name: str, plain: Any, given: Mapping[str, Any]) -> Any:
+def from_json(name: str, plain: object, given: Mapping[str, object]) -> Any:
     """Return the setting of a JSON form; functions come from `given`, what the caller passed to `load`."""
     if name in given:
         if '"callable"' not in json.dumps(plain):
@@ -167,14 +175,14 @@ def from_json(name: str, plain: Any, given: Mapping[str, Any]) -> Any:
     )
 
 
-def _groups(plain: Any, name: str, given: Mapping[str, Any]) -> Groups:
+def _groups(plain: Marked, name: str, given: Mapping[str, object]) -> Groups:
     features = plain["features"]
     sets = [{from_plain(label) for label in s} for s in plain["groups"]]
     return Groups(sets, None if features is None else [from_json(name, f, {}) for f in features])
 
 
 #: From the key that marks a kind of setting to the function that decodes it.
-DECODERS: dict[str, Callable[[Any, str, Mapping[str, Any]], Any]] = {
+DECODERS: dict[str, Callable[[Marked, str, Mapping[str, object]], object]] = {
     "number": lambda plain, name, given: float(plain["number"]),
     "object": lambda plain, name, given: OBJECTS[plain["object"]](
         **{k: from_json(k, v, given) for k, v in plain["with"].items()}

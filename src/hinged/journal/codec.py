@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Set
-from typing import Any
+from collections.abc import Hashable, Mapping, Set
+from typing import TYPE_CHECKING
 
 import numpy as np
 import orjson
@@ -13,7 +13,12 @@ import orjson
 from hinged.estimators.labels import in_order
 from hinged.io.values import from_plain, to_plain
 
-__all__ = ["Encoded", "decode", "encode", "label_from_text", "label_to_text"]
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["Encoded", "Label", "decode", "encode", "label_from_text", "label_to_text"]
+
+Label = Hashable | list[Hashable]  # one, or several
 
 PLAIN, PACKED, PAIRS, ARRAY, SPARSE = b"j", b"z", b"p", b"a", b"s"
 WORTH_PACKING = 200  # bytes; compressing fewer gains nothing
@@ -23,7 +28,7 @@ class Encoded(bytes):
     """An example as bytes."""
 
 
-def encode(x: Any) -> Encoded:
+def encode(x: object) -> Encoded:
     """Return an example as bytes; `Encoded` ones are returned as they are.
 
     Examples
@@ -39,26 +44,34 @@ def encode(x: Any) -> Encoded:
     return x if isinstance(x, Encoded) else Encoded(_bytes_of(x))
 
 
-def _bytes_of(x: Any) -> bytes:
+def _bytes_of(x: object) -> bytes:
     if type(x) is str:
         return _packed(_text(x))
+    if isinstance(x, Mapping):
+        return _bytes_of_dict(x)
     if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "biuf":
         return ARRAY + _header({"dtype": x.dtype.str}) + x.tobytes()
-    if hasattr(x, "tocsr") and x.shape[0] == 1:
-        row = x.tocsr()
-        about = {"dtype": row.data.dtype.str, "width": int(row.shape[1]), "n": len(row.data)}
-        return SPARSE + _header(about) + row.indices.astype(np.int64).tobytes() + row.data.tobytes()
-    if isinstance(x, Mapping) and not all(type(name) is str for name in x):
-        pairs = [[to_plain(name, "names of features"), _number(value)] for name, value in x.items()]
-        return PAIRS + _json(pairs)
-    return _packed(_json(dict(x) if isinstance(x, Mapping) else x))
+    if hasattr(x, "tocsr") and hasattr(x, "shape") and x.shape[0] == 1:
+        return _bytes_of_sparse(x.tocsr())
+    return _packed(_json(x))
+
+
+def _bytes_of_dict(x: Mapping[Hashable, object]) -> bytes:
+    if all(type(name) is str for name in x):
+        return _packed(_json(dict(x)))
+    return PAIRS + _json([[to_plain(name, "names of features"), _number(value)] for name, value in x.items()])
+
+
+def _bytes_of_sparse(row: csr_array) -> bytes:
+    about = {"dtype": row.data.dtype.str, "width": int(row.shape[1]), "n": len(row.data)}
+    return SPARSE + _header(about) + row.indices.astype(np.int64).tobytes() + row.data.tobytes()
 
 
 def _packed(text: bytes) -> bytes:
     return PACKED + zlib.compress(text, 1) if len(text) > WORTH_PACKING else PLAIN + text
 
 
-def decode(data: bytes) -> Any:
+def decode(data: bytes) -> object:
     """Return the example that `encode` was given; a sparse row becomes a SciPy row."""
     kind, content = data[:1], data[1:]
     if kind == PLAIN:
@@ -81,7 +94,7 @@ def decode(data: bytes) -> Any:
     raise ValueError(f"an example of an unknown kind, {kind!r}; it was written by a newer hinged.")
 
 
-def label_to_text(y: Any) -> str:
+def label_to_text(y: object) -> str:
     """Return a label as text, the same for equal labels; several labels (a set, a list of tags) as a list.
 
     Examples
@@ -92,13 +105,13 @@ def label_to_text(y: Any) -> str:
     if isinstance(y, Set):
         y = in_order(y)
     if isinstance(y, list | np.ndarray):
-        plain: Any = {"list": [to_plain(one, "labels") for one in y]}
+        plain: object = {"list": [to_plain(one, "labels") for one in y]}
     else:
         plain = to_plain(y, "labels")
     return json.dumps(plain)
 
 
-def label_from_text(text: str) -> Any:
+def label_from_text(text: str) -> Label:
     """Return the label of `label_to_text`; several labels as a list."""
     plain = json.loads(text)
     if isinstance(plain, dict) and "list" in plain:
@@ -113,7 +126,7 @@ def _text(x: str) -> bytes:
         return _json(x)
 
 
-def _json(x: Any) -> bytes:
+def _json(x: object) -> bytes:
     try:
         return json.dumps(x, default=_number, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError):
@@ -123,7 +136,7 @@ def _json(x: Any) -> bytes:
         ) from None
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> float:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, int | float):
@@ -131,5 +144,5 @@ def _number(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not a number")
 
 
-def _header(about: dict[str, Any]) -> bytes:
+def _header(about: Mapping[str, object]) -> bytes:
     return json.dumps(about).encode() + b"\n"

@@ -7,9 +7,10 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from hinged.estimators.files import load
+from hinged.estimators.learner import Learner
 from hinged.journal.errors import JournalError, journal_error
 from hinged.journal.estimator_settings import estimator_of, functions_of, keep_settings
 from hinged.journal.folder import JOURNAL, SNAPSHOT, FolderLock, remove_files
@@ -70,13 +71,13 @@ class DurableModel:
     'office'
     """
 
-    model: Any
+    model: Learner
     show: Callable[[str, int, int], None] | None = None
 
     def __init__(
         self,
         folder: str | os.PathLike[str],
-        model: Any = None,
+        model: Learner | Callable[[], Learner] | None = None,
         *,
         read_only: bool = False,
         snapshot_every: int = 1000,
@@ -97,7 +98,7 @@ class DurableModel:
         with self._holding():  # so that only one of several processes creates the journal
             self._open(model, fsync)
 
-    def _open(self, model: Any, fsync: bool) -> None:
+    def _open(self, model: Learner | Callable[[], Learner] | None, fsync: bool) -> None:
         self.journal = Journal(self.folder / JOURNAL, read_only=self.read_only, fsync=fsync)
         try:
             self._file = self.journal.file()
@@ -108,7 +109,7 @@ class DurableModel:
             raise
 
     # ------------------------------------------------------------------ learning
-    def learn(self, x: Any, y: Any, key: str | None = None, weight: float | None = None) -> Receipt:
+    def learn(self, x: object, y: object, key: str | None = None, weight: float | None = None) -> Receipt:
         """Learn one example; it is on the disk when this returns."""
         (receipt,) = self.learn_many([Example(x, y, key, weight)])
         if receipt.error is not None:
@@ -352,7 +353,7 @@ class DurableModel:
                     self._catch_up()
             raise
 
-    def _fresh(self) -> Any:
+    def _fresh(self) -> Learner:
         return estimator_of(self.journal.get("model"), self._begun_with)
 
     def _catch_up(self) -> None:
@@ -365,17 +366,19 @@ class DurableModel:
             (self.folder / SNAPSHOT).unlink(missing_ok=True)  # it may contain what was forgotten
         self.model, self._seen, self._ahead = model, seen, False
 
-    def _base(self) -> tuple[Any, int]:
+    def _base(self) -> tuple[Learner, int]:
         """Return the snapshot and its last line, if it is valid and no label was edited since; else a new model and 0.
 
         It is loaded before the journal is read: what others write in between can only make it obsolete.
         """
         stored = self._stored()
-        notes = getattr(stored, "_notes", None) or {}
+        notes = {} if stored is None else stored.notes
         seen = notes.get("seq", -1) if notes.get("journal") == self.journal.get("id") else -1
-        return (stored, seen) if self.journal.last_edit() <= seen <= self.journal.last else (self._fresh(), 0)
+        if stored is None or not self.journal.last_edit() <= seen <= self.journal.last:
+            return self._fresh(), 0
+        return stored, seen
 
-    def _stored(self) -> Any:
+    def _stored(self) -> Learner | None:
         """Return the model of the snapshot; None if there is none, or it is damaged: the journal is complete."""
         path = self.folder / SNAPSHOT
         try:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from hinged.estimators.files import KINDS
+from hinged.estimators.learner import Learner
 from hinged.io import from_json, to_json
 from hinged.journal.journal import Journal
 from hinged.sharing.plan import chosen_features
 
-__all__ = ["estimator_of", "functions_of", "keep_settings", "plain_settings"]
+__all__ = ["estimator_of", "functions_of", "keep_settings", "new_estimator", "plain_settings"]
 
 
-def plain_settings(model: Any) -> dict[str, Any]:
+def new_estimator(kind: str, settings: Mapping[str, object]) -> Learner:
+    """Return an unfitted estimator of a kind; it checks its settings when it learns.
+
+    Examples
+    --------
+    >>> new_estimator("Classifier", {"C": 0.5}).get_params()["C"]
+    0.5
+    """
+    make: Callable[..., Learner] = KINDS[kind]
+    return make(**settings)
+
+
+def plain_settings(model: Learner) -> dict[str, object]:
     """Return the kind and the settings of an estimator.
 
     Examples
@@ -31,34 +45,40 @@ def plain_settings(model: Any) -> dict[str, Any]:
     return {"estimator": kind, "settings": {name: to_json(name, value) for name, value in settings.items()}}
 
 
-def estimator_of(plain: dict[str, Any], given: Any = None) -> Any:
+def estimator_of(plain: Mapping[str, Any], given: Learner | None = None) -> Learner:
     """Return an unfitted estimator of these settings; functions among them are taken from `given`."""
     functions = functions_of(given)
     settings = {
         name: from_json(name, value, {name: functions[name]} if name in functions else {})
         for name, value in plain["settings"].items()
     }
-    return KINDS[plain["estimator"]](**settings)
+    return new_estimator(plain["estimator"], settings)
 
 
-def functions_of(model: Any) -> dict[str, Any]:
+def functions_of(model: Learner | None) -> dict[str, object]:
     """Return the settings that are functions, which no file can store."""
     return {} if model is None else {n: v for n, v in model.get_params(deep=False).items() if callable(v)}
 
 
-def keep_settings(journal: Journal, model: Any, folder: Path) -> Any:
+def keep_settings(journal: Journal, model: Learner | Callable[[], Learner] | None, folder: Path) -> Learner | None:
     """Store the settings of a new journal, or check those of an existing one; return the given estimator, if any."""
     stored = journal.get("model")
-    if stored is None and model is None:
-        raise ValueError(f"{folder} contains no model yet; name the estimator: DurableModel(folder, model).")
-    if callable(model):
-        model = model() if stored is None else None
     if stored is None:
-        with journal.transaction():
-            journal.put("model", plain_settings(model))
-    elif model is not None and plain_settings(model) != stored:
+        return _keep_first(journal, model, folder)
+    if model is None or callable(model):  # a function is called only for a new folder
+        return None
+    if plain_settings(model) != stored:
         raise ValueError(
             f"{folder} contains a {stored['estimator']} of other settings than those given; omit the model to "
             "continue with it, or choose another folder."
         )
     return model
+
+
+def _keep_first(journal: Journal, model: Learner | Callable[[], Learner] | None, folder: Path) -> Learner:
+    if model is None:
+        raise ValueError(f"{folder} contains no model yet; name the estimator: DurableModel(folder, model).")
+    new: Learner = model() if callable(model) else model
+    with journal.transaction():
+        journal.put("model", plain_settings(new))
+    return new

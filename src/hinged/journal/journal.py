@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hinged.journal.codec import decode, encode, label_from_text, label_to_text
+from hinged.journal.codec import Label, decode, encode, label_from_text, label_to_text
 from hinged.journal.errors import JournalError, journal_error
-from hinged.journal.schema import COLUMNS, PASSED, SUM, connect, is_sound, line_sum, note_sum
+from hinged.journal.schema import COLUMNS, PASSED, SUM, Row, Value, connect, is_sound, line_sum, note_sum
 
 __all__ = ["Event", "Journal", "Line"]
 
@@ -29,9 +29,9 @@ class Event(NamedTuple):
     at: float
     kind: str
     key: str | None
-    label: Any
+    label: Label
     weight: float | None
-    x: Any
+    x: object
 
 
 class Journal:
@@ -102,7 +102,7 @@ class Journal:
             raise journal_error(problem, self.path) from problem
 
     def append(
-        self, kind: str, x: Any = None, label: Any = None, *, key: str | None = None, weight: float | None = None
+        self, kind: str, x: object = None, label: object = None, *, key: str | None = None, weight: float | None = None
     ) -> int:
         """Append a line, inside a transaction; return its number."""
         text = label_to_text(label)
@@ -123,7 +123,7 @@ class Journal:
         self._database.executemany(f"INSERT INTO events ({COLUMNS}, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         return int(seq)
 
-    def _update(self, changes: Mapping[str, Any], which: str, values: tuple[Any, ...]) -> None:
+    def _update(self, changes: Mapping[str, Value], which: str, values: tuple[Value, ...]) -> None:
         """Change undamaged lines, and their checksums."""
         changed = ", ".join("?" if name in changes else passed for name, passed in PASSED.items())
         self._database.execute(
@@ -169,22 +169,22 @@ class Journal:
                 labels = label_from_text(text)
             except ValueError:  # a damaged line
                 continue
-            if old in labels:
+            if isinstance(labels, list) and old in labels:
                 left = list(dict.fromkeys(one for label in labels for one in (by if label == old else [label])))
-                gone: dict[str, Any] = {} if left else {"dropped": 1, "x": None}
+                gone: dict[str, Value] = {} if left else {"dropped": 1, "x": None}
                 self._update({"label": label_to_text(left), **gone}, "seq = ?", (seq,))
 
-    def run(self, statement: str, values: tuple[Any, ...] = ()) -> None:
+    def run(self, statement: str, values: tuple[Value, ...] = ()) -> None:
         """Run an SQL statement on the caller's own tables, inside a transaction."""
         self._database.execute(statement, values)
 
-    def put(self, name: str, value: Any) -> None:
+    def put(self, name: str, value: object) -> None:
         """Store a value by name, as JSON, inside a transaction."""
         text = json.dumps(value)
         self._database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", [name, text, note_sum(name, text)])
 
     # ------------------------------------------------------------------ reading
-    def get(self, name: str, default: Any = None) -> Any:
+    def get(self, name: str, default: object = None) -> Any:
         """Return a value that was stored by `put`."""
         row = self._one(f"SELECT value, {self._sum} FROM notes WHERE name = ?", (name,))
         if row is None:
@@ -199,7 +199,7 @@ class Journal:
             "can still be exported."
         )
 
-    def find(self, key: str, label: Any) -> int | None:
+    def find(self, key: str, label: object) -> int | None:
         """Return the number of the line with this key and this label; None if there is none."""
         row = self._one("SELECT seq FROM events WHERE key = ? AND label = ? LIMIT 1", (key, label_to_text(label)))
         return None if row is None else int(row[0])
@@ -207,16 +207,16 @@ class Journal:
     @property
     def last(self) -> int:
         """The number of the last line; 0 if there is none."""
-        return int(self._one("SELECT coalesce(max(seq), 0) FROM events")[0])
+        return self._number("SELECT coalesce(max(seq), 0) FROM events")
 
     def last_edit(self, after: int = 0) -> int:
         """Return the number of the last edit of labels after a line; 0 if there is none."""
         edits = "kind IN ('forget', 'rename', 'merge', 'retract')"
-        return int(self._one(f"SELECT coalesce(max(seq), 0) FROM events WHERE seq > ? AND {edits}", (after,))[0])
+        return self._number(f"SELECT coalesce(max(seq), 0) FROM events WHERE seq > ? AND {edits}", (after,))
 
     def version(self) -> int:
         """Return a number that changes when another connection has written something."""
-        return int(self._one("PRAGMA data_version")[0])
+        return self._number("PRAGMA data_version")
 
     def file(self) -> tuple[int, int] | None:
         """Return what identifies the file at the journal's path; None if there is none."""
@@ -230,7 +230,7 @@ class Journal:
         """Yield what is to be learnt after a line: examples, and labels to declare, in order."""
         return self.events(after, "dropped = 0 AND kind IN ('learn', 'declare')")
 
-    def events(self, after: int = 0, which: str = "1", values: tuple[Any, ...] = ()) -> Iterator[Event]:
+    def events(self, after: int = 0, which: str = "1", values: tuple[Value, ...] = ()) -> Iterator[Event]:
         """Yield the lines after a line; `which` is an SQL condition on the columns of the table.
 
         A damaged line is left out, and reported in `damaged`.
@@ -247,7 +247,7 @@ class Journal:
                 raise journal_error(problem, self.path) from problem
             yield from self._saved(f"{lines} seq = ?", values, after)
 
-    def _saved(self, query: str, values: tuple[Any, ...], after: int) -> Iterator[Event]:
+    def _saved(self, query: str, values: tuple[Value, ...], after: int) -> Iterator[Event]:
         """Yield what can still be read of a damaged file after a line, reading each line separately."""
         try:
             ((end,),) = self.ask(GIVEN)
@@ -264,7 +264,7 @@ class Journal:
             if event is not None:
                 yield event
 
-    def _event(self, line: Any) -> Event | None:
+    def _event(self, line: Row) -> Event | None:
         """Return a line of the table; None if it is damaged."""
         *content, total = line
         seq, at, kind, key, _, label, _, weight, x = content
@@ -277,15 +277,20 @@ class Journal:
             self.damaged[seq] = "its checksum does not match"
         return None
 
-    def ask(self, query: str, values: tuple[Any, ...] = ()) -> list[Any]:
+    def ask(self, query: str, values: tuple[Value, ...] = ()) -> list[Row]:
         """Return the rows of an SQL query."""
         try:
             return self._database.execute(query, values).fetchall()
         except sqlite3.Error as problem:
             raise journal_error(problem, self.path) from problem
 
-    def _one(self, query: str, values: tuple[Any, ...] = ()) -> Any:
+    def _one(self, query: str, values: tuple[Value, ...] = ()) -> Row | None:
         return next(iter(self.ask(query, values)), None)
+
+    def _number(self, query: str, values: tuple[Value, ...] = ()) -> int:
+        """Return the number that a query always gives."""
+        ((number,),) = self.ask(query, values)
+        return int(number)
 
     # ------------------------------------------------------------------ the file
     def shrink(self) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from hinged.estimators.learner import Learner
 from hinged.journal.codec import encode, label_to_text
 from hinged.journal.journal import Event, Journal, Line
 
 __all__ = ["Example", "Receipt", "learn_again", "learn_in_order", "rename_is_exact", "shown"]
 
+Shape: TypeAlias = tuple[type, tuple[str, ...]]  # the type of labels, and the fields of documents
 MOST = 4096  # examples at a time
 REPLAYED_AT_ONCE = 512
 REFUSALS = (TypeError, ValueError, OverflowError, RecursionError)  # raised for a bad example; the model is unchanged
@@ -19,8 +21,8 @@ REFUSALS = (TypeError, ValueError, OverflowError, RecursionError)  # raised for 
 class Example(NamedTuple):
     """An example to learn: a row, its correct answer, an idempotency key, a weight."""
 
-    x: Any
-    y: Any
+    x: object
+    y: object
     key: str | None = None
     weight: float | None = None
 
@@ -40,7 +42,7 @@ class Receipt(NamedTuple):
     error: Exception | None = None
 
 
-def shape_of(x: Any, y: Any, weight: float | None) -> Any:
+def shape_of(x: object, y: object, weight: float | None) -> Shape | None:
     """Return what examples must have in common so that a batch gives the weights of a loop; None if they must be alone.
 
     Texts qualify, and documents of the same fields in the same order (a batch orders fields by first appearance), if
@@ -49,13 +51,13 @@ def shape_of(x: Any, y: Any, weight: float | None) -> Any:
     if weight is not None or type(y) not in (str, int, list):
         return None
     if type(x) is str:
-        return type(y)
+        return type(y), ()
     if type(x) is dict and x and all(type(value) is str for value in x.values()):
-        return type(y), *x
+        return type(y), tuple(x)
     return None
 
 
-def learn_in_order(model: Any, journal: Journal, examples: Iterable[Example]) -> list[Receipt]:
+def learn_in_order(model: Learner, journal: Journal, examples: Iterable[Example]) -> list[Receipt]:
     """Learn and journal examples inside a transaction; a refused example does not stop the others.
 
     Only a list is learnt in batches: an iterator may read the journal before it yields the next example.
@@ -67,7 +69,7 @@ def learn_in_order(model: Any, journal: Journal, examples: Iterable[Example]) ->
     return run.receipts
 
 
-def _may_batch(model: Any) -> bool:
+def _may_batch(model: Learner) -> bool:
     return getattr(model, "kernel", None) is None  # with a kernel, batches agree up to rounding only
 
 
@@ -82,14 +84,14 @@ def _check_key(key: str) -> None:
 class _Run:
     """Examples of one shape that wait to be learnt as a batch, and the receipts of those before them."""
 
-    def __init__(self, model: Any, journal: Journal, together: bool) -> None:
+    def __init__(self, model: Learner, journal: Journal, together: bool) -> None:
         self._model, self._journal, self._together = model, journal, together
         self.receipts: list[Receipt] = []
         self._text = lru_cache(MOST)(label_to_text)
         self._clear()
 
     def _clear(self) -> None:
-        self._shape: Any = None
+        self._shape: Shape | None = None
         self._examples: list[Example] = []
         self._lines: list[Line] = []
         self._keys: set[str] = set()
@@ -103,7 +105,7 @@ class _Run:
             self._answer(Receipt(0, False, problem))
             return
         shape = shape_of(x, y, weight) if self._together else None
-        if shape is None or shape != self._shape or len(self._examples) >= MOST or key in self._keys:
+        if not self._fits(shape, key):
             self.learn()
         before = None if key is None else self._journal.find(key, y)
         if before is not None:
@@ -116,6 +118,10 @@ class _Run:
             self._keys.add(key)
         if not self._together:
             self.learn()
+
+    def _fits(self, shape: Shape | None, key: str | None) -> bool:
+        """Return True if an example may be part of the batch that waits: of its shape, and with a new key."""
+        return shape is not None and shape == self._shape and len(self._examples) < MOST and key not in self._keys
 
     def _line(self, example: Example) -> Line:
         x, y, key, weight = example
@@ -160,14 +166,14 @@ class _Run:
             self.receipts.append(Receipt(self._journal.append_many("learn", [line]), True))
 
 
-def _teach(model: Any, x: Any, y: Any, weight: float | None) -> None:
+def _teach(model: Learner, x: object, y: object, weight: float | None) -> None:
     if weight is None:
         model.learn_one(x, y)
     else:
         model.learn_one(x, y, weight)
 
 
-def learn_again(model: Any, events: Iterable[Event]) -> None:
+def learn_again(model: Learner, events: Iterable[Event]) -> None:
     """Learn events in order, in batches where these give the same weights.
 
     Examples
@@ -191,7 +197,7 @@ def learn_again(model: Any, events: Iterable[Event]) -> None:
 def _alike(events: Iterable[Event], together: bool) -> Iterator[list[Event]]:
     """Yield runs of events that a batch learns as a loop would (see `shape_of`)."""
     some: list[Event] = []
-    shape: Any = None
+    shape: Shape | None = None
     for event in events:
         now = _shape(event) if together else None
         if some and (now is None or now != shape or len(some) >= REPLAYED_AT_ONCE):
@@ -203,7 +209,7 @@ def _alike(events: Iterable[Event], together: bool) -> Iterator[list[Event]]:
         yield some
 
 
-def _shape(event: Event) -> Any:
+def _shape(event: Event) -> Shape | None:
     return shape_of(event.x, event.label, event.weight) if event.kind == "learn" else None
 
 
@@ -215,7 +221,7 @@ def shown(events: Iterator[Event], show: Callable[[str, int, int], None] | None,
         yield event
 
 
-def rename_is_exact(model: Any, journal: Journal) -> bool:
+def rename_is_exact(model: Learner, journal: Journal) -> bool:
     """Return True if renaming a label of the model gives the same model as learning again under the new name.
 
     That is so if labels are in order of appearance: not if they were declared, which sorts them, not for sets of

@@ -7,14 +7,18 @@ import os
 import secrets
 import sqlite3
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from hinged.journal.codec import decode
 from hinged.journal.errors import JournalError
 
-__all__ = ["COLUMNS", "PASSED", "SUM", "VERSION", "connect", "is_sound", "line_sum", "note_sum"]
+__all__ = ["COLUMNS", "PASSED", "SUM", "VERSION", "Row", "Value", "connect", "is_sound", "line_sum", "note_sum"]
+
+Value: TypeAlias = str | int | float | bytes | None  # of a column
+Row: TypeAlias = tuple[Any, ...]  # as sqlite3 returns it: the types of its columns are in SQL only
 
 VERSION = 2  # 1 had no checksums
 OURS = 0x68696E67  # "hing", in the header of the file
@@ -179,7 +183,7 @@ def note_sum(name: str, value: str) -> int:
     return zlib.crc32(ascii((name, value)).encode())
 
 
-def is_sound(line: tuple[Any, ...], total: int | None) -> bool:
+def is_sound(line: Row, total: int | None) -> bool:
     """Return True if the checksum of a line matches; lines of older versions have none, and pass."""
     try:
         return total is None or line_sum(*line) == total
@@ -205,17 +209,17 @@ def _first_sum(*line: Any) -> int:
     return line_sum(*line)
 
 
-def _or_damaged(function: Any, start: int, stop: int) -> Any:
+def _or_damaged(function: Callable[..., int], start: int, stop: int) -> Callable[..., int]:
     """Return an SQL function that does not fail; the values from `start` up to `stop` are texts, or their bytes."""
 
-    def total(*values: Any) -> int:
+    def total(*values: Value) -> int:
         try:
-            return int(function(*values[:start], *map(_text, values[start:stop]), *values[stop:]))
+            return function(*values[:start], *map(_text, values[start:stop]), *values[stop:])
         except Exception:  # damaged bytes can raise anything
             return DAMAGED
 
     return total
 
 
-def _text(value: Any) -> Any:
+def _text(value: Value) -> Value:
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value

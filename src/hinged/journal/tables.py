@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from hinged.journal.errors import JournalError
 from hinged.journal.journal import Journal
+from hinged.journal.schema import Row, Value
 
 __all__ = ["Table", "row_sum"]
 
@@ -15,7 +15,7 @@ DAMAGED = -1  # never a CRC-32
 MOST_SHOWN = 60  # characters of the key of a damaged row
 
 
-def row_sum(row: Sequence[Any]) -> int:
+def row_sum(row: Sequence[Value]) -> int:
     """Return the CRC-32 of the values of a row.
 
     Examples
@@ -107,14 +107,14 @@ class Table:
         self.journal.run(f"UPDATE {self.name} SET sum = {DAMAGED} WHERE sum IS NULL")
 
     # ------------------------------------------------------------------ writing
-    def put(self, *row: Any) -> None:
+    def put(self, *row: Value) -> None:
         """Write a row; replace one with the same key."""
         marks = ", ".join("?" * (len(row) + 1))
         self.journal.run(
             f"INSERT OR REPLACE INTO {self.name} ({self._names}, sum) VALUES ({marks})", (*row, row_sum(row))
         )
 
-    def add(self, *row: Any) -> int:
+    def add(self, *row: Value) -> int:
         """Write a row with the next number, and return that."""
         given = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?"
         ((last,),) = self.journal.ask(
@@ -123,7 +123,7 @@ class Table:
         self.put(int(last) + 1, *row)
         return int(last) + 1
 
-    def change(self, which: str, values: tuple[Any, ...], **changes: Any) -> None:
+    def change(self, which: str, values: tuple[Value, ...], **changes: Value) -> None:
         """Change the undamaged rows for which an SQL condition holds."""
         for row in self.rows(which, values):
             now = [changes.get(name, value) for name, value in zip(self.columns, row, strict=True)]
@@ -131,7 +131,7 @@ class Table:
                 self.remove(self._at_key, row[: self._key])
             self.put(*now)
 
-    def remove(self, which: str, values: tuple[Any, ...] = ()) -> None:
+    def remove(self, which: str, values: tuple[Value, ...] = ()) -> None:
         """Remove the rows for which an SQL condition holds, damaged or not."""
         self.journal.run(f"DELETE FROM {self.name} WHERE {which}", values)
 
@@ -146,7 +146,7 @@ class Table:
         self.is_damaged = False
 
     # ------------------------------------------------------------------ reading
-    def rows(self, which: str = "1", values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    def rows(self, which: str = "1", values: tuple[Value, ...] = ()) -> list[Row]:
         """Return the undamaged rows for which an SQL condition holds, sorted by key; report damaged ones."""
         return [row for row in self._checked(which, values) if row is not None]
 
@@ -157,12 +157,12 @@ class Table:
         except JournalError as problem:  # pages of the file are damaged: uses of the table raise
             self.journal.damaged_rows[f"any of {self.name}"] = str(problem).rstrip(".")
 
-    def _checked(self, which: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...] | None]:
+    def _checked(self, which: str, values: tuple[Value, ...]) -> Iterator[Row | None]:
         """Yield the rows, None for each damaged one."""
-        have = set() if self._known else self._has()
-        self._known = self._known or "sum" in have
-        if not (self._known or have):
+        have = {"sum"} if self._known else self._has()
+        if not have:
             return
+        self._known = "sum" in have
         total = "sum" if self._known else "NULL"  # an older version, opened read-only, has none
         query = f"SELECT {self._names}, {total} FROM {self.name} WHERE {which} ORDER BY {self._keys}"
         for *row, stored in self.journal.ask(query, values):
@@ -172,12 +172,12 @@ class Table:
                 self._report(row)
                 yield None
 
-    def _report(self, row: list[Any]) -> None:
+    def _report(self, row: list[Value]) -> None:
         self.is_damaged = True
         key = ascii(tuple(row[: self._key]) if self._key > 1 else row[0])[:MOST_SHOWN]
         self.journal.damaged_rows[f"{key} of {self.name}"] = f"its checksum does not match; {self.remedy}"
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: Value) -> bool:
     """Return False if a value is text with bytes that are not UTF-8."""
     return not isinstance(value, str) or not any("\udc80" <= one <= "\udcff" for one in value)

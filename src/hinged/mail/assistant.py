@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from hinged.estimators.learner import Learner
 from hinged.estimators.text import TextClassifier
 from hinged.journal import DurableModel, Example
 from hinged.mail.features import FIELDS, fields_of
@@ -174,12 +175,7 @@ class Assistant:
             return Suggestion(silent="the assistant is switched off")
         pin = self.pinned(message)
         if pin is not None:
-            there = self._here.get("folders", self._get("folders"))
-            if there is not None and pin[1] not in there:
-                return Suggestion(silent=f"mail from {pin[0]} is pinned to {pin[1]}, a folder that is gone")
-            return Suggestion(
-                (Candidate(pin[1], 0.0, (f"mail from {pin[0]} is pinned to {pin[1]}",)),), 1.0, pinned=True
-            )
+            return self._suggest_pinned(*pin)
         x, may_suggest = fields_of(message, self.memory), self._may_suggest()
         model = self.model  # the same for folders and reasons, even if another process renames a folder now
         found = ranked(model, x, may_suggest, self.thresholds, top)
@@ -192,6 +188,13 @@ class Assistant:
 
         explained = [replace(one, reasons=why_of(one.folder)) for one in found.candidates]
         return replace(found, candidates=tuple(explained))
+
+    def _suggest_pinned(self, who: str, folder: str) -> Suggestion:
+        why = f"mail from {who} is pinned to {folder}"
+        there = self._here.get("folders", self._get("folders"))
+        if there is not None and folder not in there:
+            return Suggestion(silent=f"{why}, a folder that is gone")
+        return Suggestion((Candidate(folder, 0.0, (why,)),), 1.0, pinned=True)
 
     def explain(
         self, message: Message, folder: str, most: int | None = 10, telling: bool = False
@@ -207,7 +210,7 @@ class Assistant:
     fields = FIELDS
 
     @property
-    def model(self) -> Any:
+    def model(self) -> Learner:
         """The `TextClassifier`, including what other processes have learnt until now."""
         self.kept.refresh()
         return self.kept.model
@@ -349,11 +352,11 @@ class Assistant:
         """True if the assistant is switched off."""
         return bool(self._get("off", False))
 
-    def _get(self, name: str, default: Any = None) -> Any:
+    def _get(self, name: str, default: object = None) -> Any:
         self.kept.refresh()  # raises if another process has erased everything
         return self.kept.journal.get(name, default)
 
-    def _put(self, name: str, value: Any) -> None:
+    def _put(self, name: str, value: object) -> None:
         with self.kept.changing(), self.kept.journal.transaction():
             self.kept.journal.put(name, value)
 

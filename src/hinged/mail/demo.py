@@ -11,7 +11,7 @@ from email.mime.text import MIMEText
 from email.utils import formataddr, formatdate
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class Content(NamedTuple):
 
 @cache
 def _content() -> Content:
-    content: dict[str, Any] = tomllib.loads(Path(__file__).with_name("demo.toml").read_text(encoding="utf-8"))
+    content = tomllib.loads(Path(__file__).with_name("demo.toml").read_text(encoding="utf-8"))
     return Content(content["greetings"], content["small_talk"], [Theme(**theme) for theme in content["folders"]])
 
 

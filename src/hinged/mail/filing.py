@@ -109,19 +109,21 @@ def filing(
         show("looking", done, len(places))
         suggestion = attempt(place, skip, assistant.suggest, message) or Suggestion()
         target = suggestion.best
-        if target is None or target == folder or (only and target not in only) or message.id in moved_before:
+        if target in (None, folder) or (only and target not in only) or message.id in moved_before:
             continue
-        failed = ""
-        if apply:
-            batch, number = _begin(assistant, batch, message, place, target)
-            try:
-                _move(assistant, source, number, message, place, target)
-            except CUT_OFF as problem:
-                yield Proposal(message, place, suggestion, False, str(problem))
+        proposal = Proposal(message, place, suggestion)
+        if not apply:
+            yield proposal
+            continue
+        batch, number = _begin(assistant, batch, message, place, str(target))
+        try:
+            _move(assistant, source, number, message, place, str(target))
+        except SourceError as problem:
+            yield proposal._replace(failed=str(problem))
+            if isinstance(problem, CUT_OFF):
                 return
-            except SourceError as problem:
-                failed = str(problem)
-        yield Proposal(message, place, suggestion, apply and not failed, failed)
+        else:
+            yield proposal._replace(moved=True)
 
 
 def _begin(assistant: Assistant, batch: int, message: Message, place: Place, target: str) -> tuple[int, int]:
@@ -166,13 +168,8 @@ def _undo(assistant: Assistant, source: Source, moves: list[Move], done: Undone)
     """Move back the messages of one batch and record that in `done`; return False if the source is unreachable."""
     memory, changing, journal = assistant.memory, assistant.kept.changing, assistant.kept.journal
     for move in moves:
-        made = True
         try:
-            place = _where(source, move.target, move.place, move.message)
-            if place is not None:
-                source.move(place, move.origin)
-            elif move.place is None:  # the move was interrupted: it did not happen if the message is still there
-                made = _where(source, move.origin, None, move.message) is None
+            place, made = _move_back(source, move)
         except SourceError as problem:
             done.failed.append((move.subject, str(problem)))
             if isinstance(problem, CUT_OFF):
@@ -188,6 +185,16 @@ def _undo(assistant: Assistant, source: Source, moves: list[Move], done: Undone)
         with changing(), journal.transaction():
             memory.drop_move(move.number, move.message, move.target, place, how)
     return True
+
+
+def _move_back(source: Source, move: Move) -> tuple[Place | None, bool]:
+    """Move a message back; return its place before, None if it is gone, and whether the move had been made at all."""
+    place = _where(source, move.target, move.place, move.message)
+    if place is not None:
+        source.move(place, move.origin)
+    elif move.place is None:  # the move was interrupted: it did not happen if the message is still there
+        return None, _where(source, move.origin, None, move.message) is None
+    return place, True
 
 
 def _where(source: Source, folder: str, key: str | None, message: str) -> Place | None:

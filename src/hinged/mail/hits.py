@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from hinged.journal import DurableModel, Journal, JournalError
 from hinged.journal.codec import label_from_text
@@ -37,6 +37,16 @@ class Hit(NamedTuple):
         """Return the hit after a folder was renamed, or merged into another."""
         folder, best = (new if name == old else name for name in (self.folder, self.best))
         return Hit(folder, 1 if folder == best else self.rank, best)
+
+
+class Recent(TypedDict):
+    """Counts of a folder's last messages."""
+
+    recent: int  # messages
+    replayed: int  # those among them that were replayed
+    hits: int  # those for which the folder came first
+    silent: int  # those without a suggestion
+    mistaken: dict[str, int]  # folders that came first instead, and how often
 
 
 class Hits:
@@ -106,7 +116,7 @@ class Hits:
         """Return the hits of all messages filed on the page, in order."""
         return [Hit(*row[3:]) for row in self._table.rows()]
 
-    def curve(self) -> dict[str, Any]:
+    def curve(self) -> dict[str, object]:
         """Return the shares of first and top-three hits over the last hundred messages, at up to 160 points in time.
 
         A message without a suggestion is not a hit. `filed`, `first`, `top3` and `silent` count what was filed on the
@@ -138,23 +148,14 @@ class Hits:
                 found[str(label_from_text(text))] = n
         return found
 
-    def by_folder(self) -> dict[str, dict[str, Any]]:
-        """Return what was suggested for the last messages of each folder: those filed here, then those replayed.
-
-        For each folder: `recent` messages, `replayed` ones among them, `hits` for which it came first, `silent` ones
-        without a suggestion, and which folders came first instead (`mistaken`).
-        """
-        found: dict[str, dict[str, Any]] = {}
+    def by_folder(self) -> dict[str, Recent]:
+        """Return what was suggested for the last messages of each folder: those filed here, then those replayed."""
+        found: dict[str, Recent] = {}
         here = self.filed()
         for i, hit in enumerate(reversed([*(self.replay() or []), *here])):
-            told = found.setdefault(hit.folder, {"recent": 0, "replayed": 0, "hits": 0, "silent": 0, "mistaken": {}})
+            told = found.setdefault(hit.folder, Recent(recent=0, replayed=0, hits=0, silent=0, mistaken={}))
             if told["recent"] < RECENT:
-                told["recent"] += 1
-                told["replayed"] += i >= len(here)
-                told["hits"] += hit.rank == 1
-                told["silent"] += not hit.best
-                if hit.rank != 1 and hit.best:
-                    told["mistaken"][hit.best] = told["mistaken"].get(hit.best, 0) + 1
+                _count(told, hit, replayed=i >= len(here))
         return found
 
 
@@ -165,6 +166,15 @@ def filed_on_page(journal: Journal) -> set[tuple[str | None, str]]:
 
 def _table(journal: Journal) -> Table:
     return Table(journal, "mail_hits", COLUMNS, 1, "it is not counted")
+
+
+def _count(told: Recent, hit: Hit, replayed: bool) -> None:
+    told["recent"] += 1
+    told["replayed"] += replayed
+    told["hits"] += hit.rank == 1
+    told["silent"] += not hit.best
+    if hit.rank != 1 and hit.best:
+        told["mistaken"][hit.best] = told["mistaken"].get(hit.best, 0) + 1
 
 
 def _counted(hits: list[Hit]) -> dict[str, int]:

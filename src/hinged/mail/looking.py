@@ -84,11 +84,16 @@ def look(
     for done in range(0, len(filed), AT_ONCE):
         show("learning", done, len(filed))
         taught += _learn(assistant, filed[done : done + AT_ONCE], skipped.append, learnt)
+    _forget_left(assistant, left)
+    return Look(len(names), len(filed), taught, renamed, tuple(skipped))
+
+
+def _forget_left(assistant: Assistant, left: Mapping[Place, str]) -> None:
+    """Forget messages that left a folder, so that one that comes back is new; and places that are damaged."""
     if not assistant.is_off and (left or assistant.memory.has_damaged_places):
         with assistant.kept.changing(), assistant.kept.journal.transaction():
-            assistant.memory.forget_left(left)  # a message that comes back will be new
+            assistant.memory.forget_left(left)
             assistant.memory.forget_damaged_places()
-    return Look(len(names), len(filed), taught, renamed, tuple(skipped))
 
 
 def _learn(assistant: Assistant, filed: Sequence[Filed], skip: Skip, learnt: Callable[[Filed], None] | None) -> int:
@@ -154,11 +159,19 @@ def _follow_renamed(
         were = set(before.get(old, {}).values())
         came = {name: were & ids for name, ids in now.items() if name not in renamed.values() and were & ids}
         new = {name for name in came if name not in known or _is_made_of(assistant, before.get(name, {}), old)}
-        name = max((name for name in came if name in new), key=lambda name: len(came[name]), default=None)
-        if name is not None and _is_renamed(name, were, came, new, now[name]):
+        name = _new_name(were, came, new, now)
+        if name is not None:
             (assistant.merge if name in known else assistant.rename)(old, name)
             renamed[old] = name
     return renamed
+
+
+def _new_name(
+    were: set[str], came: Mapping[str, set[str]], new: Collection[str], now: Mapping[str, Collection[str]]
+) -> str | None:
+    """Return the new folder in which most messages of an old one appeared, if it is that one renamed."""
+    name = max((name for name in came if name in new), key=lambda name: len(came[name]), default=None)
+    return name if name is not None and _is_renamed(name, were, came, new, now[name]) else None
 
 
 def _is_renamed(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hinged.journal import Journal
 from hinged.journal.codec import label_from_text, label_to_text
+from hinged.journal.schema import Value
 from hinged.journal.tables import Table
 from hinged.mail.headers import topic_of
 from hinged.mail.message import Message
@@ -82,6 +83,7 @@ class Memory:
                 self._threads.create(temporary=True)
             self._threads.remove("1")
             for event in self.journal.events(which="dropped = 0 AND kind = 'learn'"):
+                assert isinstance(event.x, dict)  # the fields of a message
                 if topic := topic_of(event.x.get("subject", "")):
                     self._threads.put(topic, event.seq)
             self._threads.is_damaged = False
@@ -117,13 +119,13 @@ class Memory:
         name = self._folder_where(LABEL, (number,))
         return GONE if name is None else name
 
-    def _folder_where(self, query: str, values: tuple[Any, ...]) -> str | None:
+    def _folder_where(self, query: str, values: tuple[Value, ...]) -> str | None:
         with suppress(TypeError, ValueError):  # a damaged line
             for (label,) in self.journal.ask(query, values):
                 return str(label_from_text(label))
         return None
 
-    def _number_where(self, query: str, values: tuple[Any, ...]) -> int | None:
+    def _number_where(self, query: str, values: tuple[Value, ...]) -> int | None:
         for (label,) in self.journal.ask(query, values):
             if not (isinstance(label, str) and label.isascii()):  # a damaged line: labels are stored in ASCII
                 break

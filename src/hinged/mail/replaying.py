@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from hinged.mail.memory import GONE
 from hinged.mail.message import Message
 from hinged.mail.reading import Show, Skip, Skipped, one_message
 from hinged.mail.sources.source import UNREADABLE, Place, Source, SourceError
-from hinged.mail.suggestion import Thresholds, ranked, within
+from hinged.mail.suggestion import Suggestion, Thresholds, ranked, within
 
 __all__ = ["FolderHits", "Hit", "Replayed", "replay", "replay_journal", "replay_messages"]
 
@@ -35,6 +35,16 @@ class FolderHits:
     counted: int  # all but the first, whose folder was unknown
     first: int
     top3: int
+
+
+class Moment(TypedDict):
+    """The hits in a part of the stream, by the number of messages at its end."""
+
+    messages: int
+    counted: int
+    first: float | None
+    top3: float | None
+    new: int  # folders
 
 
 @dataclass(frozen=True)
@@ -75,16 +85,16 @@ class Replayed:
         """Return the share of counted messages whose folder was among the first `k`; None if none counts."""
         return self.assessment.top(k)
 
-    def over_time(self, parts: int = 10) -> list[dict[str, Any]]:
+    def over_time(self, parts: int = 10) -> list[Moment]:
         """Return the hits in consecutive parts of the stream."""
         cuts = np.linspace(0, len(self.flags), min(parts, max(1, len(self.flags))) + 1).astype(int)
-        rows = []
+        rows: list[Moment] = []
         for begin, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
             counted, ranks = self.counted[begin:end], self.ranks[begin:end]
             n = int(counted.sum())
             shares = [float((ranks[counted] <= k).mean()) if n else None for k in (1, 3)]
             new = len(set(self.folders[begin:end]) - set(self.folders[:begin]))
-            rows.append({"messages": end, "counted": n, "first": shares[0], "top3": shares[1], "new": new})
+            rows.append(Moment(messages=end, counted=n, first=shares[0], top3=shares[1], new=new))
         return rows
 
     def by_folder(self) -> list[FolderHits]:
@@ -207,13 +217,16 @@ def replay_journal(
 
         with one_message(Place(folder, event.key or ""), damaged):
             if folder in known and (event.key, folder) not in leave_out:
-                found = ranked(model, event.x, lambda _: True, limits, top=len(known))
-                folders = [one.folder for one in found.candidates]
-                hit = Hit(folder, folders.index(folder) + 1 if folder in folders else 0, found.best or "")
+                hit = _hit(ranked(model, event.x, lambda _: True, limits, top=len(known)), folder)
             model.learn_one(event.x, event.label)
             known.add(folder)
         if hit is not None:
             yield hit
+
+
+def _hit(found: Suggestion, folder: str) -> Hit:
+    folders = [one.folder for one in found.candidates]
+    return Hit(folder, folders.index(folder) + 1 if folder in folders else 0, found.best or "")
 
 
 class PastInMemory:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeAlias
 
+from hinged.estimators.learner import Learner
+from hinged.estimators.scored import Scored
 from hinged.mail.features import LOUD, in_words
 from hinged.mail.message import Message
 
 __all__ = ["Candidate", "Suggestion", "Thresholds", "ranked", "reasons", "within"]
 
+Shares: TypeAlias = list[tuple[Hashable, float]]  # of features in a score
 MOST_REASONS = 3
 #: Words that say nothing about a message's subject, in the languages that most mail is written in.
 WORDS = """
@@ -46,6 +49,10 @@ class Thresholds:
     confidence: float = 0.0
     messages: int = 20
 
+    def allow(self, score: float, lead: float, confidence: float) -> bool:
+        """Return True if the best folder is good enough to be suggested."""
+        return score > self.score and lead >= self.gap and confidence >= self.confidence
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -79,26 +86,25 @@ class Suggestion:
         return self.candidates[0].folder if self.candidates else None
 
 
-def ranked(model: Any, x: Any, usable: Callable[[str], bool], limits: Thresholds, top: int = 3) -> Suggestion:
+def ranked(model: Learner, x: object, usable: Callable[[str], bool], limits: Thresholds, top: int = 3) -> Suggestion:
     """Return the best folders among those that may be suggested, unless a limit is not met."""
     if getattr(model, "n_rounds_", 0) < limits.messages or not hasattr(model, "model_"):
         return Suggestion(silent=f"too little is learnt yet: {limits.messages} messages are needed")
-    said = model.scored([x])
+    said: Scored = model.scored([x])
     kept = [i for i, folder in enumerate(said.labels) if usable(str(folder))]
     if len(kept) < 2:
         return Suggestion(silent="fewer than two folders are known that may be suggested")
     said = said.among(kept)
     sure = float(said.confidence[0])
     best = tuple(Candidate(str(said.labels[i]), float(said.scores[0, i])) for i in said.order(0, top))
-    lead = best[0].score - best[1].score
-    if best[0].score <= limits.score or lead < limits.gap or sure < limits.confidence:
-        return Suggestion(silent="no folder is ahead far enough")
-    return Suggestion(best, sure)
+    if limits.allow(best[0].score, best[0].score - best[1].score, sure):
+        return Suggestion(best, sure)
+    return Suggestion(silent="no folder is ahead far enough")
 
 
 def reasons(
-    model: Any,
-    x: Any,
+    model: Learner,
+    x: object,
     message: Message,
     folder: str,
     name_of: Callable[[int], str],
@@ -110,7 +116,7 @@ def reasons(
     With `telling`, stop words are left out, unless they are the only reasons for the folder, or against it. With
     `most`, only the features with the largest shares are put in words.
     """
-    found = model.explain(x, folder, top=None)
+    found: Shares = model.explain(x, folder, top=None)
     if telling:
         found = [one for sign in (1.0, -1.0) for one in _telling([item for item in found if item[1] * sign > 0.0])]
     if most is not None:
@@ -122,7 +128,7 @@ def reasons(
     return sorted(shares.items(), key=lambda item: -item[1])[:most]
 
 
-def _telling(found: list[tuple[Any, float]]) -> list[tuple[Any, float]]:
+def _telling(found: Shares) -> Shares:
     return [item for item in found if not is_stop_word(str(item[0]))] or found
 
 

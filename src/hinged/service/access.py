@@ -16,6 +16,7 @@ from pathlib import Path
 from starlette.requests import Request
 
 from hinged.http.connections import KNOWN
+from hinged.http.local import is_local
 from hinged.http.private_file import write_private
 from hinged.journal.folder import FolderLock
 from hinged.service.responses import Refused, TokenFileError
@@ -27,7 +28,6 @@ log = logging.getLogger("hinged.service")
 
 WAIT = 30.0  # seconds for another process that changes the same file
 SCOPES = ("read", "write", "admin")  # each includes those before it
-LOCAL = ("127.0.0.1", "localhost", "[::1]")
 MOST_BUCKETS = 10_000
 
 
@@ -213,5 +213,5 @@ def _check_local(request: Request) -> None:
     """Without tokens, a web page could send requests through its visitor's browser; Host and Origin reveal it."""
     named = request.headers.get("host", "")
     host = named if named.endswith("]") else named.rpartition(":")[0] or named
-    if host not in LOCAL or "origin" in request.headers:
+    if not is_local(host) or "origin" in request.headers:
         raise Refused(403, f"without tokens only local programs are served; this request came for host {named!r}.")

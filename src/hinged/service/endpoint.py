@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
@@ -22,6 +22,7 @@ from hinged.service.schemas import Failure
 
 __all__ = ["Call", "Endpoint", "describe", "endpoint", "route_of"]
 
+Body = TypeVar("Body", bound=BaseModel)
 PLACE = "#/components/schemas/"
 WRONG = {
     400: "broken JSON",
@@ -44,8 +45,13 @@ class Call:
     request: Request
     models: Models
     name: str
-    body: Any
+    body: BaseModel | None
     size: int  # bytes of the body
+
+    def body_as(self, kind: type[Body]) -> Body:
+        """Return the body, which the endpoint has declared to be of this kind."""
+        assert isinstance(self.body, kind)
+        return self.body
 
 
 Answer = Callable[[Call], Awaitable[Response]]
@@ -124,7 +130,7 @@ async def _body_of(request: Request, most: int) -> bytes:
     return b"".join(pieces)
 
 
-def _json_of(data: bytes) -> Any:
+def _json_of(data: bytes) -> dict[str, object]:
     try:
         body = from_json(data, allow_inf_nan=False)
     except ValueError as problem:
@@ -134,7 +140,7 @@ def _json_of(data: bytes) -> Any:
     return body
 
 
-def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
+def describe(endpoints: Iterable[Endpoint]) -> dict[str, object]:
     """Return the OpenAPI 3.1 description of the endpoints."""
     endpoints = list(endpoints)
     held = {kind for declared in endpoints for kind in (declared.takes, declared.gives) if isinstance(kind, type)} | {
@@ -142,7 +148,7 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     }
     ordered = sorted(held, key=lambda kind: kind.__name__)
     _, schemas = models_json_schema([(kind, "validation") for kind in ordered], ref_template=f"{PLACE}{{model}}")
-    paths: dict[str, dict[str, Any]] = {}
+    paths: dict[str, dict[str, object]] = {}
     for declared in endpoints:
         paths.setdefault(declared.path, {})[declared.method.lower()] = _operation(declared)
     return {
@@ -156,10 +162,10 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     }
 
 
-def _operation(declared: Endpoint) -> dict[str, Any]:
+def _operation(declared: Endpoint) -> dict[str, object]:
     good = {str(status): {"description": "success", **_content(declared.gives)} for status in declared.statuses}
     wrong = {str(status): {"description": what, **_content(Failure)} for status, what in WRONG.items()}
-    operation: dict[str, Any] = {
+    operation: dict[str, object] = {
         "operationId": declared.answer.__name__,
         "summary": declared.summary,
         "responses": {**good, **(wrong if declared.scope else {})},
@@ -174,7 +180,7 @@ def _operation(declared: Endpoint) -> dict[str, Any]:
     return operation
 
 
-def _content(kind: type[BaseModel] | str | None) -> dict[str, Any]:
+def _content(kind: type[BaseModel] | str | None) -> dict[str, object]:
     if kind is None:
         return {}
     if isinstance(kind, type):

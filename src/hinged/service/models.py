@@ -12,8 +12,9 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
+from hinged.estimators.learner import Learner
 from hinged.http.connections import share_files
 from hinged.journal import DurableModel
 from hinged.journal.estimator_settings import plain_settings
@@ -103,7 +104,7 @@ class Models:
 
     # ------------------------------------------------------------------ making and removing
     @asynccontextmanager
-    async def making(self, name: str, estimator: Any) -> AsyncIterator[tuple[Slot, bool]]:
+    async def making(self, name: str, estimator: Learner) -> AsyncIterator[tuple[Slot, bool]]:
         """Give a model in memory, created if there was none, and True if it is new.
 
         Refuse the name if a model of other settings has it. A model that is being deleted is waited for.
@@ -132,7 +133,7 @@ class Models:
         slot.deleted = True
         del self.slots[slot.name]
 
-    def _create(self, slot: Slot, estimator: Any) -> None:
+    def _create(self, slot: Slot, estimator: Learner) -> None:
         """Create a model in a temporary folder and rename it, so that a kill leaves a complete model or none."""
         aside = self.folder / f".new-{secrets.token_hex(8)}"
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import orjson
 from pydantic import ValidationError
@@ -13,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import HTTPExceptionHandler, Receive, Scope, Send
 
 from hinged.journal import InUseError, JournalError
 from hinged.service.values import plain
@@ -35,12 +34,12 @@ PLAIN_REFUSALS: tuple[tuple[type[Exception], int, str], ...] = (
 )
 
 
-def line(content: Any) -> bytes:
+def line(content: object) -> bytes:
     """Return a line of NDJSON."""
     return orjson.dumps(content, plain, orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
 
 
-def as_json(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+def as_json(content: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Return a JSON response."""
     return Response(orjson.dumps(content, plain), status, headers, "application/json")
 
@@ -149,4 +148,4 @@ async def _handle(request: Request, problem: Exception) -> Response:
     return response_to(problem)
 
 
-HANDLERS: dict[Any, Any] = {HTTPException: _handle, Exception: _handle}
+HANDLERS: dict[type[Exception], HTTPExceptionHandler] = {HTTPException: _handle, Exception: _handle}

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, TypeVar, TypeVarTuple
 
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from hinged import __version__
+from hinged.estimators.learner import Learner
 from hinged.service import asking, schemas
 from hinged.service.endpoint import Call, endpoint
+from hinged.service.models import Models
 from hinged.service.responses import NDJSON, Lines, Refused, as_json
+from hinged.service.slot import Slot
 from hinged.service.streams import learn_lines, predict_lines
 from hinged.service.values import make_estimator
 
 __all__ = ["ENDPOINTS", "metrics"]
 
+Answer = TypeVar("Answer")
+About = TypeVarTuple("About")
 SMALL = 1 << 14  # bytes of a body that is answered in the event loop; a thread would cost more than the answer
 PIECE = 1 << 18  # bytes of a file that are sent at a time
 MODEL = "/v1/models/{name}"
@@ -27,7 +33,7 @@ OCTETS = "application/octet-stream"
 @endpoint("POST", f"{MODEL}/learn", "write", schemas.Learn, schemas.Learnt)
 async def learn(call: Call) -> Response:
     """Learn one example; it is on the disk when this answers."""
-    body = call.body
+    body = call.body_as(schemas.Learn)
     async with call.models.using(call.name) as slot:
         key = body.key or call.request.headers.get("idempotency-key")
         (receipt,) = await slot.learn([asking.example_for(slot.model, body.x, body.y, key, body.weight)])
@@ -39,26 +45,28 @@ async def learn(call: Call) -> Response:
 @endpoint("POST", f"{MODEL}/predict", "read", schemas.Ask, schemas.Prediction)
 async def predict(call: Call) -> Response:
     """Predict one example; the model does not change."""
+    body = call.body_as(schemas.Ask)
     async with call.models.using(call.name) as slot:
         if call.size <= SMALL and slot.warm:
-            return as_json({"y": await slot.together.predict(slot.model, call.body.x)})
-    return as_json({"y": await _asked(call, asking.predict, call.body.x)})
+            return as_json({"y": await slot.together.predict(slot.model, body.x)})
+    return as_json({"y": await _asked(call, asking.predict, body.x)})
 
 
 @endpoint("POST", f"{MODEL}/rank", "read", schemas.Rank, schemas.Ranking)
 async def rank(call: Call) -> Response:
     """Rank the labels, best first; the model does not change."""
-    return as_json({"ranking": await _asked(call, asking.rank, call.body.x, call.body.top)})
+    body = call.body_as(schemas.Rank)
+    return as_json({"ranking": await _asked(call, asking.rank, body.x, body.top)})
 
 
 @endpoint("POST", f"{MODEL}/explain", "read", schemas.Explain, schemas.Explanation)
 async def explain(call: Call) -> Response:
     """Name the features that contribute to a label's score; the model does not change."""
-    body = call.body
+    body = call.body_as(schemas.Explain)
     return as_json({"features": await _asked(call, asking.explain, body.x, body.label, body.position, body.top)})
 
 
-async def _asked(call: Call, question: Any, *about: Any) -> Any:
+async def _asked(call: Call, question: Callable[[Learner, *About], Answer], *about: *About) -> Answer:
     """Ask a model, in a thread if that may take long."""
     async with call.models.using(call.name) as slot:
         if call.size <= SMALL and slot.warm:
@@ -80,7 +88,7 @@ async def predict_many(call: Call) -> Response:
     return await _streamed(call, predict_lines)
 
 
-async def _streamed(call: Call, answer: Any) -> Response:
+async def _streamed(call: Call, answer: Callable[[Request, Models, Slot], AsyncIterator[bytes]]) -> Response:
     """Compute the first piece before the status is sent, so that an immediate failure gets a status of its own."""
 
     async def with_first() -> AsyncIterator[bytes]:
@@ -105,7 +113,8 @@ async def list_models(call: Call) -> Response:
 @endpoint("PUT", MODEL, "admin", schemas.Make, schemas.Status, (201, 200))
 async def make(call: Call) -> Response:
     """Create a model: 201, or 200 if the same one exists."""
-    estimator = await call.models.in_thread(make_estimator, call.body.estimator, call.body.settings)
+    body = call.body_as(schemas.Make)
+    estimator = await call.models.in_thread(make_estimator, body.estimator, body.settings)
     async with call.models.making(call.name, estimator) as (slot, new):
         return as_json(asking.status(call.name, slot.durable), 201 if new else 200)
 

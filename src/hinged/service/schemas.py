@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
@@ -39,8 +39,8 @@ LABEL = {
     "anyOf": [*SCALAR, {"type": "array", "items": {"anyOf": SCALAR}}, {"type": "null"}],
     "examples": ["work"],
 }
-Row = Annotated[Any, WithJsonSchema(ROW)]
-Label = Annotated[Any, WithJsonSchema(LABEL)]
+Row = Annotated[object, WithJsonSchema(ROW)]
+Label = Annotated[object, WithJsonSchema(LABEL)]
 Top = Annotated[int | None, Field(strict=True, ge=1, le=1_000_000)]  # strict: true is not a number
 
 
@@ -54,7 +54,7 @@ class Make(Body):
     """An estimator of this library, and its settings."""
 
     estimator: str = Field(examples=["TextClassifier"], json_schema_extra={"enum": list(ESTIMATORS)})
-    settings: dict[str, Any] = Field(default={}, examples=[{"rule": "pa1", "C": 0.5}])
+    settings: dict[str, object] = Field(default={}, examples=[{"rule": "pa1", "C": 0.5}])
 
 
 class Learn(Body):
@@ -117,7 +117,7 @@ class Ranking(BaseModel):
 class Carrying(BaseModel):
     """A feature and its contribution to a score."""
 
-    feature: Any
+    feature: object
     weight: float
 
 
@@ -132,7 +132,7 @@ class Status(BaseModel):
 
     name: str
     estimator: str
-    settings: dict[str, Any]
+    settings: dict[str, object]
     rounds: int
     mistakes: int
     updates: int

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterator
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ __all__ = ["bytes_of"]
 LOOKED_AT = 32  # items of a collection; the others are assumed to be similar
 
 
-def bytes_of(thing: Any, seen: set[int] | None = None) -> int:
+def bytes_of(thing: object, seen: set[int] | None = None) -> int:
     """Return the approximate bytes of the arrays, texts and collections that a learner holds.
 
     Examples
@@ -34,20 +33,24 @@ def bytes_of(thing: Any, seen: set[int] | None = None) -> int:
         return thing.nbytes()
     if isinstance(thing, np.ndarray):
         return int(thing.nbytes) if thing.base is None else bytes_of(thing.base, seen)
-    size = sys.getsizeof(thing, 64)
+    return sys.getsizeof(thing, 64) + _inside(thing, seen)
+
+
+def _inside(thing: object, seen: set[int]) -> int:
+    """Return the bytes of what an object refers to."""
     if isinstance(thing, dict):
-        return size + _several(thing, seen) + _several(thing.values(), seen)
+        return _several(thing, seen) + _several(thing.values(), seen)
     if isinstance(thing, list | tuple | set | frozenset):
-        return size + _several(thing, seen)
-    return size + sum(bytes_of(one, seen) for one in _attributes(thing))
+        return _several(thing, seen)
+    return sum(bytes_of(one, seen) for one in _attributes(thing))
 
 
-def _several(items: Collection[Any], seen: set[int]) -> int:
+def _several(items: Collection[object], seen: set[int]) -> int:
     some = [bytes_of(item, seen) for item in islice(items, LOOKED_AT)]
     return sum(some) * len(items) // len(some) if some else 0
 
 
-def _attributes(thing: Any) -> Iterator[Any]:
+def _attributes(thing: object) -> Iterator[object]:
     """Yield the attributes of an object of this library."""
     if type(thing).__module__.startswith("hinged"):
         yield from list(getattr(thing, "__dict__", {}).values())  # a copy: another thread may predict meanwhile

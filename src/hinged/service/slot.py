@@ -9,17 +9,25 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import ParamSpec, Protocol, TypeVar
 
+from hinged.estimators.learner import Learner
 from hinged.journal import DurableModel, Example, JournalError, Receipt
 from hinged.service.asking import Together
 from hinged.service.sizes import bytes_of
 
 __all__ = ["Slot"]
 
-InThread = Callable[..., Awaitable[Any]]
+P = ParamSpec("P")
+T = TypeVar("T")
 Waiting = tuple[list[Example], asyncio.Future[list[Receipt]]]
 WEIGH_EVERY = 1000  # examples; a young model is weighed more often, because it grows fast
+
+
+class InThread(Protocol):
+    """Runs a slow function in a thread."""
+
+    def __call__(self, call: Callable[P, T], *given: P.args, **named: P.kwargs) -> Awaitable[T]: ...
 
 
 class Slot:
@@ -60,7 +68,7 @@ class Slot:
         return self.kept
 
     @property
-    def model(self) -> Any:
+    def model(self) -> Learner:
         """The estimator; the caller must hold the slot."""
         return self.durable.model
 
@@ -73,12 +81,14 @@ class Slot:
         """End what `hold` began."""
         self.users -= 1
 
-    async def open(self, **how: Any) -> None:
+    async def open(self, snapshot_every: int, fsync: bool) -> None:
         """Load the model; concurrent requests wait for the same load."""
         async with self.gate:
             if self.kept is None and not self.deleted and self.folder.is_dir():
                 try:
-                    self.kept = await self._in_thread(DurableModel, self.folder, **how)
+                    self.kept = await self._in_thread(
+                        DurableModel, self.folder, snapshot_every=snapshot_every, fsync=fsync
+                    )
                 except (TypeError, ValueError, KeyError) as problem:  # not the client's fault
                     raise JournalError(f"{self.folder} cannot be opened ({problem}).") from problem
                 self.weigh()
@@ -125,17 +135,20 @@ class Slot:
                 if not done.done():
                     done.set_exception(problem)
             return
-        new = sum(receipt.new for receipt in receipts)
-        self._counts["commits"] += 1
-        self._counts["examples"] += new
-        self._taught += new
-        if self._taught >= self._weigh_at:  # no other writer runs between two commits
-            self.weigh()
+        self._count(sum(receipt.new for receipt in receipts))
         left = iter(receipts)
         for examples, done in turn:
             own = list(islice(left, len(examples)))
             if not done.done():
                 done.set_result(own)
+
+    def _count(self, new: int) -> None:
+        """Count a commit; weigh the model now and then, since no other writer runs between two commits."""
+        self._counts["commits"] += 1
+        self._counts["examples"] += new
+        self._taught += new
+        if self._taught >= self._weigh_at:
+            self.weigh()
 
 
 def _close(kept: DurableModel) -> None:

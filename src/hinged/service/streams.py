@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import orjson
 from starlette.requests import Request
 
+from hinged.estimators.learner import Learner
 from hinged.journal import Example, Receipt
 from hinged.service.asking import example_for, predict_many
 from hinged.service.models import Models
@@ -21,6 +22,7 @@ __all__ = ["learn_lines", "predict_lines"]
 CHUNK_BYTES = 1 << 18
 AHEAD = 2  # chunks that may wait for the disk while the next one is read
 NAMES = {"x", "y", "key", "weight"}
+Learning = asyncio.Task[list[Receipt]]  # a chunk that is being learnt
 
 
 async def chunks_of(request: Request, most: int) -> AsyncIterator[list[bytes]]:
@@ -58,7 +60,7 @@ def _too_long(most: int) -> Refused:
     return Refused(413, f"a line of the stream is too long; {most:,} bytes are allowed.")
 
 
-def read_lines(lines: list[bytes]) -> list[Any]:
+def read_lines(lines: list[bytes]) -> list[object]:
     """Parse each line that is not empty; give an exception for a line that is not JSON."""
     lines = [one for one in lines if one.strip()]
     if _one_each(lines):
@@ -72,14 +74,14 @@ def _one_each(lines: list[bytes]) -> bool:
     return all(one[:1] == b"{" and one.rstrip()[-1:] == b"}" for one in lines)
 
 
-def _read(one: bytes) -> Any:
+def _read(one: bytes) -> object:
     try:
         return orjson.loads(one)
     except orjson.JSONDecodeError as problem:
         return ValueError(f"this line is not JSON ({problem}).")
 
 
-def example_of(entry: Any, model: Any) -> Example:
+def example_of(entry: object, model: Learner) -> Example:
     """Return the example of a line, or raise what refuses it."""
     if isinstance(entry, Exception):
         raise entry
@@ -96,7 +98,7 @@ class Chunk(NamedTuple):
     size: int
 
 
-def _chunk_of(lines: list[bytes], model: Any) -> Chunk:
+def _chunk_of(lines: list[bytes], model: Learner) -> Chunk:
     entries = read_lines(lines)
     chunk = Chunk([], {}, len(entries))
     for place, entry in enumerate(entries):
@@ -113,7 +115,7 @@ async def learn_lines(request: Request, models: Models, slot: Slot) -> AsyncIter
     Refused lines are named and do not stop the others. Chunks are read while earlier ones wait for the disk.
     """
     told = {"lines": 0, "learnt": 0, "repeated": 0, "refused": 0, "seq": 0}
-    waiting: list[tuple[asyncio.Task[list[Receipt]], Chunk]] = []
+    waiting: list[tuple[Learning, Chunk]] = []
     broken: list[Exception] = []
     try:
         async for lines in _until_broken(chunks_of(request, models.settings.max_body), broken):
@@ -129,15 +131,18 @@ async def learn_lines(request: Request, models: Models, slot: Slot) -> AsyncIter
             raise broken[0]
     except Exception as problem:
         refusal = refusal_of(problem)
-        left = [task for task, _ in waiting]
-        for task in left:
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        await _cancel([task for task, _ in waiting])
         if not told["lines"]:
             raise refusal from problem
         yield line({**told, "status": refusal.status, "error": refusal.sentence})
         return
     yield line({**told, "done": True})
+
+
+async def _cancel(tasks: list[Learning]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _until_broken(chunks: AsyncIterator[list[bytes]], why: list[Exception]) -> AsyncIterator[list[bytes]]:
@@ -149,9 +154,7 @@ async def _until_broken(chunks: AsyncIterator[list[bytes]], why: list[Exception]
         why.append(problem)
 
 
-async def _learn(
-    models: Models, slot: Slot, examples: list[Example], before: asyncio.Task[Any] | None
-) -> list[Receipt]:
+async def _learn(models: Models, slot: Slot, examples: list[Example], before: Learning | None) -> list[Receipt]:
     """Learn a chunk, unless the one before it failed."""
     if before is not None:
         await before
@@ -159,7 +162,7 @@ async def _learn(
         return await slot.learn(examples)
 
 
-async def _acknowledge(task: asyncio.Task[list[Receipt]], chunk: Chunk, told: dict[str, int]) -> bytes:
+async def _acknowledge(task: Learning, chunk: Chunk, told: dict[str, int]) -> bytes:
     """Return the response lines for a chunk, once it is on the disk."""
     receipts = iter(await task)
     said = []
@@ -194,20 +197,19 @@ async def predict_lines(request: Request, models: Models, slot: Slot) -> AsyncIt
         yield line({"status": refusal.status, "error": refusal.sentence})
 
 
-def _predictions(lines: list[bytes], model: Any) -> bytes:
+def _predictions(lines: list[bytes], model: Learner) -> bytes:
     entries = read_lines(lines)
     answers = iter(predict_many(model, [entry["x"] for entry in entries if _asks(entry)]))
     return b"".join(_predicted(next(answers) if _asks(entry) else _not_asking(entry)) for entry in entries)
 
 
-def _asks(entry: Any) -> bool:
+def _asks(entry: object) -> TypeGuard[dict[str, object]]:
     return type(entry) is dict and "x" in entry
 
 
-def _not_asking(entry: Any) -> Exception:
+def _not_asking(entry: object) -> Exception:
     return entry if isinstance(entry, Exception) else ValueError("a line is an object with x.")
 
 
-def _predicted(answer: Any) -> bytes:
-    refused = isinstance(answer, Exception)
-    return line({"error": refusal_of(answer).sentence} if refused else {"y": answer})
+def _predicted(answer: object) -> bytes:
+    return line({"error": refusal_of(answer).sentence} if isinstance(answer, Exception) else {"y": answer})

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Set
-from typing import Any
+from collections.abc import Mapping, Set
+from typing import TypeGuard
 
 import numpy as np
 import orjson
 from scipy.sparse import csr_array
 
+from hinged.compiling.arrays import Floats
 from hinged.estimators.files import KINDS
 from hinged.estimators.labels import in_order
+from hinged.estimators.learner import Learner
 from hinged.io import from_json
-from hinged.journal.estimator_settings import plain_settings
+from hinged.journal.estimator_settings import new_estimator, plain_settings
 
 __all__ = ["ESTIMATORS", "as_label", "as_number", "as_row", "make_estimator", "plain"]
 
@@ -22,13 +24,12 @@ WIDEST = 1 << 24  # columns: a single row must not make the server allocate a hu
 LARGEST_WEIGHT, LONGEST_KEY, LONGEST_LABEL = 1e6, 200, 1000
 LARGEST_LABEL = 1 << 63  # many JSON readers cannot represent larger integers
 SPARSE = {"indices", "values"}
-PLAIN = (str, int, float, bool)
 ESTIMATORS = tuple(sorted(KINDS.keys() - {"Trials"}))  # Trials learns from matrices only
 MARKS = {"number", "object", "groups", "array", "tuple", "dict", "dtype"}
 MOST_BITS = 24
 
 
-def as_row(x: Any, width: int = 0) -> Any:
+def as_row(x: object, width: int = 0) -> object:
     """Return an example as learners take it.
 
     Parameters
@@ -53,45 +54,59 @@ def as_row(x: Any, width: int = 0) -> Any:
     return x
 
 
-def _check_depth(x: Any, left: int) -> None:
-    if type(x) not in (dict, list):
+def _check_depth(x: object, left: int) -> None:
+    if not isinstance(x, dict | list):
         return
     if left == 0:
         raise ValueError(f"an example may nest lists and objects {DEEPEST} levels deep at most.")
-    for one in x.values() if type(x) is dict else x:
+    for one in x.values() if isinstance(x, dict) else x:
         if type(one) in (dict, list):
             _check_depth(one, left - 1)
 
 
-def _are_numbers(values: list[Any]) -> bool:
+def _are_numbers(values: list[object]) -> TypeGuard[list[float]]:
     return all(type(value) in (int, float) for value in values)
 
 
-def _numbers(values: list[Any]) -> np.ndarray:
+def _are_indices(values: list[object]) -> TypeGuard[list[int]]:
+    return all(type(i) is int and 0 <= i < WIDEST for i in values)
+
+
+def _numbers(values: list[float]) -> Floats:
     try:
         return np.array(values, np.float64)
     except OverflowError:
         raise ValueError("values must not exceed 1e30; got a larger integer. Scale the features down.") from None
 
 
-def _sparse(x: dict[str, Any], width: int) -> csr_array:
+def _sparse(x: dict[str, object], width: int) -> csr_array:
     if x.keys() - SPARSE - {"width"}:
         raise ValueError("a sparse row is {'indices': […], 'values': […]}, and optionally 'width'.")
-    indices, values = x["indices"], x["values"]
-    if not isinstance(values, list) or len(indices) != len(values):
-        raise ValueError("the indices and the values of a sparse row must be lists of the same length.")
-    if not all(type(i) is int and 0 <= i < WIDEST for i in indices):
-        raise ValueError(f"the indices of a sparse row must be integers from 0 to {WIDEST - 1:,}.")
-    if not _are_numbers(values):
-        raise ValueError("the values of a sparse row must be numbers.")
-    asked, least = x.get("width", 0), max(indices, default=-1) + 1
-    if type(asked) is not int or (asked and not max(least, 1) <= asked <= WIDEST):
-        raise ValueError(f"the width of a sparse row must be an integer above its indices, at most {WIDEST:,}.")
-    shape = (1, asked or max(width, least, 1))
+    indices, values = _pairs(x["indices"], x["values"])
+    least = max(indices, default=-1) + 1
+    shape = (1, _asked_width(x.get("width", 0), least) or max(width, least, 1))
     return csr_array((_numbers(values), np.array(indices, np.int64), [0, len(indices)]), shape=shape)
 
 
-def as_label(y: Any) -> Any:
+def _pairs(indices: object, values: object) -> tuple[list[int], list[float]]:
+    """Return the indices and the values of a sparse row, checked."""
+    if not isinstance(indices, list) or not isinstance(values, list) or len(indices) != len(values):
+        raise ValueError("the indices and the values of a sparse row must be lists of the same length.")
+    if not _are_indices(indices):
+        raise ValueError(f"the indices of a sparse row must be integers from 0 to {WIDEST - 1:,}.")
+    if not _are_numbers(values):
+        raise ValueError("the values of a sparse row must be numbers.")
+    return indices, values
+
+
+def _asked_width(asked: object, least: int) -> int:
+    """Return the width that a sparse row asks for, checked; 0 if it asks for none."""
+    if type(asked) is not int or (asked and not max(least, 1) <= asked <= WIDEST):
+        raise ValueError(f"the width of a sparse row must be an integer above its indices, at most {WIDEST:,}.")
+    return asked
+
+
+def as_label(y: object) -> object:
     """Return a label, or a list of labels, that JSON can represent; None for no label (outlier detectors need none).
 
     Examples
@@ -111,17 +126,20 @@ def as_label(y: Any) -> Any:
     return y
 
 
-def _check_label(y: Any, otherwise: str) -> None:
-    if type(y) not in PLAIN:
-        raise TypeError(f"a label is a text, a number, true or false, or a list of them; got {otherwise}.")
+def _check_label(y: object, otherwise: str) -> None:
     if type(y) is str:
         if len(y) > LONGEST_LABEL:
             raise ValueError(f"a label has at most {LONGEST_LABEL:,} characters; got one of {len(y):,}.")
-    elif not -LARGEST_LABEL < y < LARGEST_LABEL:  # true of NaN as well
-        raise ValueError("a label that is a number must be finite and have at most 64 bits; give a larger one as text.")
+    elif type(y) is int or type(y) is float or type(y) is bool:
+        if not -LARGEST_LABEL < y < LARGEST_LABEL:  # true of NaN as well
+            raise ValueError(
+                "a label that is a number must be finite and have at most 64 bits; give a larger one as text."
+            )
+    else:
+        raise TypeError(f"a label is a text, a number, true or false, or a list of them; got {otherwise}.")
 
 
-def as_number(y: Any) -> float:
+def as_number(y: object) -> float:
     """Return the target of a regression: a finite number.
 
     Examples
@@ -129,7 +147,7 @@ def as_number(y: Any) -> float:
     >>> as_number(2)
     2.0
     """
-    if type(y) not in (int, float):
+    if not (type(y) is int or type(y) is float):
         raise TypeError("y must be a number; this model learns a regression.")
     try:
         value = float(y)
@@ -140,7 +158,7 @@ def as_number(y: Any) -> float:
     return value
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """Return a label, a set of labels or a number as JSON has it; integers beyond 64 bits become strings.
 
     Examples
@@ -154,6 +172,10 @@ def plain(value: Any) -> Any:
         value = in_order(value)
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
+    return _plain_one(value)
+
+
+def _plain_one(value: object) -> object:
     if isinstance(value, int) and not -LARGEST_LABEL <= value < LARGEST_LABEL:
         return str(value)
     if isinstance(value, bytes):
@@ -163,7 +185,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def make_estimator(kind: str, settings: dict[str, Any]) -> Any:
+def make_estimator(kind: str, settings: Mapping[str, object]) -> Learner:
     """Return an unfitted estimator; settings that it would refuse later are refused now.
 
     Examples
@@ -175,9 +197,8 @@ def make_estimator(kind: str, settings: dict[str, Any]) -> Any:
     """
     if kind not in ESTIMATORS:
         raise ValueError(f"estimator must be one of {', '.join(ESTIMATORS)}; got {kind!r}.")
-    known = KINDS[kind]().get_params(deep=False)
-    unknown = [name for name in settings if name not in known]
-    if unknown:
+    known = new_estimator(kind, {}).get_params(deep=False)
+    if unknown := [name for name in settings if name not in known]:
         raise ValueError(f"{unknown[0]} is not a setting of {kind}; its settings are {', '.join(known)}.")
     _check_range(settings, "n_features", WIDEST)
     _check_range(settings, "bits", MOST_BITS)
@@ -190,26 +211,26 @@ def make_estimator(kind: str, settings: dict[str, Any]) -> Any:
         orjson.dumps(plain_settings(tried))  # status must be able to show them
     except TypeError as problem:
         raise ValueError(f"these settings of {kind} cannot be shown as JSON: {problem}.") from None
-    return KINDS[kind](**given)
+    return new_estimator(kind, given)
 
 
-def _check_range(settings: dict[str, Any], name: str, most: int) -> None:
+def _check_range(settings: Mapping[str, object], name: str, most: int) -> None:
     value = settings.get(name)
     if value is not None and not (type(value) is int and 1 <= value <= most):
         raise ValueError(f"{name} must be an integer from 1 to {most:,} here; got {value!r}.")
 
 
-def _tried(kind: str, settings: dict[str, Any]) -> Any:
+def _tried(kind: str, settings: Mapping[str, object]) -> Learner:
     """Return an estimator whose settings have been used once."""
-    tried: Any = KINDS[kind](**settings)
+    tried = new_estimator(kind, settings)
     tried.check_settings()
     if kind.startswith("Text"):
         tried.text_space_.fit(["a text"])
-    as_label(list(settings.get("order") or ()))
+    as_label(list(getattr(tried, "order", None) or ()))
     return tried
 
 
-def _setting(name: str, value: Any) -> Any:
+def _setting(name: str, value: object) -> object:
     """Return a setting as Python has it: lists become tuples, objects are encoded as in model files."""
     if isinstance(value, list):
         return tuple(_setting(name, one) for one in value)

@@ -31,7 +31,7 @@ def demo(
 
     counts = write_demo(folder, messages, folders, seed, end=time.time())
     if as_json:
-        emit_json(counts, ensure_ascii=True)
+        emit_json(counts)
         return
     say(f"{count(sum(counts.values()), 'message')} in {count(len(counts), 'folder')} written to {folder}. Now try:")
     for command in ("replay", "learn", "suggest", "file"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from hinged.cli.mail.opening import InFolder, Mail, State, assistant_of, mail_at
 from hinged.cli.mail.showing import skipped_as_dict, subject_of, tell_skipped
@@ -58,7 +58,7 @@ def explain(
         _print(one, explained, top)
 
 
-def _find(mail: Source, folder: str | None, name: str | None) -> tuple[Message, list[dict[str, Any]]]:
+def _find(mail: Source, folder: str | None, name: str | None) -> tuple[Message, list[dict[str, str]]]:
     """Return the message of a Message-ID, or the last one, and what was skipped on the way."""
     from hinged.mail.filing import inbox_of
     from hinged.mail.reading import Skipped, messages
@@ -66,13 +66,17 @@ def _find(mail: Source, folder: str | None, name: str | None) -> tuple[Message, 
 
     inbox = inbox_of(mail, folder)
     places, skipped = mail.places(inbox), list[Skipped]()
-    wanted = None if name is None else name.strip(" <>")
-    batches = [[place] for place in reversed(places)] if wanted is None else [places]
-    read = (message for some in batches for _, message in messages(mail, some, skipped.append))
-    found = next((message for message in read if wanted is None or message.id == wanted), None)
+    if name is None:
+        which, batches = "", [[place] for place in reversed(places)]  # the last one that can be read
+        read = (message for some in batches for _, message in messages(mail, some, skipped.append))
+    else:
+        wanted = name.strip(" <>")
+        which = f"{wanted} " if wanted else ""
+        read = (message for _, message in messages(mail, places, skipped.append) if message.id == wanted)
+    found = next(read, None)
     tell_skipped(skipped)
     if found is None:
-        raise SourceError(f"there is no message {f'{wanted} ' if wanted else ''}in {inbox}.")
+        raise SourceError(f"there is no message {which}in {inbox}.")
     return found, [skipped_as_dict(one) for one in skipped]
 
 

@@ -69,6 +69,7 @@ def _write_examples(source: str, state: Path | None, out: Path) -> int:
         out.touch(mode=0o600)
         with open(out, "w", encoding="utf-8") as file:
             for event in chain([first], examples):
+                assert isinstance(event.x, dict)  # the fields of a message, as the assistant stores them
                 file.write(json.dumps({"label": event.label, **event.x}, ensure_ascii=False) + "\n")
                 written += 1
     finally:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -107,8 +107,8 @@ def state_of(spec: str, state: Path | None) -> Path:
     return state_folder(spec)
 
 
-def known_account(spec: str, state: Path | None, **more: Any) -> Any:
+def known_account(spec: str, state: Path | None) -> AbstractContextManager[Assistant]:
     """Open the assistant of a source that has one already, for writing."""
     if not (state_of(spec, state) / "journal.sqlite").exists():
         raise nothing_learnt(spec)
-    return assistant_of(spec, state, **more)
+    return assistant_of(spec, state)

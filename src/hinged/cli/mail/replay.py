@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hinged.cli.lean import import_lean
 from hinged.cli.mail.opening import Apart, Mail, mail_at
@@ -15,6 +15,7 @@ from hinged.cli.tables import bold, count, dim, emit_json, percent, say, say_tab
 
 if TYPE_CHECKING:
     from hinged.mail import Replayed
+    from hinged.mail.replaying import FolderHits, Moment
 
 __all__ = ["replay"]
 
@@ -50,7 +51,7 @@ def replay(source: Mail, *, exclude: Apart = None, report: Report = None, as_jso
         _print(result, report)
 
 
-def _as_dict(result: Replayed, report: Path | None) -> dict[str, Any]:
+def _as_dict(result: Replayed, report: Path | None) -> dict[str, object]:
     return {
         "messages": len(result.folders),
         "counted": result.assessment.counted,
@@ -89,10 +90,10 @@ def _print(result: Replayed, report: Path | None) -> None:
         say(f"\nReport  {report}")
 
 
-def _moment(row: dict[str, Any]) -> tuple[str, ...]:
+def _moment(row: Moment) -> tuple[str, ...]:
     return f"{row['messages']:,}", percent(row["first"]), percent(row["top3"]), str(row["new"] or "")
 
 
-def _row(one: Any) -> tuple[str, ...]:
+def _row(one: FolderHits) -> tuple[str, ...]:
     shares = (percent(n / one.counted if one.counted else None) for n in (one.first, one.top3))
     return shorten(one.folder, 40), f"{one.messages:,}", *shares

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypedDict
 
 import typer
 
@@ -15,7 +15,8 @@ from hinged.cli.interrupts import Ending
 from hinged.cli.mail.opening import InFolder, State, assistant_of
 from hinged.cli.options import AsJson, argument, flag, option
 from hinged.cli.progress import bar
-from hinged.cli.tables import emit
+from hinged.cli.tables import emit, emit_json
+from hinged.http.local import is_local
 
 __all__ = ["serve"]
 
@@ -25,6 +26,16 @@ OPEN = (
     "hinged: warning: the page can be reached from the network and is not encrypted: others in the network could read "
     "your mail. Use it in a network that you trust, or behind a proxy with TLS, named by --allow-host."
 )
+
+
+class Asked(TypedDict):
+    """What the options say of the page's server."""
+
+    folder: str | None
+    host: str
+    port: int | None
+    allow_hosts: Iterable[str]
+    sign_out: bool
 
 
 def serve(
@@ -49,7 +60,7 @@ def serve(
     """
     if demo == (source is not None):
         raise typer.BadParameter("name a source, or use --demo for a generated one")
-    asked = {"folder": folder, "host": host, "port": port, "allow_hosts": allow_host or (), "sign_out": sign_out}
+    asked = Asked(folder=folder, host=host, port=port, allow_hosts=allow_host or (), sign_out=sign_out)
     with Ending() as ending:
         if not demo:
             _serve(str(source), state, asked, browser, as_json, ending)
@@ -64,19 +75,22 @@ def serve(
             _serve(f"{temporary}/mail", kept, asked, browser, as_json, ending)
 
 
-def _serve(spec: str, state: Path | None, asked: dict[str, Any], browser: bool, as_json: bool, ending: Ending) -> None:
+def _serve(spec: str, state: Path | None, asked: Asked, browser: bool, as_json: bool, ending: Ending) -> None:
     from hinged.mail.sources.opening import open_source
 
     try:
         from hinged.mail.web.qr import qr_text
-        from hinged.mail.web.serving import PageServer, is_local
+        from hinged.mail.web.serving import PageServer
     except ImportError as missing:
         raise ValueError(
             f"the page needs the package {missing.name}; install it with: pip install 'hinged[server]'."
         ) from None
     with assistant_of(spec, state) as assistant:
         server = PageServer(lambda: open_source(spec), assistant, **asked)
-        emit(json.dumps({"address": server.address}) if as_json else f"hinged: the page is at {server.address}")
+        if as_json:
+            emit_json({"address": server.address}, one_line=True)
+        else:
+            emit(f"hinged: the page is at {server.address}")
         if not is_local(asked["host"]):
             emit(OPEN, err=True)
             code = None if as_json else qr_text(server.address)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from hinged.cli.tables import bold, dim, percent, say, shorten, tell_some, width, width_of
+from hinged.cli.tables import bold, dim, emit_json, percent, say, shorten, tell_some, width, width_of
 
 if TYPE_CHECKING:
     from hinged.mail import Message, Suggestion
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["as_dict", "print_suggestion", "skipped_as_dict", "subject_of", "tell", "tell_skipped", "with_skipped"]
 
 
-def as_dict(message: Message, suggestion: Suggestion, key: str = "") -> dict[str, Any]:
+def as_dict(message: Message, suggestion: Suggestion, key: str = "") -> dict[str, object]:
     """Return a message and its suggestion as plain data."""
     return {
         "message": message.id,
@@ -48,9 +47,12 @@ def print_suggestion(message: Message, suggestion: Suggestion) -> None:
     say()
 
 
-def tell(sentence: str, as_json: bool, **facts: Any) -> None:
+def tell(sentence: str, as_json: bool, **facts: object) -> None:
     """Print what was done, as a sentence or as JSON."""
-    say(json.dumps(facts, ensure_ascii=False) if as_json else sentence)
+    if as_json:
+        emit_json(facts, one_line=True)
+    else:
+        say(sentence)
 
 
 def tell_skipped(skipped: Sequence[Skipped]) -> None:
@@ -63,13 +65,15 @@ def skipped_as_dict(one: Skipped) -> dict[str, str]:
     return {"folder": one.place.folder, "place": one.place.key, "why": one.why}
 
 
-def with_skipped(found: Sequence[dict[str, Any]], skipped: Sequence[Skipped], **more: Any) -> list[dict[str, Any]]:
+def with_skipped(
+    found: Sequence[Mapping[str, object]], skipped: Sequence[Skipped], **more: object
+) -> list[dict[str, object]]:
     """Return a list of `as_dict`, followed by the messages that could not be read.
 
     All have the same fields; `skipped` says why a message was skipped, and is "" for the others. `more` are further
     fields of skipped messages.
     """
-    unknown: dict[str, Any] = dict.fromkeys(("message", "from", "subject"), "")
+    unknown: dict[str, object] = dict.fromkeys(("message", "from", "subject"), "")
     unknown |= {"confidence": None, "pinned": False, "folders": [], "silent": "this message cannot be read"}
     left_out = [{**unknown, "place": one.place.key, **more, "skipped": one.why} for one in skipped]
     return [*({**one, "skipped": ""} for one in found), *left_out]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -88,7 +88,7 @@ def _print_as_json(event: Event) -> None:
     from hinged.mail.watching import MessageLearnt, Suggested
 
     name = "learnt" if isinstance(event, MessageLearnt) else type(event).__name__.lower()
-    facts: dict[str, Any] = {"event": name}
+    facts: dict[str, object] = {"event": name}
     if isinstance(event, Suggested):
         facts |= as_dict(event.message, event.suggestion, event.place.key)
     elif isinstance(event, MessageLearnt):
@@ -97,4 +97,4 @@ def _print_as_json(event: Event) -> None:
         facts |= skipped_as_dict(event)
     else:
         facts |= event._asdict()
-    emit_json(facts, indent=None)
+    emit_json(facts, one_line=True)

@@ -6,8 +6,8 @@ string, number nor a list of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -38,13 +38,13 @@ def arrow_chunks(stream: Stream, options: Options) -> Parts:
     return _chunks(stream, options, _arrow_batches(stream))
 
 
-def _parquet_batches(stream: Stream) -> Iterator[Any]:
+def _parquet_batches(stream: Stream) -> Iterator[pa.RecordBatch]:
     with stream.as_file() as file, pq.ParquetFile(file) as parquet:
         for group in range(parquet.num_row_groups):
             yield from parquet.iter_batches(ROWS, row_groups=[group])
 
 
-def _arrow_batches(stream: Stream) -> Iterator[Any]:
+def _arrow_batches(stream: Stream) -> Iterator[pa.RecordBatch]:
     if stream.peek().startswith(b"ARROW1"):
         with stream.as_file() as file, pa.ipc.open_file(file) as reader:
             for i in range(reader.num_record_batches):
@@ -54,7 +54,7 @@ def _arrow_batches(stream: Stream) -> Iterator[Any]:
             yield from reader
 
 
-def _chunks(stream: Stream, options: Options, batches: Iterator[Any]) -> Parts:
+def _chunks(stream: Stream, options: Options, batches: Iterator[pa.RecordBatch]) -> Parts:
     records, reader = 0, _Records(stream.name, options)
     while True:
         try:
@@ -79,7 +79,7 @@ class _Records:
         self.roles: Roles | None = None
         self.features: str | None = None  # a column that holds all features of a row
 
-    def chunk(self, batch: Any, lines: Places) -> tuple[Chunk, list[BadLine]]:
+    def chunk(self, batch: pa.RecordBatch, lines: Places) -> tuple[Chunk, list[BadLine]]:
         """Return a batch as a chunk, and its malformed records; `lines` are the numbers of its records."""
         roles = self.roles = self.roles or self._decide(batch)
         answers, bad = self._answers(batch, lines, roles.label)
@@ -100,18 +100,18 @@ class _Records:
             chunk = chunk.taken(np.flatnonzero(~np.isin(lines, [fault.line for fault in bad])))
         return chunk, list({fault.line: fault for fault in bad}.values())
 
-    def _texts(self, batch: Any, roles: Roles) -> dict[str, Strings]:
+    def _texts(self, batch: pa.RecordBatch, roles: Roles) -> dict[str, Strings]:
         if self.features or roles.numbers:
             return {}
         texts = {name: _strings(batch.column(name)) for name in roles.texts}
         return texts or {"text": Strings.joined([], len(batch))}
 
-    def _named(self, batch: Any, roles: Roles) -> Named | None:
+    def _named(self, batch: pa.RecordBatch, roles: Roles) -> Named | None:
         if self.features:
             return _features(batch.column(self.features))
         return _named_columns(batch, roles.numbers, roles.words) if roles.numbers else None
 
-    def _answers(self, batch: Any, lines: Places, label: str | None) -> tuple[list[Answer], list[BadLine]]:
+    def _answers(self, batch: pa.RecordBatch, lines: Places, label: str | None) -> tuple[list[Answer], list[BadLine]]:
         answers: list[Answer] = []
         bad = []
         for value, line in zip(batch.column(label).to_pylist() if label else [None] * len(batch), lines, strict=True):
@@ -122,7 +122,7 @@ class _Records:
                 bad.append(BadLine(self.source, int(line), str(problem), "a string, a number, or a list of them"))
         return answers, bad
 
-    def _decide(self, batch: Any) -> Roles:
+    def _decide(self, batch: pa.RecordBatch) -> Roles:
         names = batch.schema.names
         if len(set(names)) < len(names):
             problem = f"two columns have one name ({', '.join(names)})"
@@ -137,7 +137,7 @@ class _Records:
                 raise BadLine(self.source, 1, problem, "a column of strings")
         return roles
 
-    def _faults(self, batch: Any, roles: Roles) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
+    def _faults(self, batch: pa.RecordBatch, roles: Roles) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
         """Yield what must be a finite number, in which column, and the records where it is not."""
         if roles.weight:
             weights = _numbers(batch.column(roles.weight), 1.0)
@@ -152,7 +152,7 @@ class _Records:
 
 
 # ------------------------------------------------------------------ columns
-def _kind_of(name: str, column: Any) -> str:
+def _kind_of(name: str, column: pa.Array) -> str:
     """Return what `Roles` calls a column, by its type and its first record."""
     if _is_number(column.type):
         return "number"
@@ -161,19 +161,19 @@ def _kind_of(name: str, column: Any) -> str:
     return "text" if is_text(name, column[0].as_py() or "") else "word"
 
 
-def _is_string(kind: Any) -> bool:
+def _is_string(kind: pa.DataType) -> bool:
     """Return True if a type holds strings, also behind a dictionary."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
-def _is_number(kind: Any) -> bool:
+def _is_number(kind: pa.DataType) -> bool:
     """Return True if a type holds numbers, or true and false."""
     t = pa.types
     return t.is_integer(kind) or t.is_floating(kind) or t.is_boolean(kind) or t.is_decimal(kind)
 
 
-def _is_features(kind: Any) -> bool:
+def _is_features(kind: pa.DataType | None) -> bool:
     """Return True if a type holds named features: a map name → number, or a list of (space, name, value)."""
     if isinstance(kind, pa.MapType):
         return _is_string(kind.key_type) and _is_number(kind.item_type)
@@ -181,7 +181,7 @@ def _is_features(kind: Any) -> bool:
     return isinstance(inner, pa.StructType) and [field.name for field in inner] == ["space", "name", "value"]
 
 
-def _strings(column: Any) -> Strings:
+def _strings(column: pa.Array) -> Strings:
     """Return texts without copying them; a missing one is empty."""
     column = column.cast(pa.large_string())
     column = column.fill_null("") if column.null_count else column
@@ -192,15 +192,15 @@ def _strings(column: Any) -> Strings:
     return Strings(np.frombuffer(data or b"", np.uint8), places[:-1], places[1:])
 
 
-def _tags(column: Any) -> list[str]:
+def _tags(column: pa.Array) -> list[str]:
     return ["" if tag is None else str(tag) for tag in column.to_pylist()]
 
 
-def _numbers(column: Any, missing: float) -> npt.NDArray[np.float64]:
+def _numbers(column: pa.Array, missing: float) -> npt.NDArray[np.float64]:
     return column.cast(pa.float64(), safe=False).fill_null(missing).to_numpy(zero_copy_only=False)
 
 
-def _named_columns(batch: Any, numbers: list[str], words: list[str]) -> Named:
+def _named_columns(batch: pa.RecordBatch, numbers: list[str], words: list[str]) -> Named:
     """Return a feature per column: a number under its name, a word as name=word; nulls, zeros and "" are absent."""
     pieces = [b"", *map(str.encode, numbers)]  # the first is the namespace of all
     which = [np.full(len(batch), c + 1) for c in range(len(numbers))]
@@ -221,7 +221,7 @@ def _named_columns(batch: Any, numbers: list[str], words: list[str]) -> Named:
         return Named.joined(indptr, pieces, np.zeros_like(names), names, amounts[there])
 
 
-def _features(column: Any) -> Named:
+def _features(column: pa.Array) -> Named:
     """Return the rows of a column of features; names are copied once, so that all are in one buffer."""
     there = column.is_valid().to_numpy(zero_copy_only=False)
     offsets = column.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -252,8 +252,15 @@ def write_arrow(chunks: Iterable[Chunk], file: BinaryIO) -> None:
     _write(chunks, "arrow", lambda schema: pa.ipc.new_stream(file, schema))
 
 
-def _write(chunks: Iterable[Chunk], format: str, new: Any) -> None:
-    writer: Any = None
+class Writer(Protocol):
+    """What pyarrow's writers of both formats have."""
+
+    def write_batch(self, batch: pa.RecordBatch) -> None: ...
+    def close(self) -> None: ...
+
+
+def _write(chunks: Iterable[Chunk], format: str, new: Callable[[pa.Schema], Writer]) -> None:
+    writer: Writer | None = None
     for batch in _batches(chunks, format):
         writer = writer or new(batch.schema)
         writer.write_batch(batch)
@@ -262,8 +269,8 @@ def _write(chunks: Iterable[Chunk], format: str, new: Any) -> None:
     writer.close()
 
 
-def _batches(chunks: Iterable[Chunk], format: str) -> Iterator[Any]:
-    schema: Any = None
+def _batches(chunks: Iterable[Chunk], format: str) -> Iterator[pa.RecordBatch]:
+    schema: pa.Schema | None = None
     for chunk in chunks:
         refuse_own_names(chunk, format)
         schema = schema or _schema(chunk)
@@ -284,15 +291,15 @@ def _refuse_late(chunk: Chunk, known: list[str]) -> None:
         raise ValueError("importance weights come first after examples without were written; write jsonl instead.")
 
 
-def _schema(chunk: Chunk) -> Any:
-    fields: list[tuple[str, Any]] = [("label", pa.list_(pa.string()) if chunk.has_sets else pa.string())]
+def _schema(chunk: Chunk) -> pa.Schema:
+    fields: list[tuple[str, pa.DataType]] = [("label", pa.list_(pa.string()) if chunk.has_sets else pa.string())]
     fields += [("importance", pa.float64())] if chunk.weights is not None else []
     fields += [("id", pa.string())]
     fields += [(name, pa.large_string()) for name in chunk.texts] or [("features", pa.list_(FEATURE))]
     return pa.schema(fields)
 
 
-def _label(answer: Answer, kind: Any) -> Answer:
+def _label(answer: Answer, kind: pa.DataType) -> Answer:
     if isinstance(answer, list) == pa.types.is_list(kind) or answer is None:
         return answer
     if isinstance(answer, list):

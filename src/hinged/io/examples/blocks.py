@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,9 @@ LONGEST_LINE = 1 << 24  # bytes; working on one takes up to forty times as much 
 WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 NOTHING = np.empty(0, np.uint8)
 SPARE = 8  # pieces of memory that may wait for use
+
+
+Piece = bytearray | Bytes  # of memory
 
 
 class Memory:
@@ -46,9 +49,9 @@ class Memory:
     True
     """
 
-    def __init__(self, make: Callable[[int], Any] = bytearray) -> None:
+    def __init__(self, make: Callable[[int], Piece] = bytearray) -> None:
         self._make = make
-        self._spare: list[Any] = []
+        self._spare: list[Piece] = []
 
     def array(self, shape: int | tuple[int, ...], dtype: type) -> np.ndarray:
         """Return an uninitialised array."""
@@ -57,11 +60,12 @@ class Memory:
         fit = [i for i, one in enumerate(spare) if size <= len(one) <= 4 * size + 4096]
         piece = spare.pop(min(fit, key=lambda i: len(spare[i]))) if fit else self._make(size + size // 8 + 64)
         self._spare.extend(spare[-SPARE:])
-        whole = np.frombuffer(memoryview(piece), np.uint8)  # every view keeps this one alive
+        view = memoryview(piece) if isinstance(piece, bytearray) else piece.data
+        whole = np.frombuffer(view, np.uint8)  # every view keeps this one alive
         weakref.finalize(whole, self._back, piece).atexit = False
         return whole[:size].view(dtype).reshape(shape)
 
-    def _back(self, piece: Any) -> None:
+    def _back(self, piece: Piece) -> None:
         self._spare.append(piece)
 
 

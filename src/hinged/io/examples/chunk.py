@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,13 @@ from hinged.io.examples.columns import Layout
 
 __all__ = ["Answer", "BadLine", "Chunk", "Named", "Parts", "Strings", "excerpt"]
 
+Item = TypeVar("Item")
 SHOWN = 40  # bytes of a file that a message quotes
 
 Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
 Answer = Hashable | list[Hashable] | None
+Columns = tuple[Places, npt.NDArray[np.int32], npt.NDArray[np.float64]]  # row pointers, numbers of features, values
 
 
 class Strings(NamedTuple):
@@ -62,7 +64,9 @@ class Named(NamedTuple):
     values: npt.NDArray[np.float32]  # (features,)
 
     @classmethod
-    def joined(cls, indptr: Places, pieces: Sequence[bytes], spaces: Places, names: Places, values: Any) -> Named:
+    def joined(
+        cls, indptr: Places, pieces: Sequence[bytes], spaces: Places, names: Places, values: npt.ArrayLike
+    ) -> Named:
         """Put pieces into one buffer; `spaces` and `names` say which piece is the namespace and name of a feature."""
         ends = np.cumsum([0, *map(len, pieces)])
         buffer = np.frombuffer(bytearray().join(pieces), np.uint8)
@@ -109,7 +113,7 @@ class Chunk:
     tags: list[str] | None = None
     texts: dict[str, Strings] = field(default_factory=dict)
     named: Named | None = None
-    columns: tuple[Places, npt.NDArray[np.int32], npt.NDArray[np.float64]] | None = None
+    columns: Columns | None = None
     skipped: int = 0
     layout: Layout | None = None
 
@@ -145,10 +149,10 @@ class Chunk:
         picked = np.arange(len(self))[rows].tolist()
         return replace(
             self,
-            answers=[self.answers[i] for i in picked],
+            answers=_picked(self.answers, picked),
             lines=self.lines[rows],
             weights=None if self.weights is None else self.weights[rows],
-            tags=None if self.tags is None else [self.tags[i] for i in picked],
+            tags=None if self.tags is None else _picked(self.tags, picked),
             texts={name: strings.taken(rows) for name, strings in self.texts.items()},
             named=self.named and self.named.taken(rows),
             columns=self.columns and _taken(self.columns, rows),
@@ -156,12 +160,16 @@ class Chunk:
         )
 
 
-def _taken(columns: Any, rows: slice | Places) -> Any:
+def _picked(items: list[Item], which: list[int]) -> list[Item]:
+    return [items[i] for i in which]
+
+
+def _taken(columns: Columns, rows: slice | Places) -> Columns:
     indptr, places = _places(columns[0], rows)
     return indptr, columns[1][places], columns[2][places]
 
 
-def _places(indptr: Places, rows: slice | Places) -> tuple[Places, Any]:
+def _places(indptr: Places, rows: slice | Places) -> tuple[Places, slice | Places]:
     """Return row pointers of some rows, and the positions of their values."""
     if isinstance(rows, slice):
         bounds = indptr[rows.start : rows.stop + 1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 __all__ = [
     "Layout",
@@ -98,7 +98,7 @@ class Layout(NamedTuple):
 
     @classmethod
     def of(
-        cls, names: Collection[Any], own: Sequence[str | None], texts: Sequence[str], features: Sequence[str]
+        cls, names: Collection[str], own: Sequence[str | None], texts: Sequence[str], features: Sequence[str]
     ) -> Layout:
         """Return the layout of a file with these names; `own` are the names of label, weight and tag."""
         used = {*own, *texts, *features}
@@ -153,9 +153,7 @@ class Roles:
     """
 
     def __init__(self, kinds: dict[str, str], options: Options, source: str) -> None:
-        for wanted in filter(None, (*(options.text or ()), options.label, options.weight, options.tag)):
-            if find_name(wanted, kinds) is None:
-                raise ValueError(f"{source} has no column {wanted!r}; its columns are {_listed(kinds, 40)}.")
+        _check_names(kinds, options, source)
         self.texts = [str(find_name(name, kinds)) for name in options.text or ()]
         self.label = find_role(options.label, kinds, LABELS, self.texts)
         self.weight = find_role(options.weight, kinds, WEIGHTS)
@@ -173,6 +171,13 @@ class Roles:
             self.texts = _of_kind(kinds, "text", "word", "empty")
         else:
             self.numbers, self.words = _of_kind(kinds, "number", "empty"), _of_kind(kinds, "word")
+
+
+def _check_names(columns: Collection[str], options: Options, source: str) -> None:
+    """Refuse names of columns that a file does not have."""
+    for wanted in filter(None, (*(options.text or ()), options.label, options.weight, options.tag)):
+        if find_name(wanted, columns) is None:
+            raise ValueError(f"{source} has no column {wanted!r}; its columns are {_listed(columns, 40)}.")
 
 
 def _of_kind(kinds: dict[str, str], *wanted: str) -> list[str]:

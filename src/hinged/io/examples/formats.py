@@ -133,29 +133,39 @@ def detect(head: bytes, name: str = "") -> str:
     >>> detect(b"1 |f a:0.5 b"), detect(b"+1 3:0.5 7:1"), detect(b'{"label": "a"}'), detect(b"label,text", "x.csv")
     ('vw', 'svmlight', 'jsonl', 'csv')
     """
-    for magic, format in MAGIC.items():
-        if head.startswith(magic):
-            return format
-    hint, what = format_of_name(name), name or "the file"
-    lines = _whole_lines(head.removeprefix(BOM))
-    if not lines and not hint:
-        raise ValueError(f"{what} is empty, so its format cannot be detected; {_choices()}.")
-    if not lines:
-        return str(hint)
+    hint, lines = format_of_name(name), _whole_lines(head.removeprefix(BOM))
+    format = _by_magic(head) or (_by_lines(lines, head, hint) if lines else hint)
+    if format is None:
+        raise ValueError(_why_undetected(lines, head, name))
+    return format
+
+
+def _by_magic(head: bytes) -> str | None:
+    return next((format for magic, format in MAGIC.items() if head.startswith(magic)), None)
+
+
+def _by_lines(lines: list[bytes], head: bytes, hint: str | None) -> str | None:
+    """Return the format that the first lines fit best; None if they fit none, or look like tagged sentences."""
     if table := _known_header(lines[0]):
         return table
     fits = [one for one, test in TESTS.items() if test(lines)]
-    if fits in ([], ["lines"]) and _is_conll(head):
-        raise ValueError(
+    return None if fits in ([], ["lines"]) and _is_conll(head) else _chosen(fits, hint)
+
+
+def _why_undetected(lines: list[bytes], head: bytes, name: str) -> str:
+    """Return a sentence on a file whose format is not known, and what to do."""
+    what = name or "the file"
+    if not lines:
+        return f"{what} is empty, so its format cannot be detected; {_choices()}."
+    if _is_conll(head):
+        return (
             f"{what} looks like tagged sentences, a token a line; learn them with --task sequence "
             "(hinged.io.examples.read_sentences in Python)."
         )
-    if chosen := _chosen(fits, hint):
-        return chosen
     if lines[0].startswith(b"["):
-        raise ValueError(f"{what} is one JSON array; write one object a line first: jq -c '.[]' {name or 'FILE'}")
+        return f"{what} is one JSON array; write one object a line first: jq -c '.[]' {name or 'FILE'}"
     start = lines[0][:40].decode("utf-8", "replace")
-    raise ValueError(f"the format of {what} cannot be detected from its beginning, {start!r}; {_choices()}.")
+    return f"the format of {what} cannot be detected from its beginning, {start!r}; {_choices()}."
 
 
 def _chosen(fits: list[str], hint: str | None) -> str | None:
@@ -216,7 +226,12 @@ def _is_csv(lines: list[bytes]) -> bool:
         rows = list(csv.reader(text, delimiter=delimiter_of(lines[0])))
     except csv.Error:
         return False
-    if len(rows) < 2 or len(rows[0]) < 2 or len(set(map(len, rows))) > 1 or b"\t" in lines[0]:
+    return b"\t" not in lines[0] and _is_table(rows)
+
+
+def _is_table(rows: list[list[str]]) -> bool:
+    """Return True if rows have the same number of cells, two or more, and the first one is a header."""
+    if len(rows) < 2 or len(rows[0]) < 2 or len(set(map(len, rows))) > 1:
         return False
     if not _is_header([cell.encode("utf-8", "replace") for cell in rows[0]]):
         return False

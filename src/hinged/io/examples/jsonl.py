@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import orjson
@@ -23,7 +23,7 @@ from hinged.io.examples.source import Stream
 
 __all__ = ["chunks"]
 
-Row = dict[Any, Any]  # an object; `None` stands for a key that no object has
+Row = dict[Any, object]  # an object; `None` stands for a key that no object has
 BLANKS = b" \t\r"
 SHAPES = 1000  # sets of keys that are remembered
 LARGEST = float(np.finfo(np.float64).max)
@@ -52,7 +52,7 @@ class _Fault(Exception):  # noqa: N818
     """What is wrong with a line, and what was expected."""
 
 
-def _object_of(raw: bytes) -> dict[str, Any]:
+def _object_of(raw: bytes) -> Row:
     try:
         value = orjson.loads(raw)
     except ValueError:
@@ -63,7 +63,7 @@ def _object_of(raw: bytes) -> dict[str, Any]:
     return value
 
 
-def _parsed_slowly(raw: bytes) -> Any:
+def _parsed_slowly(raw: bytes) -> object:
     """Parse with the standard library, which accepts half surrogates and reports the place of an error."""
     try:
         return json.loads(raw.decode("utf-8"))
@@ -127,8 +127,7 @@ class _Rows:
         if mode != self.mode or keys.label != self.label:  # decided for the rest of the file
             self.mode, self.label = mode, keys.label
             self._seen.clear()
-        name = row.get(keys.tag, "")
-        self.tags.append(name if isinstance(name, str) else "" if name is None else json.dumps(name))
+        self.tags.append(_tag_as_text(row.get(keys.tag)))
         self.weights.append(importance)
         self.answers.append(answer)
         self.lines.append(line)
@@ -155,16 +154,20 @@ class _Rows:
         label = find_role(self.label, row, LABELS) or self.label
         own = (label, find_role(options.weight, row, WEIGHTS), find_role(options.tag, row, TAGS))
         if options.text:
-            there = {name: find_name(name, row) for name in options.text}
-            others = tuple(filter(None, there.values()))
-            renamed = {there.get(name) or name: texts for name, texts in self.fields.items()}
-            self.fields = defaultdict(list, renamed)
+            others = self._named_texts(row, options.text)
         else:
             others = tuple(name for name in row if name not in own and not is_unused(name))
         if len(self._seen) >= SHAPES:
             self._seen.clear()
         keys = self._seen[tuple(row)] = _Keys(*own, others)
         return keys
+
+    def _named_texts(self, row: Row, asked: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the keys that options name, as the object has them; fields are called so from now on."""
+        there = {name: find_name(name, row) for name in asked}
+        renamed = {there.get(name) or name: texts for name, texts in self.fields.items()}
+        self.fields = defaultdict(list, renamed)
+        return tuple(filter(None, there.values()))
 
     def _add_text(self, row: Row, keys: _Keys) -> None:
         asked = self.options.text
@@ -203,15 +206,21 @@ def _layout(row: Row, keys: _Keys, mode: str, asked: bool) -> Layout:
     return Layout.of(row, keys[:3], *read_as[mode])
 
 
-def _is_list_of_strings(value: Any) -> bool:
+def _is_list_of_strings(value: object) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(piece, str) for piece in value)
+
+
+def _tag_as_text(tag: object) -> str:
+    if isinstance(tag, str):
+        return tag
+    return "" if tag is None else json.dumps(tag)
 
 
 def _importance(row: Row, key: str | None) -> float:
     value = row.get(key)
     if value is None:
         return 1.0
-    if type(value) not in (int, float) or not 0 <= value <= LARGEST:
+    if not (type(value) is int or type(value) is float) or not 0 <= value <= LARGEST:
         raise _Fault(f"the weight {value!r:.40} under {key!r} is not a number of 0 or more", "a number, or null")
     return float(value)
 
@@ -219,7 +228,7 @@ def _importance(row: Row, key: str | None) -> float:
 def _mode_of(row: Row, keys: _Keys) -> str:
     if isinstance(row.get("features"), dict):
         return "features"
-    if any(isinstance(row[name], str) and is_text(name, row[name]) for name in keys.others):
+    if any(isinstance(value := row[name], str) and is_text(name, value) for name in keys.others):
         return "text"
     return "flat" if any(type(row[name]) in (int, float, bool) for name in keys.others) else "text"
 
@@ -245,7 +254,7 @@ class _NamedRows:
         self._values: list[float] = []
         self._ends = [0]
 
-    def add(self, features: Mapping[str, Any]) -> None:
+    def add(self, features: Mapping[str, object]) -> None:
         """Add a row; nothing is added if a feature is refused.
 
         Numbers are values, true is 1, false, null and 0 are absent, a word makes name=word with the value 1, an
@@ -272,7 +281,7 @@ class _NamedRows:
         return Named.joined(ends, pieces, spaces, names, self._values)
 
 
-def _append(row: list[tuple[str, str, float]], space: str, name: str, value: Any) -> None:
+def _append(row: list[tuple[str, str, float]], space: str, name: str, value: object) -> None:
     if value in (None, 0, ""):  # and False, which equals 0
         return
     if isinstance(value, str):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
 
 from hinged.io.examples.chunk import Answer
 
@@ -26,7 +25,7 @@ def plain_number(cell: str) -> str:
     return whole[1] if whole else cell
 
 
-def label_of(value: Any) -> Answer:
+def label_of(value: object) -> Answer:
     """Turn a typed value of JSON or Arrow into a label, or a list of labels.
 
     Strings stay as they are, numbers are written as in the text formats (7 and 7.0 are both "7"), None and "" are no
@@ -44,7 +43,7 @@ def label_of(value: Any) -> Answer:
     return _single(value)
 
 
-def _single(value: Any) -> str:
+def _single(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, bool):

@@ -9,7 +9,10 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 __all__ = ["BLANKS", "BOM", "Source", "Stream", "open_stream"]
 
@@ -111,11 +114,11 @@ class Stream:
         Bytes read so far, of `size`.
     """
 
-    def __init__(self, file: Any, name: str, size: int | None = None, ours: bool = False) -> None:
+    def __init__(self, file: BinaryIO | io.FileIO, name: str, size: int | None = None, ours: bool = False) -> None:
         self.name, self.size, self.position = name, size, 0
         self._file, self._ours = file, ours
-        self._take = getattr(file, "read1", file.read)
-        self._into = file.readinto if ours else None
+        self._take: Callable[[int], bytes] = getattr(file, "read1", file.read)
+        self._into = file.readinto if ours and isinstance(file, io.FileIO) else None
         self._head = b""
         while len(self._head) < 4 and (piece := self._pull(HEAD)):
             self._head += piece
@@ -137,7 +140,7 @@ class Stream:
             piece = self.read(len(view))
             view[: len(piece)] = piece
             return len(piece)
-        got: int = self._into(view)
+        got = self._into(view) or 0
         self.position += got
         return got
 
@@ -155,7 +158,7 @@ class Stream:
         return head
 
     @contextlib.contextmanager
-    def as_file(self) -> Iterator[Any]:
+    def as_file(self) -> Iterator[str | IO[bytes]]:
         """Yield something seekable: the path of a plain file, else a temporary file with the rest of the bytes."""
         if self._ours and self._inner is None and os.path.isfile(self.name):
             self.position = self.size or 0
@@ -177,7 +180,7 @@ class Stream:
             self._file.close()
 
     def _pull(self, n: int) -> bytes:
-        piece: bytes = self._take(n)
+        piece = self._take(n)
         if not isinstance(piece, bytes):
             raise TypeError(f"{self.name} must be opened in binary mode; it gave {type(piece).__name__}.")
         self.position += len(piece)
@@ -191,8 +194,8 @@ class _Raw(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, view: Any) -> int:
-        return self._stream.readinto(view)
+    def readinto(self, view: WriteableBuffer) -> int:
+        return self._stream.readinto(memoryview(view))
 
 
 #: Why a file cannot be opened → the sentence about its path.
@@ -207,7 +210,7 @@ def open_stream(source: Source) -> Stream:
     """Open a path, "-" for standard input, or a file object in binary mode."""
     if source == "-":
         return Stream(sys.stdin.buffer, "stdin")
-    if hasattr(source, "read"):
+    if hasattr(source, "read") and not isinstance(source, str | os.PathLike):
         name = getattr(source, "name", None)
         return Stream(source, name if isinstance(name, str) else "<file>")
     path = os.fspath(source)

@@ -10,7 +10,7 @@ import gzip
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
+from hinged.compiling.arrays import Floats
 from hinged.io.atomic import check_folder, open_atomically
 from hinged.io.examples.chunk import Answer, Chunk, Strings
 from hinged.io.examples.formats import FORMATS, check_format, format_of_name, function_named
@@ -83,11 +84,11 @@ def write(chunks: Iterable[Chunk], target: str | os.PathLike[str] | BinaryIO, fo
 
 
 @contextlib.contextmanager
-def _opened(target: Any) -> Iterator[BinaryIO]:
+def _opened(target: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
     if target == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
-    elif hasattr(target, "write"):
+    elif hasattr(target, "write") and not isinstance(target, str | os.PathLike):
         yield target
     else:
         path = Path(target)
@@ -111,12 +112,14 @@ def _packing(file: BinaryIO, suffix: str) -> Any:
 # ------------------------------------------------------------------ shared
 def features_of(chunk: Chunk) -> Iterator[list[Feature]]:
     """Yield the features of each row; columns are named by their number."""
+    values: Floats
     if chunk.columns is not None:
         indptr, indices, values = chunk.columns
         names = list(map(str, indices.tolist()))
         spaces = [""] * len(names)
     else:
-        named: Any = chunk.named
+        named = chunk.named
+        assert named is not None  # rows without text or numbered features have named ones
         indptr, values = named.indptr, named.values
         names = Strings(named.buffer, *named.names).decoded()
         spaces = Strings(named.buffer, *named.spaces).decoded()
@@ -125,9 +128,9 @@ def features_of(chunk: Chunk) -> Iterator[list[Feature]]:
         yield features[start:end]
 
 
-def columns_of(chunk: Chunk, answers: list[Any], label: str = "label") -> dict[str, Any]:
+def columns_of(chunk: Chunk, answers: Sequence[Answer], label: str = "label") -> dict[str, Any]:
     """Return the columns of a table: label, importance and id where there are any, then one per field of text."""
-    columns = {label: answers}
+    columns: dict[str, Any] = {label: answers}
     if chunk.weights is not None:
         columns["importance"] = chunk.weights.tolist()
     if chunk.tags is not None:
@@ -201,7 +204,7 @@ def jsonl(chunks: Iterable[Chunk], file: BinaryIO) -> None:
             file.write(orjson.dumps(dict(zip(columns, row, strict=True)), option=orjson.OPT_APPEND_NEWLINE))
 
 
-def _nested(features: list[Feature]) -> dict[str, Any]:
+def _nested(features: list[Feature]) -> dict[str, object]:
     """Group features by namespace; those without one stay at the top, unless a namespace has such a name."""
     spaces = {space for space, _, _ in features}
     plain = not any(space == "" and name in spaces for space, name, _ in features)

@@ -132,11 +132,7 @@ class MaildirSource(BaseSource):
                 return
             below = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())
         except OSError as problem:
-            why = f"{folder} cannot be listed ({problem.strerror})."
-            if not name:
-                raise SourceError(why) from problem
-            if not isinstance(problem, FileNotFoundError):  # else it was removed or renamed at this moment
-                self._broken[folder] = why
+            if self._is_broken(folder, name, problem):
                 yield name, folder
             return
         if is_maildir(folder):
@@ -145,6 +141,16 @@ class MaildirSource(BaseSource):
             shown = _name_below(name, own)
             if shown is not None:
                 yield from self._found(folder / own, shown, (*above, (found.st_dev, found.st_ino)))
+
+    def _is_broken(self, folder: Path, name: str, problem: OSError) -> bool:
+        """Return True, and record why, if a folder cannot be listed; raise if it is the top folder."""
+        why = f"{folder} cannot be listed ({problem.strerror})."
+        if not name:
+            raise SourceError(why) from problem
+        if isinstance(problem, FileNotFoundError):  # it was removed or renamed at this moment
+            return False
+        self._broken[folder] = why
+        return True
 
     def _path(self, folder: str) -> Path:
         if folder not in self._paths:

@@ -6,11 +6,11 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import ParamSpec, TypeAlias, TypeVar
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -27,6 +27,10 @@ from hinged.mail.web.desk import Desk
 
 __all__ = ["Page"]
 
+P = ParamSpec("P")
+T = TypeVar("T")
+Body: TypeAlias = dict[str, object]  # of a request
+Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 STATIC = Path(__file__).parent / "static"
 LONGEST = 64 * 1024  # bytes of a request body
 MOST_ROWS = 100
@@ -36,7 +40,7 @@ REST, LONGEST_REST = 1.0, 10.0  # seconds without filing before another look at 
 
 STATUSES = {SourceError: 409, ValueError: 400, InUseError: 503, JournalError: 507}  # the first that fits counts
 #: The inbox while the mail is being read for the first time.
-NOTHING_YET: dict[str, Any] = {
+NOTHING_YET: dict[str, object] = {
     "total": None, "start": 0, "at": None, "rows": [], "learnt": 0, "off": False, "undo": None, "needed": 0
 }  # fmt: skip
 
@@ -55,7 +59,7 @@ class Page:
         self.desk, self.another = desk, another
         self._show: Show | None = None
         self._loaded: Callable[[], None] | None = None
-        self.loading: dict[str, Any] | None = {"what": "starting", "done": 0, "total": 0}
+        self.loading: dict[str, object] | None = {"what": "starting", "done": 0, "total": 0}
         self.failure: Exception | None = None
         self._worked = 0.0  # when the user last filed something or undid that
         self._worker = ThreadPoolExecutor(1, "desk")
@@ -64,13 +68,13 @@ class Page:
         self.app = Starlette(routes=self._routes(), lifespan=self._living)
 
     def _routes(self) -> list[Route | Mount]:
-        gets: dict[str, Callable[[Request], Any]] = {
+        gets: dict[str, Callable[[Request], object]] = {
             "/api/message": lambda r: self.desk.message(r.query_params.get("key", "")),
             "/api/folders": lambda r: self.desk.folders(),
             "/api/curve": lambda r: self.desk.hits.curve(),
             "/api/settings": lambda r: self.desk.settings(),
         }
-        posts: dict[str, Callable[[Any], Any]] = {
+        posts: dict[str, Callable[[Body], object]] = {
             "/api/file": lambda body: self._work(self.desk.file, _text(body, "key"), _text(body, "folder")),
             "/api/make": lambda body: self.desk.make(_text(body, "folder")),
             "/api/undo": lambda body: self._work(self.desk.undo),
@@ -85,9 +89,9 @@ class Page:
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
 
-    def _work(self, do: Callable[..., Any], *given: str) -> Any:
+    def _work(self, do: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         try:
-            return do(*given)
+            return do(*given, **named)
         finally:
             self._worked = time.monotonic()
 
@@ -102,13 +106,13 @@ class Page:
             return _Json({**NOTHING_YET, "loading": self.loading})
         return await self._answer(lambda: self.desk.rows(start, count, request.query_params.get("key", "")))
 
-    def _get(self, call: Callable[[Request], Any]) -> Callable[[Request], Any]:
+    def _get(self, call: Callable[[Request], object]) -> Endpoint:
         async def answer(request: Request) -> Response:
             return await self._answer(lambda: call(request))
 
         return answer
 
-    def _post(self, call: Callable[[Any], Any]) -> Callable[[Request], Any]:
+    def _post(self, call: Callable[[Body], object]) -> Endpoint:
         async def answer(request: Request) -> Response:
             raw = b""
             async for part in request.stream():
@@ -128,7 +132,7 @@ class Page:
 
         return answer
 
-    async def _answer(self, work: Callable[[], Any]) -> Response:
+    async def _answer(self, work: Callable[[], object]) -> Response:
         try:
             found = await asyncio.get_running_loop().run_in_executor(self._worker, work)
         except (SourceError, ValueError, JournalError) as problem:
@@ -225,9 +229,8 @@ class Page:
                     source = source or self.another()
                     if source.wait(WAIT if due is None else REST) and due is None:
                         due = time.monotonic()
-                    if due is not None and not self._ending.is_set() and self._may_look(due):
-                        if self._worker.submit(self.desk.refresh).result()["changed"]:
-                            notify()
+                    if due is not None and self._may_look(due):
+                        self._look(notify)
                         due = None
                 except Exception:  # requests report the same problem; the next look may succeed
                     due = time.monotonic() if due is None else due
@@ -236,9 +239,14 @@ class Page:
             if source is not None:
                 source.close()
 
+    def _look(self, notify: Callable[[], None]) -> None:
+        if self._worker.submit(self.desk.refresh).result()["changed"]:
+            notify()
+
     def _may_look(self, due: float) -> bool:
+        """Return True if the user rests, or has kept a look waiting for too long; not while the page is closing."""
         now = time.monotonic()
-        return now - self._worked >= REST or now - due >= LONGEST_REST
+        return not self._ending.is_set() and (now - self._worked >= REST or now - due >= LONGEST_REST)
 
     def _replay(self, notify: Callable[[], None]) -> None:
         """Start the curve of hits with what the assistant would have suggested for the mail it learnt before."""
@@ -271,7 +279,7 @@ def _number(request: Request, name: str, default: int) -> int:
     return int(given)
 
 
-def _text(body: Any, name: str) -> str:
+def _text(body: Body, name: str) -> str:
     value = body.get(name)
     if not isinstance(value, str) or not value:
         raise ValueError(f"{name} must be a string; got {value!r}.")
@@ -285,5 +293,5 @@ def _problem(status: int, why: str) -> Response:
 class _Json(JSONResponse):
     """JSON in ASCII: file names that are not UTF-8 contain lone surrogates, which UTF-8 cannot encode."""
 
-    def render(self, content: Any) -> bytes:
+    def render(self, content: object) -> bytes:
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")

@@ -11,9 +11,9 @@ from hinged.mail.assistant import Assistant, Filed
 from hinged.mail.filing import inbox_of
 from hinged.mail.looking import look
 from hinged.mail.message import Message
-from hinged.mail.reading import Skipped, messages, names_of, one_message
+from hinged.mail.reading import Show, Skipped, messages, names_of, one_message
 from hinged.mail.sources.source import Place, RejectedError, Source, SourceError, UnreachableError
-from hinged.mail.suggestion import Suggestion
+from hinged.mail.suggestion import Candidate, Suggestion
 
 __all__ = ["Desk", "Step"]
 
@@ -70,7 +70,7 @@ class Desk:
         self._skipped: dict[str, str] = {}  # messages that cannot be read, and why
 
     # ------------------------------------------------------------------ looking
-    def refresh(self, show: Any = None) -> dict[str, Any]:
+    def refresh(self, show: Show | None = None) -> dict[str, object]:
         """Look at the source: learn what other programs filed, and list the inbox again."""
         before = set(self._places)
         seen = look(self.assistant, self.source, show)
@@ -83,7 +83,7 @@ class Desk:
         """List the inbox, newest first."""
         self._places = {place.key: place for place in reversed(self.source.places(self.folder))}
 
-    def rows(self, start: int, count: int, key: str = "") -> dict[str, Any]:
+    def rows(self, start: int, count: int, key: str = "") -> dict[str, object]:
         """Return some messages of the inbox, newest first, with the folders suggested for each.
 
         If `key` names a message of the inbox, they are those around it, and `at` is its position.
@@ -103,7 +103,7 @@ class Desk:
                 rows.append(self._unreadable(one))
         return {"total": len(every), "start": start, "at": at, "rows": rows, **self.state()}
 
-    def _row(self, key: str, message: Message) -> dict[str, Any]:
+    def _row(self, key: str, message: Message) -> dict[str, object]:
         suggestion = self.assistant.suggest(message, why=False)  # reasons are computed for one message at a time
         return {
             "key": key,
@@ -115,7 +115,7 @@ class Desk:
             **_told(suggestion),
         }
 
-    def _unreadable(self, key: str) -> dict[str, Any]:
+    def _unreadable(self, key: str) -> dict[str, object]:
         """Return the row of a message that cannot be read: its name, and why."""
         suggestion = Suggestion(silent="this message cannot be read")
         about = {"from": key, "subject": "(cannot be read)", "snippet": self._skipped[key], "date": None, "files": 0}
@@ -124,13 +124,13 @@ class Desk:
     def _skip(self, skipped: Skipped) -> None:
         self._skipped[skipped.place.key] = skipped.why
 
-    def message(self, key: str) -> dict[str, Any]:
+    def message(self, key: str) -> dict[str, object]:
         """Return one message, with reasons for and against each suggested folder; or that it is gone."""
         message = self._found(key)
         if message is None:  # not an error: the page will soon be notified that the inbox changed
             return {"gone": self._gone(key)}
         suggestion = self.assistant.suggest(message, why=False)
-        shown = [{**one, **self._why(message, one["name"], suggestion)} for one in _told(suggestion)["folders"]]
+        shown = [{**_named(one), **self._why(message, one.folder, suggestion)} for one in suggestion.candidates]
         return {
             "key": key,
             "from": message.sender,
@@ -145,14 +145,14 @@ class Desk:
             "folders": shown,
         }
 
-    def _why(self, message: Message, folder: str, suggestion: Suggestion) -> dict[str, Any]:
+    def _why(self, message: Message, folder: str, suggestion: Suggestion) -> dict[str, object]:
         if suggestion.pinned:
             return {"for": [[reason, 1.0] for reason in suggestion.candidates[0].reasons], "against": []}
         shares = self.assistant.explain(message, folder, most=None, telling=True)
         against = [share for share in reversed(shares) if share[1] < 0]
         return {"for": [s for s in shares if s[1] > 0][:WORDS_FOR], "against": against[:WORDS_AGAINST]}
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, object]:
         """Return how much is learnt, whether the assistant is on, and what `undo` would take back."""
         model = self.assistant.model
         learnt = int(model.n_rounds_) if hasattr(model, "model_") else 0
@@ -161,7 +161,7 @@ class Desk:
         return {"learnt": learnt, "off": self.assistant.is_off, "undo": undo, "needed": needed}
 
     # ------------------------------------------------------------------ doing
-    def file(self, key: str, folder: str) -> dict[str, Any]:
+    def file(self, key: str, folder: str) -> dict[str, object]:
         """Move a message to a folder and learn that it belongs there; return the rank of that folder."""
         message = self._found(key)
         if message is None:
@@ -180,13 +180,13 @@ class Desk:
         self.steps[-1] = step._replace(hit=self.hits.note(message.id, folder, rank, best))
         return {"folder": folder, "rank": rank, "left": len(self._places), **self.state()}
 
-    def make(self, folder: str) -> dict[str, Any]:
+    def make(self, folder: str) -> dict[str, object]:
         """Create a folder; refuse an invalid name."""
         name = self.source.create(folder)
         self.assistant.see_folders(self.source.folders())
         return {"folder": name}
 
-    def undo(self) -> dict[str, Any]:
+    def undo(self) -> dict[str, object]:
         """Move back the message that was filed last, and unlearn it.
 
         Returns its key and its position `at` in the inbox, beside the folder and the state. If it fails halfway, the
@@ -234,7 +234,7 @@ class Desk:
         return place.folder not in names_of(self.source) or place not in self.source.places(place.folder)
 
     # ------------------------------------------------------------------ folders and settings
-    def folders(self) -> dict[str, Any]:
+    def folders(self) -> dict[str, object]:
         """Return every folder a message can be filed in, with what was learnt of it and how well it is suggested."""
         learnt = self.hits.learnt()
         told = self.hits.by_folder()
@@ -247,7 +247,7 @@ class Desk:
             ]
         }
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """Return the user's settings."""
         limits = self.assistant.thresholds
         return {
@@ -257,10 +257,11 @@ class Desk:
             "pins": [{"who": who, "folder": folder} for who, folder in sorted(self.assistant.pins().items())],
         }
 
-    def change(self, what: str, value: Any) -> dict[str, Any]:
+    def change(self, what: str, value: object) -> dict[str, object]:
         """Change a setting: "on", "confidence", "exclude", "include", "pin" (who, folder) or "unpin"."""
         assistant = self.assistant
-        changes: dict[str, tuple[Callable[[Any], bool], Callable[[Any], None]]] = {
+        # for each setting, a check of the value, and what is called with it
+        changes: dict[str, tuple[Callable[[object], bool], Callable[[Any], None]]] = {
             "on": (lambda on: isinstance(on, bool), assistant.switch),
             "confidence": (_is_share, lambda least: assistant.keep_confidence(float(least))),
             "exclude": (_is_text, assistant.exclude),
@@ -302,23 +303,26 @@ class Desk:
         return found
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
-def _is_pair(value: Any) -> bool:
+def _is_pair(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) for one in value)
 
 
-def _is_share(value: Any) -> bool:
-    return type(value) in (int, float) and 0.0 <= value <= 1.0
+def _is_share(value: object) -> bool:
+    return (type(value) is int or type(value) is float) and 0.0 <= value <= 1.0
 
 
-def _told(suggestion: Suggestion) -> dict[str, Any]:
+def _named(one: Candidate) -> dict[str, object]:
+    return {"name": one.folder, "score": one.score}
+
+
+def _told(suggestion: Suggestion) -> dict[str, object]:
     """Return a suggestion as JSON."""
-    folders = [{"name": one.folder, "score": one.score} for one in suggestion.candidates]
     return {
-        "folders": folders,
+        "folders": [_named(one) for one in suggestion.candidates],
         "confidence": suggestion.confidence,
         "silent": suggestion.silent,
         "pinned": suggestion.pinned,

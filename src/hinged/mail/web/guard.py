@@ -69,8 +69,7 @@ class Guard:
         asked = parse_qs(scope["query_string"].decode("latin-1"))
         host = headers.get("host", "")
         if host.lower() not in self.hosts:
-            shown = "".join(c for c in host[:80] if c.isascii() and c.isprintable())
-            return _refusal(421, f"Host header '{shown}' is not allowed; add it with --allow-host.")
+            return _refusal(421, f"Host header '{_printable(host)}' is not allowed; add it with --allow-host.")
         if scope["path"] == "/" and scope["method"] == "GET" and self._opens(asked):
             cookie = f"{self.cookie}={self.secret}; Path=/; HttpOnly; SameSite=Strict"
             return Response("", 303, {"location": "/", "set-cookie": cookie})
@@ -99,6 +98,10 @@ class Guard:
             and headers.get("sec-fetch-site", "same-origin") == "same-origin"
             and (origin is None or origin.partition("://")[2].lower() in self.hosts)
         )
+
+
+def _printable(text: str) -> str:
+    return "".join(c for c in text[:80] if c.isascii() and c.isprintable())
 
 
 def _same(given: str, secret: str) -> bool:

@@ -44,14 +44,21 @@ def load_page_state(folder: Path, new_cookie: bool = False) -> PageState:
         found = PageState(**json.loads(path.read_text(encoding="utf-8")))
         if not 0 <= int(found.port) < 65536:
             raise ValueError
-        known = all(isinstance(one, str) and len(one) >= 8 for one in (found.cookie, found.secret))
         fresh = 0.0 <= time.time() - found.made < LASTS
         port = found.port
-        if not new_cookie and known and fresh and (os.name != "posix" or not path.stat().st_mode & 0o077):
+        if not new_cookie and fresh and _is_cookie(found) and _is_private(path):
             return found
     except (OSError, TypeError, ValueError):
         pass
     return PageState(f"hinged-{secrets.token_hex(4)}", secrets.token_urlsafe(24), time.time(), port)
+
+
+def _is_cookie(found: PageState) -> bool:
+    return all(isinstance(one, str) and len(one) >= 8 for one in (found.cookie, found.secret))
+
+
+def _is_private(path: Path) -> bool:
+    return os.name != "posix" or not path.stat().st_mode & 0o077
 
 
 def save_page_state(folder: Path, state: PageState) -> None:

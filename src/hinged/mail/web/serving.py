@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from hinged.http.connections import Connections, share_files
+from hinged.http.local import LOCAL_HOSTS, is_local
 from hinged.http.running import listen, server_for
 from hinged.mail.assistant import Assistant
 from hinged.mail.reading import Show
@@ -18,11 +19,10 @@ from hinged.mail.web.desk import Desk
 from hinged.mail.web.guard import Guard
 from hinged.mail.web.page_state import load_page_state, save_page_state
 
-__all__ = ["PageServer", "allowed_hosts", "is_local"]
+__all__ = ["PageServer", "allowed_hosts"]
 
 CONNECTIONS = 100
 GRACE = 2  # seconds for open requests
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 EVERYWHERE = ("0.0.0.0", "::")
 #: Documentation addresses (RFC 5737, RFC 3849). Nothing is sent: the system only reports the route it would take.
 NOWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
@@ -131,17 +131,6 @@ def _listen(host: str, port: int | None, last: int) -> socket.socket:
     return listen(host, port or 0)
 
 
-def is_local(host: str) -> bool:
-    """Return True if only local programs can reach a server that listens there.
-
-    Examples
-    --------
-    >>> is_local("127.0.0.1"), is_local("::1"), is_local("0.0.0.0")
-    (True, True, False)
-    """
-    return host in ("::1", "localhost") or host.startswith("127.")
-
-
 def name_to_print(host: str) -> str:
     """Return a host name that works in an address; for a server that listens everywhere, an address of this machine."""
     if host not in EVERYWHERE:
@@ -164,6 +153,16 @@ def own_addresses() -> list[str]:
     return found
 
 
+def _own_names(host: str) -> set[str]:
+    """Return the names under which a server that listens on `host` can be reached."""
+    names = {name_to_print(host)}
+    if is_local(host) or host in EVERYWHERE:
+        names.update(LOCAL_HOSTS)
+    if host in EVERYWHERE:
+        names.update(own_addresses(), (socket.gethostname(), f"{socket.gethostname()}.local", socket.getfqdn()))
+    return names
+
+
 def allowed_hosts(host: str, port: int, more: Iterable[str] = ()) -> set[str]:
     """Return the allowed Host headers, in lower case.
 
@@ -175,11 +174,7 @@ def allowed_hosts(host: str, port: int, more: Iterable[str] = ()) -> set[str]:
     >>> sorted(allowed_hosts("192.168.1.5", 8025, ["Desk.example", "mail.example:444"]))
     ['192.168.1.5:8025', 'desk.example', 'desk.example:8025', 'mail.example:444']
     """
-    names = {name_to_print(host)}
-    if is_local(host) or host in EVERYWHERE:
-        names.update(LOOPBACK)
-    if host in EVERYWHERE:
-        names.update(own_addresses(), (socket.gethostname(), f"{socket.gethostname()}.local", socket.getfqdn()))
+    names = _own_names(host)
     found = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
     for name in more:
         has_port = name.rpartition(":")[2].isdigit() and not name.endswith("]")

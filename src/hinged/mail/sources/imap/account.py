@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import shlex
 import subprocess
@@ -10,8 +9,9 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from hinged.http.local import is_local
 from hinged.mail.sources.source import SourceError
 
 __all__ = ["Address", "Secret", "find_secret", "read_address"]
@@ -75,24 +75,34 @@ def read_address(spec: str) -> Address:
         host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
     except (KeyError, ValueError):
         raise ValueError(f"{_shown(spec)} is not the address of a mailbox; write it like {EXAMPLE}.") from None
-    if parts.password is not None:
-        raise ValueError(
-            "an address must not contain a password, because other users of this machine could read it there; "
-            "docs/mail_imap.md names four better places for it."
-        )
-    if not parts.username or not host:
-        raise ValueError(f"{spec} lacks the user or the server; write it like {EXAMPLE}.")
-    if parts.path.strip("/") or parts.fragment:
-        raise ValueError(f"{spec} names a folder; omit it, because folders are named by options.")
+    user = _user(spec, parts)
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     encryption = _encryption(spec, parts.scheme, host, options.pop("insecure", None))
     ca = options.pop("ca", None)
     seconds = {name: _seconds(name, options.pop(name, "60")) for name in ("poll", "timeout")}
     if options:
         raise ValueError(f"{spec} has an option {next(iter(options))!r}; there are ca, poll, timeout and insecure.")
+    return Address(user, host, port, encryption, _certificates(spec, ca), **seconds)
+
+
+def _user(spec: str, parts: SplitResult) -> str:
+    """Return the user of an address; one with a password or a folder, or without a user or a server, is refused."""
+    if parts.password is not None:
+        raise ValueError(
+            "an address must not contain a password, because other users of this machine could read it there; "
+            "docs/mail_imap.md names four better places for it."
+        )
+    if not parts.username or not parts.hostname:
+        raise ValueError(f"{spec} lacks the user or the server; write it like {EXAMPLE}.")
+    if parts.path.strip("/") or parts.fragment:
+        raise ValueError(f"{spec} names a folder; omit it, because folders are named by options.")
+    return unquote(parts.username)
+
+
+def _certificates(spec: str, ca: str | None) -> Path | None:
     if ca is not None and not Path(ca).is_file():
         raise ValueError(f"there is no file {ca} of certificates to trust, which {spec} asks for.")
-    return Address(unquote(parts.username), host, port, encryption, None if ca is None else Path(ca), **seconds)
+    return None if ca is None else Path(ca)
 
 
 def _encryption(spec: str, scheme: str, host: str, insecure: str | None) -> str:
@@ -100,19 +110,12 @@ def _encryption(spec: str, scheme: str, host: str, insecure: str | None) -> str:
         return "tls" if scheme == "imaps" else "starttls"
     if scheme == "imaps" or insecure:
         raise ValueError(f"{spec} asks for an unencrypted connection; write it imap://…?insecure, without a value.")
-    if not _is_this_machine(host):
+    if not is_local(host):
         raise ValueError(
             f"insecure is for a server on this machine only; got {host}. Omit ?insecure, so that the password and the "
             "mail are encrypted."
         )
     return "none"
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _seconds(name: str, text: str) -> float:

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from imapclient import IMAPClient, SocketTimeout
 from imapclient.exceptions import IMAPClientError
@@ -43,6 +43,10 @@ UNREACHABLE = {
     OSError: "{where} cannot be reached: {system}.",
     Exception: "{where} does not answer like a mail server: {words}.",
 }
+
+
+#: Attributes of a message by name, as IMAPClient gives them: it has no types.
+Items: TypeAlias = dict[bytes, Any]
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ class Client(IMAPClient):
         found = self.fetch(uids, [f"BODY.PEEK[]<0.{ENOUGH}>"])
         return {uid: _body(items) for uid, items in found.items()}
 
-    def transfer(self, how: Callable[[Sequence[int], str], Any], uid: int, folder: str) -> tuple[int, int] | None:
+    def transfer(self, how: Callable[[Sequence[int], str], object], uid: int, folder: str) -> tuple[int, int] | None:
         """Call `move` or `copy` for a message; return its new UIDVALIDITY and UID if the server reports them."""
         self._imap.response("COPYUID")
         how([uid], folder)
@@ -153,7 +157,7 @@ class Client(IMAPClient):
             self.shutdown()
 
 
-def _body(items: dict[bytes, Any]) -> bytes | None:
+def _body(items: Items) -> bytes | None:
     return next((value for name, value in items.items() if name.startswith(b"BODY[]") and type(value) is bytes), None)
 
 

@@ -64,17 +64,23 @@ def list_folder(
     """
     state = client.choose(folder)
     if before is not None and before.state.validity == state.validity:
-        if before.state == state:
-            return Listing(seen, state, before.places)
-        came = [uid for uid in _search(client, f"UID {before.state.next}:*", state) if uid >= before.state.next]
-        if before.state.count + len(came) == state.count:
-            kept = set(_search(client, f"UID {before.state.next}:* UNDELETED", state) if came else ())
-            return Listing(seen, state, before.places + _places(name, state, [uid for uid in came if uid in kept]))
+        came = [] if before.state == state else _came(client, before.state, state)
+        if came is not None:
+            return Listing(seen, state, before.places + _places(name, state, came))
     found: set[int] = set()
     # Newest first: a message removed meanwhile shifts those not yet seen down, never past the window.
     for last in range(state.count, 0, -WINDOW):
         found.update(_search(client, f"{max(1, last - WINDOW + 1)}:{last} UNDELETED", state))
     return Listing(seen, state, _places(name, state, sorted(found)))
+
+
+def _came(client: Client, before: State, now: State) -> list[int] | None:
+    """Return the messages that were added to a folder; None if others were removed."""
+    came = [uid for uid in _search(client, f"UID {before.next}:*", now) if uid >= before.next]
+    if before.count + len(came) != now.count:
+        return None
+    kept = set(_search(client, f"UID {before.next}:* UNDELETED", now) if came else ())
+    return [uid for uid in came if uid in kept]
 
 
 def _search(client: Client, criteria: str, state: State) -> list[int]:
@@ -96,15 +102,20 @@ def peek(client: Client, folder: str, places: Sequence[Place]) -> list[tuple[Pla
     refused: dict[int, str] = {}
     _fetch(client, list(uids), found, refused)
     missing = [uid for uid in uids if not found.get(uid)]
-    if missing:
-        client.choose(folder)
-        there = set(client.search(f"UID {','.join(map(str, missing))}"))
-        for uid in missing:
-            if uid not in there:
-                found.pop(uid, None)
-            elif uid not in found:
-                found[uid] = Unreadable(refused.get(uid, NOTHING))
+    there = _still_there(client, folder, missing)
+    for uid in missing:
+        if uid not in there:
+            found.pop(uid, None)
+        elif uid not in found:
+            found[uid] = Unreadable(refused.get(uid, NOTHING))
     return [(place, found[uid]) for uid, place in uids.items() if uid in found]
+
+
+def _still_there(client: Client, folder: str, uids: list[int]) -> set[int]:
+    if not uids:
+        return set()
+    client.choose(folder)
+    return set(client.search(f"UID {','.join(map(str, uids))}"))
 
 
 def _fetch(client: Client, uids: list[int], found: dict[int, bytes | Unreadable], refused: dict[int, str]) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from hinged.mail.sources.imap.client import Client, State
+from hinged.mail.sources.imap.client import Client, Items, State
 from hinged.mail.sources.imap.listing import key_of, uid_of
 from hinged.mail.sources.source import Place, SourceError
 
@@ -75,7 +74,7 @@ class MoveInProgress:
             self._remove(client, uid)
         return found
 
-    def _original(self, client: Client) -> tuple[int | None, dict[bytes, Any]]:
+    def _original(self, client: Client) -> tuple[int | None, Items]:
         """Return the message's UID, None if it is no longer there, and what identifies it."""
         uid = uid_of(self.place, client.choose(self.source, write=True))
         found = {} if uid is None else client.fetch([uid], [HEADER, "RFC822.SIZE", "FLAGS"])
@@ -103,7 +102,7 @@ class MoveInProgress:
         return SourceError(f"a message is no longer in {self.place.folder}, so it was not moved to {self.folder}.")
 
 
-def _identity(items: dict[bytes, Any]) -> tuple[bytes, int]:
+def _identity(items: Items) -> tuple[bytes, int]:
     """Return the Message-ID of a message, or its size if it has none."""
     header = next((value for key, value in items.items() if key.startswith(b"BODY[HEADER") and value), b"")
     name = b"".join(header.split())
