@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import count
 from numbers import Real
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -23,12 +23,12 @@ NUMBERS = frozenset((float, int, bool, *(np.dtype(code).type for code in "?bBhHi
 EXACT = frozenset((float, int, bool))
 
 
-def is_dicts(X: Any) -> bool:
+def is_dicts(X: object) -> TypeGuard[Sequence[Mapping[Hashable, object]]]:
     """Whether X is a list of feature dicts."""
     return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
-def as_batch(X: Any) -> Any:
+def as_batch(X: object) -> object:
     """X, as a list where it can be read only once, or holds its dicts in an array or a column."""
     if isinstance(X, Mapping) and not hasattr(X, "shape"):  # some sparse matrices are dicts too
         raise TypeError("X must hold one row per answer; got a single dict. Put it in a list, or use learn_one.")
@@ -36,13 +36,15 @@ def as_batch(X: Any) -> Any:
         raise TypeError(f"the rows of X need an order; got a {type(X).__name__}, which has none. Use a list.")
     if isinstance(X, Iterator):
         return list(X)
-    return list(X) if getattr(X, "ndim", 0) == 1 and getattr(X.dtype, "kind", "") == "O" else X
+    if isinstance(X, Iterable) and getattr(X, "ndim", 0) == 1:
+        return list(X) if getattr(getattr(X, "dtype", None), "kind", "") == "O" else X
+    return X
 
 
 class Converted(NamedTuple):
     """A dict as a row: columns rising, those of unknown names last, as they would be given out next."""
 
-    x: dict
+    x: dict[Hashable, object]
     exact: bool  # all values are of types whose comparison is exact
     dtype: np.dtype
     n_names: int  # names known then
@@ -51,7 +53,7 @@ class Converted(NamedTuple):
     data: np.ndarray
     order: np.ndarray  # places in the dict
 
-    def is_same(self, x: dict) -> bool:
+    def is_same(self, x: dict[Hashable, object]) -> bool:
         """Return True if another dict of exact numbers has the same names and values in the same order."""
         return self.exact and self.x == x and list(self.x) == list(x)
 
@@ -65,7 +67,7 @@ class FeatureNames:
         self._lock = Lock()
         self._column: dict[Hashable, int] = {}
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[FeatureNames], tuple[list[Hashable]]]:
         return FeatureNames, (self.listed,)  # a lock cannot be copied
 
     @property
@@ -89,7 +91,11 @@ class FeatureNames:
 
 
 def as_dict_rows(
-    dicts: Sequence[Any], column: Mapping[Hashable, int] | None, dtype: np.dtype, grow: bool, first: int | None = None
+    dicts: Sequence[Mapping[Hashable, object]],
+    column: Mapping[Hashable, int] | None,
+    dtype: np.dtype,
+    grow: bool,
+    first: int | None = None,
 ) -> tuple[Rows, list[Hashable]]:
     """Rows of dicts, and the names not met before in order of appearance.
 
@@ -107,14 +113,7 @@ def as_dict_rows(
     values: list[float] = []
     new: dict[Hashable, int] = {}
     for i, x in enumerate(dicts):
-        if not isinstance(x, Mapping):
-            raise TypeError(f"each row must be a dict of feature → value here; got a {type(x).__name__}.")
-        for name, value in x.items():
-            if not isinstance(value, Real | np.number | np.bool_):
-                raise TypeError(
-                    f"feature values must be numbers; got {name!r}: {value!r}. For a category use a name such as "
-                    f"'{name}={value}' with the value 1."
-                )
+        for name, value in _items(x):
             at = _number(name) if column is None else new.get(name, column.get(name, -1))
             if at < 0 and grow:
                 at = new[name] = first + len(new)
@@ -127,8 +126,21 @@ def as_dict_rows(
     return _sorted(Rows(indptr, np.array(columns, np.int32), data)), list(new)
 
 
+def _items(x: object) -> Iterator[tuple[Hashable, Real | np.number | np.bool_]]:
+    """Names and numbers of a row, in order."""
+    if not isinstance(x, Mapping):
+        raise TypeError(f"each row must be a dict of feature → value here; got a {type(x).__name__}.")
+    for name, value in x.items():
+        if not isinstance(value, Real | np.number | np.bool_):
+            raise TypeError(
+                f"feature values must be numbers; got {name!r}: {value!r}. For a category use a name such as "
+                f"'{name}={value}' with the value 1."
+            )
+        yield name, value
+
+
 def one_dict_row(
-    x: dict, names: FeatureNames, dtype: np.dtype, whole: bool, first: int | None = None
+    x: dict[Hashable, object], names: FeatureNames, dtype: np.dtype, whole: bool, first: int | None = None
 ) -> tuple[Rows, list[Hashable]] | None:
     """Convert one dict of numbers quickly; return the row and its new names, or None if it needs a closer look.
 
@@ -150,19 +162,21 @@ def one_dict_row(
         if row is None:
             return None
     known, n, columns, data = row.known, len(row.data), row.columns, row.data
-    new: list[Hashable] = []
-    if known < n and not whole:
-        n, columns, data = known, columns[:known], data[:known]
-    elif known < n and first is None:
+    if known == n:
+        return Rows(np.array([0, n]), columns, data), []
+    if not whole:
+        return Rows(np.array([0, known]), columns[:known], data[:known]), []
+    if first is None:
         listed = list(x)
-        new = [listed[i] for i in row.order[known:].tolist()]
-    elif known < n and first is not None:
-        columns = columns.copy()
-        columns[known:] += first - row.n_names
-    return Rows(np.array([0, n]), columns, data), new
+        return Rows(np.array([0, n]), columns, data), [listed[i] for i in row.order[known:].tolist()]
+    columns = columns.copy()
+    columns[known:] += first - row.n_names
+    return Rows(np.array([0, n]), columns, data), []
 
 
-def _converted(x: dict, exact: bool, column: dict[Hashable, int], dtype: np.dtype) -> Converted | None:
+def _converted(
+    x: dict[Hashable, object], exact: bool, column: dict[Hashable, int], dtype: np.dtype
+) -> Converted | None:
     """Convert a dict of numbers; None if one of them needs a closer look."""
     n, n_names = len(x), len(column)
     try:
@@ -182,7 +196,7 @@ def _converted(x: dict, exact: bool, column: dict[Hashable, int], dtype: np.dtyp
     return Converted(x.copy(), exact, dtype, n_names, known, columns, data, order)
 
 
-def _float(value: Any, name: Hashable) -> float:
+def _float(value: Real | np.number | np.bool_, name: Hashable) -> float:
     try:
         return float(value)
     except OverflowError:
