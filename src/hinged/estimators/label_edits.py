@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class LabelEdits(RowLearner[LabelModelLike, Settled]):
                 self._keep_up()
         return self
 
-    def _renamed(self, old: Hashable, new: Hashable) -> dict[str, Any]:
+    def _renamed(self, old: Hashable, new: Hashable) -> dict[str, object]:
         """Attributes that go by the names of labels, as they are once one has another name."""
         return {}
 
@@ -88,7 +88,7 @@ class LabelEdits(RowLearner[LabelModelLike, Settled]):
             self._drop(self._position(label), -1)
         return self
 
-    def _drop(self, gone: int, into: int, **changed: Any) -> None:
+    def _drop(self, gone: int, into: int, **changed: object) -> None:
         """Remove the label at one position, adding what was learnt of it to another; -1 for none."""
         labels, model = self.known_labels(), self._model
         onto = np.arange(len(labels))

@@ -6,7 +6,7 @@ import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -103,7 +103,7 @@ class LabelLearner(LabelEdits):
         """The labels that `fit` makes known."""
 
     @abstractmethod
-    def _known_answer(self, y: Any, labels: LabelIndex) -> Ints | None:
+    def _known_answer(self, y: object, labels: LabelIndex) -> Ints | None:
         """Position of a label that is known, as the loop reads it; None for any other answer."""
 
     @abstractmethod

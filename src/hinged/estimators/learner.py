@@ -37,7 +37,7 @@ class Learner(BaseEstimator, Generic[M_co, R_co]):
     _edited: bool = False  # whether the certificate's problem changed on the way
     _notes: dict[str, Any] | None = None
 
-    def _store(self, parameters: dict[str, Any]) -> None:
+    def _store(self, parameters: dict[str, object]) -> None:
         """Keep the arguments of `__init__`, its `locals()`, as they are."""
         self.__dict__.update((name, value) for name, value in parameters.items() if name not in ("self", "__class__"))
 

@@ -124,7 +124,7 @@ class Ranker(LabelLearner):
             )
         return own
 
-    def _renamed(self, old: Hashable, new: Hashable) -> dict[str, Any]:
+    def _renamed(self, old: Hashable, new: Hashable) -> dict[str, object]:
         """The column of a label that got another name, or was joined to another, stands for that one."""
         if self._columns is None:
             return {}

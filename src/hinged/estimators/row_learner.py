@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_random_state
 
 from hinged.estimators.dicts import FeatureNames
@@ -41,10 +42,10 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     _stepping: ClassVar[tuple[str, ...]]
     _built_for: ClassVar[tuple[str, ...]]
-    _as_set: ClassVar[Callable[[Any], tuple[Any, ...]]]  # the values of both
+    _as_set: ClassVar[Callable[[object], tuple[object, ...]]]  # the values of both
     _parts: Parts[R_co, ReadsRows] = Parts(None, None, RowReader())
     _settled: S_co | None = None  # the settings that the model goes by, resolved
-    _set_to: tuple[Any, ...] | None = None  # their values as the user set them
+    _set_to: tuple[object, ...] | None = None  # their values as the user set them
     C: float
     epochs: int
     shuffle: bool
@@ -321,7 +322,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         return self._with_kernel("support_").remembered.rounds.copy()
 
     @property
-    def support_vectors_(self) -> Any:
+    def support_vectors_(self) -> np.ndarray | sparse.csr_array:
         """With a kernel: the remembered rows (steps, features), for "single" as seen from their labels' means.
 
         A sparse array, where rows are remembered so.
