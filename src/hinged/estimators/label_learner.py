@@ -38,7 +38,7 @@ from hinged.loops.entropic import EntropicModel, beyond
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import GAP, ITERATIONS, LABELS, UNREACHED, Told, new_ledger
 from hinged.loops.model import LabelModel
-from hinged.loops.rows import Rows
+from hinged.loops.rows import Dense, Rows
 from hinged.rules.words import is_interior
 from hinged.tasks.cost import cost_matrix
 
@@ -303,7 +303,8 @@ class LabelLearner(LabelEdits):
 
         Nothing is learnt of them; a column that the model does not know is beyond its `n_features`.
         """
-        return self._rows(X)
+        rows: Rows | Dense = self._rows(X)
+        return dense_rows(rows.values, rows.values.dtype) if isinstance(rows, Dense) else rows
 
     @at_one_moment
     def explain(self, x: object, label: Hashable, top: int | None = 10) -> list[tuple[Hashable, float]]:
