@@ -132,11 +132,9 @@ class Tagging(Learner[ChainModel, SentenceReader]):
         at = int(tags[0][i]) if tag is None else LabelIndex(labels).find(tag)
         total = self._by_name(model.explain(batch.sentences, i, len(labels), at))
         across = model.transitions(len(labels))
-        if i > 0:
-            total[labels[tags[0][i - 1]], labels[at]] = float(across[tags[0][i - 1], at])
-        if i < n - 1:
-            out = labels[at], labels[tags[0][i + 1]]
-            total[out] = total.get(out, 0.0) + float(across[at, tags[0][i + 1]])
+        path = [*tags[0][:i].tolist(), at, *tags[0][i + 1 :].tolist()]
+        for a, b in pairwise(path[max(0, i - 1) : i + 2]):
+            total[labels[a], labels[b]] = total.get((labels[a], labels[b]), 0.0) + float(across[a, b])
         return sorted((item for item in total.items() if item[1] != 0.0), key=lambda item: -abs(item[1]))[:top]
 
     def _by_name(self, shares: Iterable[Share]) -> dict[Hashable, float]:
