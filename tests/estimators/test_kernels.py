@@ -318,3 +318,9 @@ def test_a_file_of_a_kernel_learner_can_be_described(tmp_path):
     hinged.Classifier(kernel=Gaussian(0.5)).fit(np.eye(4), list("abab")).save(tmp_path / "model.hinged")
     facts = describe(tmp_path / "model.hinged")
     assert (facts["rows"], facts["features"], len(facts["labels"])) == (4, 4, 2)
+
+
+def test_read_gives_compressed_rows_also_with_a_kernel():
+    linear, with_kernel = (hinged.Classifier(kernel=kernel).fit(np.eye(3), list("abc")) for kernel in (None, Linear()))
+    for ours, expected in zip(with_kernel.read(np.eye(3)), linear.read(np.eye(3)), strict=True):
+        assert ours.tolist() == expected.tolist()

@@ -464,3 +464,13 @@ def test_asking_before_learning():
         model.save("nowhere")
     with pytest.raises(AttributeError, match="exists after learning"):
         model.dual_  # noqa: B018
+
+
+def test_an_explanation_adds_up_where_a_feature_is_named_like_a_transition():
+    X, y = [[["the"], [("D", "N")]], [["a"], [("D", "N"), "dog"]]], [["D", "N"], ["D", "N"]]
+    model = hinged.SequenceTagger().fit(X, y)
+    emission, across = model.decision_function(X[:1])[0][1], model.transitions_
+    expected = emission[1] + across[0, 1]
+    assert model.classes_.tolist() == ["D", "N"]
+    assert across[0, 1] != 0.0
+    assert sum(share for _, share in model.explain(X[0], 1, top=None)) == pytest.approx(expected)

@@ -18,7 +18,7 @@ from hinged.cli.tables import emit_json, say
 
 if TYPE_CHECKING:
     from hinged.bounds.watching import Watched
-    from hinged.estimators.learner import Learner
+    from hinged.files.examples import FileLearner
     from hinged.files.judging import Judged
 
 __all__ = ["evaluate"]
@@ -87,7 +87,7 @@ class Plan(NamedTuple):
 class Found(NamedTuple):
     """The learner, its assessment, in which way it was judged, and its bound if asked for."""
 
-    learner: Learner | None
+    learner: FileLearner | None
     result: Judged | None
     how: str
     watched: Watched | None = None
@@ -150,7 +150,7 @@ def _judged(inputs: Inputs, plan: Plan) -> Found:
     )
 
 
-def _finished(learner: Learner, inputs: Inputs, plan: Plan, foot: Foot) -> Found:
+def _finished(learner: FileLearner, inputs: Inputs, plan: Plan, foot: Foot) -> Found:
     """Judge a model on examples it was not taught."""
     from hinged.files.judging import judge
 
@@ -181,7 +181,7 @@ def _held_out(inputs: Inputs, plan: Plan, foot: Foot) -> Found:
     from hinged.files.stream import learn_stream, learner_for, spread
 
     share = plan.holdout or 0.0
-    learner: Learner | None = None
+    learner: FileLearner | None = None
     for _ in range(plan.passes):
         inputs.begin_again()
         chunks = spread(inputs.batches(plan.task, foot), share, kept=False)
@@ -191,6 +191,7 @@ def _held_out(inputs: Inputs, plan: Plan, foot: Foot) -> Found:
                 return Found(None, None, HELD_OUT)
         for _ in learn_stream(learner, chunks):
             pass
+    assert learner is not None  # there is one pass at least
     inputs.begin_again()
     kept = spread(inputs.batches(plan.task, foot), share, kept=True)
     return Found(learner, judge(learner, kept, keep=plan.report is not None), HELD_OUT)

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from hinged.compiling.arrays import Ints
 from hinged.estimators.labelled_vector import LabelledVector
 from hinged.estimators.labels import LabelIndex
+from hinged.estimators.options import AsBudget, ClassWeight, DType, Kernel, RandomState
 from hinged.estimators.parameters import documented
+from hinged.estimators.protocol import VectorModelLike
 from hinged.loops.vector_model import BINARY
 from hinged.rules.table import ON_ONE
 
@@ -69,19 +72,19 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
         C: float = 1.0,
         *,
         margin: float = 1.0,
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         scaling: str | None = None,
         normalize: bool = False,
         average: bool = False,
         bias: float = 0.0,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         n_features: int | None = None,
         epochs: int = 1,
         shuffle: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         device: str = "cpu",
-        budget: Any = None,
-        dtype: Any = None,
+        budget: AsBudget = None,
+        dtype: DType = None,
     ) -> None:
         self._store(locals())
 
@@ -99,11 +102,11 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
             )
         return [*known, new]
 
-    def _decided(self, scores: np.ndarray, model: Any, n_labels: int) -> np.ndarray:
+    def _decided(self, scores: np.ndarray, model: VectorModelLike, n_labels: int) -> Ints:
         return np.minimum(scores > 0.0, n_labels - 1).astype(np.int64)
 
     @staticmethod
-    def _targets(ids: np.ndarray) -> np.ndarray:
+    def _targets(ids: Ints) -> np.ndarray:
         return ids.astype(np.float64)
 
     def __sklearn_tags__(self) -> Any:

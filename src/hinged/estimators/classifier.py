@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
+from hinged.compiling.arrays import Ints
 from hinged.estimators.label_learner import LabelLearner
 from hinged.estimators.labels import LabelIndex, as_array, as_labels
 from hinged.estimators.parameters import documented
+from hinged.estimators.reader import Answers
 from hinged.loops.ledger import COST
 
 __all__ = ["Classifier"]
@@ -81,14 +82,14 @@ class Classifier(ClassifierMixin, LabelLearner):
 
     task = "classify"
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The best label of each row; ties go to the earlier one."""
         labels, _, scores = self._scored(X)
         if scores.shape[1] == 0:
             raise NotFittedError("no label is known, so none can be predicted; learn some rows, or declare labels.")
         return as_array(labels)[np.argmax(scores, axis=1)]
 
-    def predict_one(self, x: Any) -> Hashable | None:
+    def predict_one(self, x: object) -> Hashable | None:
         """The best label of one row; None before any is known."""
         if self._model is None or not self.known_labels():
             return None
@@ -101,30 +102,31 @@ class Classifier(ClassifierMixin, LabelLearner):
         model = self._learnt("total_cost_")
         return float(model.notes[COST]) if self.cost is not None else float(self.n_mistakes_)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """Scores (rows, labels) in the order of `classes_`; with two labels (rows,), the second minus the first."""
         scores = super().decision_function(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def _answers(self, y: Any, n: int) -> Sequence[Hashable]:
+    def _answers(self, y: object, n: int) -> Sequence[Hashable]:
         return as_labels(y, n)
 
-    def _known_answer(self, y: Hashable, labels: LabelIndex) -> np.ndarray | None:
+    def _known_answer(self, y: Hashable, labels: LabelIndex) -> Ints | None:
         """Position of a label that is known, as the loop reads it; None for any other answer."""
         try:
             return np.array([labels.position[y]])
         except (KeyError, TypeError):
             return None
 
-    def _one_answer(self, y: Hashable) -> list:
+    def _one_answer(self, y: Hashable) -> list[Hashable]:
         return [y]
 
-    def _flat(self, answers: list) -> tuple[np.ndarray, list]:
-        return np.arange(len(answers) + 1), answers
+    def _flat(self, answers: Answers) -> tuple[Ints, Sequence[Hashable]]:
+        assert not isinstance(answers, np.ndarray)
+        return np.arange(len(answers) + 1, dtype=np.int64), answers
 
-    def _labels_of(self, answers: list) -> list:
+    def _labels_of(self, answers: Answers) -> list[Hashable]:
         return list(dict.fromkeys(answers))
 
-    def _up_front(self, classes: list | None) -> list | None:
+    def _up_front(self, classes: list[Hashable] | None) -> list[Hashable] | None:
         """Labels to declare before a batch: nothing but those given."""
         return classes

@@ -6,10 +6,11 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import count
 from numbers import Real
 from threading import Lock
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 
+from hinged.compiling.arrays import Floats, Int32s
 from hinged.estimators.inputs import WIDEST, check_finite
 from hinged.loops.direct import Direct
 from hinged.loops.rows import Rows, usual_square
@@ -24,12 +25,12 @@ NUMBERS = frozenset((float, int, bool, *(np.dtype(code).type for code in "?bBhHi
 _read_quickly = Direct(read_dict)
 
 
-def is_dicts(X: Any) -> bool:
+def is_dicts(X: object) -> TypeGuard[Sequence[Mapping[Hashable, object]]]:
     """Whether X is a list of feature dicts."""
     return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
-def as_batch(X: Any) -> Any:
+def as_batch(X: object) -> object:
     """X, as a list where it can be read only once, or holds its dicts in an array or a column."""
     if isinstance(X, Mapping) and not hasattr(X, "shape"):  # some sparse matrices are dicts too
         raise TypeError("X must hold one row per answer; got a single dict. Put it in a list, or use learn_one.")
@@ -37,7 +38,9 @@ def as_batch(X: Any) -> Any:
         raise TypeError(f"the rows of X need an order; got a {type(X).__name__}, which has none. Use a list.")
     if isinstance(X, Iterator):
         return list(X)
-    return list(X) if getattr(X, "ndim", 0) == 1 and getattr(X.dtype, "kind", "") == "O" else X
+    if isinstance(X, Iterable) and getattr(X, "ndim", 0) == 1:
+        return list(X) if getattr(getattr(X, "dtype", None), "kind", "") == "O" else X
+    return X
 
 
 class FeatureNames:
@@ -48,7 +51,7 @@ class FeatureNames:
         self._lock = Lock()
         self._column: dict[Hashable, int] = {}
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[FeatureNames], tuple[list[Hashable]]]:
         return FeatureNames, (self.listed,)  # a lock cannot be copied
 
     @property
@@ -72,7 +75,11 @@ class FeatureNames:
 
 
 def as_dict_rows(
-    dicts: Sequence[Any], column: Mapping[Hashable, int] | None, dtype: np.dtype, grow: bool, first: int | None = None
+    dicts: Sequence[Mapping[Hashable, object]],
+    column: Mapping[Hashable, int] | None,
+    dtype: np.dtype,
+    grow: bool,
+    first: int | None = None,
 ) -> tuple[Rows, list[Hashable]]:
     """Rows of dicts, and the names not met before in order of appearance.
 
@@ -90,14 +97,7 @@ def as_dict_rows(
     values: list[float] = []
     new: dict[Hashable, int] = {}
     for i, x in enumerate(dicts):
-        if not isinstance(x, Mapping):
-            raise TypeError(f"each row must be a dict of feature → value here; got a {type(x).__name__}.")
-        for name, value in x.items():
-            if not isinstance(value, Real | np.number | np.bool_):
-                raise TypeError(
-                    f"feature values must be numbers; got {name!r}: {value!r}. For a category use a name such as "
-                    f"'{name}={value}' with the value 1."
-                )
+        for name, value in _items(x):
             at = _number(name) if column is None else new.get(name, column.get(name, -1))
             if at < 0 and grow:
                 at = new[name] = first + len(new)
@@ -110,8 +110,21 @@ def as_dict_rows(
     return _sorted(Rows(indptr, np.array(columns, np.int32), data)), list(new)
 
 
+def _items(x: object) -> Iterator[tuple[Hashable, Real | np.number | np.bool_]]:
+    """Names and numbers of a row, in order."""
+    if not isinstance(x, Mapping):
+        raise TypeError(f"each row must be a dict of feature → value here; got a {type(x).__name__}.")
+    for name, value in x.items():
+        if not isinstance(value, Real | np.number | np.bool_):
+            raise TypeError(
+                f"feature values must be numbers; got {name!r}: {value!r}. For a category use a name such as "
+                f"'{name}={value}' with the value 1."
+            )
+        yield name, value
+
+
 def one_dict_row(
-    x: dict, names: FeatureNames, dtype: np.dtype, whole: bool, first: int | None = None
+    x: dict[Hashable, object], names: FeatureNames, dtype: np.dtype, whole: bool, first: int | None = None
 ) -> tuple[Rows, list[Hashable]] | None:
     """Convert one dict of numbers quickly; return the row and its new names, or None if it needs a closer look.
 
@@ -133,18 +146,21 @@ def one_dict_row(
     if new == UNUSUAL or not squares < usual_square(dtype):  # NaN, infinity or a value that is too large
         return None
     order, known = columns.argsort(), n - new
-    columns, data, unknown = columns[order], values[order].astype(dtype, copy=False), []
-    if new and not whole:
-        n, columns, data = known, columns[:known], data[:known]
-    elif new and first is None:
+    columns, data = columns[order], values[order].astype(dtype, copy=False)
+    if not new:
+        return Rows(np.array([0, n]), columns, data), []
+    if not whole:
+        return Rows(np.array([0, known]), columns[:known], data[:known]), []
+    if first is None:
         listed = list(x)
-        unknown = [listed[i] for i in order[known:].tolist()]
-    elif new and first is not None:
-        columns[known:] += first - n_names
-    return Rows(np.array([0, n]), columns, data), unknown
+        return Rows(np.array([0, n]), columns, data), [listed[i] for i in order[known:].tolist()]
+    columns[known:] += first - n_names
+    return Rows(np.array([0, n]), columns, data), []
 
 
-def _read(x: dict, column: dict[Hashable, int], columns: np.ndarray, values: np.ndarray) -> tuple[int, int, float]:
+def _read(
+    x: dict[Hashable, object], column: dict[Hashable, int], columns: Int32s, values: Floats
+) -> tuple[int, int, float]:
     """What `hinged.native.dicts.read_dict` does, by NumPy, for keys of any type and NumPy's numbers too."""
     n_names = len(column)
     if not set(map(type, x.values())) <= NUMBERS:
@@ -161,7 +177,7 @@ def _read(x: dict, column: dict[Hashable, int], columns: np.ndarray, values: np.
         return new, n_names, float(values.dot(values))
 
 
-def _float(value: Any, name: Hashable) -> float:
+def _float(value: Real | np.number | np.bool_, name: Hashable) -> float:
     try:
         return float(value)
     except OverflowError:

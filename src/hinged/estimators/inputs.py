@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TypeGuard, cast
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from hinged.loops.rows import LARGEST_VALUE, Rows, usual_square
+from hinged.estimators.options import SampleWeight
+from hinged.loops.rows import LARGEST_VALUE, Dense, Rows, usual_square
 
 __all__ = [
     "as_matrix",
@@ -20,6 +21,8 @@ __all__ = [
     "dense_values",
     "dtype_of",
     "from_matrix",
+    "is_sparse",
+    "kept_dense",
 ]
 
 WIDEST = 2**31 - 2
@@ -28,7 +31,12 @@ WIDEST = 2**31 - 2
 LARGEST, LEAST = {"float64": 1e50, "float32": 1e10}, 1e-300
 
 
-def dtype_of(X: Any) -> np.dtype:
+def is_sparse(X: object) -> TypeGuard[sparse.sparray]:
+    """Return True for SciPy's sparse matrices and arrays."""
+    return bool(sparse.issparse(X))
+
+
+def dtype_of(X: object) -> np.dtype:
     """float32 where the input is float32 throughout, else float64."""
     dtype = getattr(X, "dtype", None)
     if dtype is None and hasattr(X, "columns"):
@@ -40,13 +48,13 @@ def dtype_of(X: Any) -> np.dtype:
     return np.dtype(np.float32 if dtype == np.float32 else np.float64)
 
 
-def as_matrix(X: Any, who: Any) -> Any:
+def as_matrix(X: object, who: object) -> np.ndarray | sparse.sparray:
     """A 2-D matrix of numbers with at least one row; values are checked later, in one compiled pass."""
     if hasattr(X, "collect"):
         raise TypeError(f"X must hold its rows; got a {type(X).__name__}, which has yet to make them. Call .collect().")
     if hasattr(X, "columns") and hasattr(X, "sparse"):  # a pandas frame whose columns are all sparse
         X = X.sparse.to_coo()
-    if sparse.issparse(X):
+    if is_sparse(X):
         if X.ndim != 2:
             raise ValueError(f"Expected 2D input; got {X.ndim}D. Reshape your data to one row: X.reshape(1, -1).")
         if X.dtype.kind not in "biuf":
@@ -69,11 +77,11 @@ def as_matrix(X: Any, who: Any) -> Any:
     return matrix
 
 
-def from_matrix(X: Any, dtype: np.dtype) -> Rows:
+def from_matrix(X: np.ndarray | sparse.sparray, dtype: np.dtype) -> Rows:
     """Rows of a sparse or dense 2-D matrix, columns rising and unique; the input is never changed."""
     if X.shape[1] > WIDEST:
         raise ValueError(f"at most {WIDEST} columns are possible; got {X.shape[1]}. Hash the features into fewer.")
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         return dense_rows(X, dtype)
     if X.dtype.kind != "f":  # small integers would overflow where duplicates are summed
         X = X.astype(dtype)
@@ -97,6 +105,14 @@ def dense_rows(X: np.ndarray, dtype: np.dtype) -> Rows:
     return Rows(width * np.arange(n + 1), np.tile(columns, n), data)
 
 
+def kept_dense(X: np.ndarray, dtype: np.dtype) -> Rows:
+    """A dense matrix as it is, for models that read one: those of one vector, and those with a kernel.
+
+    It is passed on as `Rows`, which all models read; only those that read `Dense` too are ever given one.
+    """
+    return cast(Rows, Dense(dense_values(X, dtype)))
+
+
 def dense_values(X: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """The values of a dense matrix, checked, in C order."""
     check_finite(X.reshape(-1), dtype)
@@ -104,7 +120,7 @@ def dense_values(X: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return values if values.flags.writeable else values.copy()  # for a read-only one the loops would be compiled anew
 
 
-def _check_places(X: Any) -> None:
+def _check_places(X: sparse.csr_array) -> None:
     """Refuse a matrix whose own bookkeeping points outside of it."""
     indptr, indices = X.indptr, X.indices
     if indptr[0] != 0 or indptr[-1] > min(len(indices), len(X.data)) or (np.diff(indptr) < 0).any():
@@ -135,7 +151,7 @@ def check_finite(data: np.ndarray, dtype: np.dtype) -> None:
         )
 
 
-def check_weights(sample_weight: Any, n_rows: int, dtype: np.dtype) -> np.ndarray:
+def check_weights(sample_weight: SampleWeight, n_rows: int, dtype: np.dtype) -> np.ndarray:
     """Weights of rows: finite, not negative, one each; empty for none."""
     if sample_weight is None:
         return np.zeros(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -12,12 +12,15 @@ from scipy.sparse import csr_array
 from hinged.estimators.kernel_rows import (
     as_dense,
     as_sparse,
+    fit_together,
     mostly_zeros,
     room_for,
     rows_from_arrays,
     rows_to_arrays,
     with_targets,
 )
+from hinged.estimators.options import OwnRule
+from hinged.estimators.protocol import Advance, Describe
 from hinged.estimators.reader import part_of
 from hinged.loops.base import check_arrays, restored_ledger
 from hinged.loops.explain import Share
@@ -41,7 +44,7 @@ from hinged.loops.ledger import (
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Dense, Rows
 from hinged.loops.steps import Setting
 from hinged.mercer.blocked import BLOCK, Machine
-from hinged.mercer.expansion import TILE
+from hinged.mercer.expansion import TILE, Expansion, Held, Means
 from hinged.mercer.rounds import Constraints, LabelRounds, Rounds
 from hinged.mercer.sparse import Sparse
 from hinged.mercer.steps import Rule
@@ -71,7 +74,7 @@ class KernelModel:
     fixed_space = False
     bias = 0.0
 
-    def __init__(self, machine: Machine, setting: Setting, own: Any = None, *, unit: bool = False) -> None:
+    def __init__(self, machine: Machine, setting: Setting, own: OwnRule | None = None, *, unit: bool = False) -> None:
         self.machine, self.setting, self.own, self.unit = machine, setting, own, unit
         self.dtype = machine.dtype
         self.ledger, self.notes = new_ledger(), new_notes()
@@ -106,7 +109,7 @@ class KernelModel:
         if not self.machine.sparse and mostly_zeros(rows, self.n_features) and self.machine.can_be_sparse:
             self.machine.make_sparse()
 
-    def _portions(self, n: int, advance: Any) -> int:
+    def _portions(self, n: int, advance: Advance | None) -> int:
         """Rows to make dense at once: whole blocks."""
         width = 1 if self.machine.sparse else max(1, self.n_features)
         most = max(BLOCK, min(AT_ONCE, room_for(self.dtype)) // width // BLOCK * BLOCK)
@@ -144,7 +147,7 @@ class KernelModel:
         return self.ledger.counts
 
     def explain(
-        self, rows: Rows | Dense, labels: Sequence[Hashable] = (), at: int = 0, describe: Any = None
+        self, rows: Rows | Dense, labels: Sequence[Hashable] = (), at: int = 0, describe: Describe | None = None
     ) -> list[Share]:
         """What past rounds, by their number, add to the score of label `at`, or to the only score."""
         machine = self.machine.copy()
@@ -152,17 +155,18 @@ class KernelModel:
         return [Share(t, value, True) for t, value in machine.shares(X[:1], at, float(beyond[0])).items()]
 
     @property
-    def remembered(self) -> Any:
+    def remembered(self) -> Held:
         """The remembered rows, their rounds and coefficients."""
-        machine: Any = self.machine
-        return (machine.shared if machine.own is None else machine.own).filled
+        expansion = self.machine.shared if self.machine.own is None else self.machine.own
+        assert expansion is not None
+        return expansion.filled
 
     @property
     def n_learnt(self) -> int:
         """How many past rows are remembered."""
         return len(self.remembered.rounds)
 
-    def support_vectors(self) -> Any:
+    def support_vectors(self) -> np.ndarray | csr_array:
         """The remembered rows (steps, features); a sparse array, where rows are kept so."""
         rows = self.remembered.rows
         if not isinstance(rows, Sparse):
@@ -178,7 +182,7 @@ class KernelModel:
         vars(twin).update(vars(self), machine=self.machine.copy(), ledger=ledger, notes=self.notes.copy())
         return twin
 
-    def _expansions(self) -> dict[str, Any]:
+    def _expansions(self) -> dict[str, Expansion]:
         named = {"own": self.machine.own, "shared": self.machine.shared}
         return {name: expansion for name, expansion in named.items() if expansion is not None}
 
@@ -194,7 +198,7 @@ class KernelModel:
             found |= {"means.sums": self.machine.means.sums, "means.counts": self.machine.means.counts}
         return found
 
-    def restore(self, arrays: dict[str, np.ndarray], names: Any, n_labels: int) -> None:
+    def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int) -> None:
         """Become what `arrays` described, if it makes sense; the arrays are copied."""
         ledger, notes = restored_ledger(arrays), {"notes": (self.notes.shape, self.notes.dtype)}
         check_arrays(arrays, notes | {"n_features": ((1,), np.int64)})
@@ -211,14 +215,12 @@ class KernelModel:
         if self.machine.means is not None:
             self._restore_means(self.machine.means, arrays["means.sums"], arrays["means.counts"])
 
-    def _restore_rows(self, name: str, expansion: Any, arrays: dict[str, np.ndarray]) -> None:
+    def _restore_rows(self, name: str, expansion: Expansion, arrays: dict[str, np.ndarray]) -> None:
         """Remember the rows of one expansion, as wide as the model."""
         rows, coef, rounds = rows_from_arrays(arrays, name), arrays[f"{name}.coef"], arrays[f"{name}.rounds"]
-        sound = coef.ndim == 2 and rounds.shape == (len(rows),) == (len(coef),)
-        sound = sound and rows.shape[1] <= self.n_features and coef.shape[1] <= expansion.n_outputs
-        sound = sound and rows.dtype == coef.dtype == self.dtype and rounds.dtype == np.int64
-        values = rows.data if isinstance(rows, Sparse) else rows
-        if not sound or not (np.isfinite(values).all() and np.isfinite(coef).all()):
+        if not fit_together(rows, coef, rounds, self.dtype) or rows.shape[1] > self.n_features:
+            raise ValueError(f"its {name} rows are damaged")
+        if coef.shape[1] > expansion.n_outputs:
             raise ValueError(f"its {name} rows are damaged")
         if isinstance(rows, Sparse):
             rows = rows if self.machine.sparse else rows.dense(self.n_features)
@@ -228,12 +230,12 @@ class KernelModel:
         by[:, : coef.shape[1]] = coef
         expansion.append(rows, by, rounds)
 
-    def _restore_means(self, means: Any, sums: np.ndarray, counts: np.ndarray) -> None:
+    def _restore_means(self, means: Means, sums: np.ndarray, counts: np.ndarray) -> None:
         """Take over the means of the labels' rows."""
         k = len(means.counts)
-        sound = sums.ndim == 2 and counts.shape == (len(sums),) and sums.dtype == np.float64
-        sound = sound and counts.dtype == np.int64 and not counts[k:].any()  # earlier versions kept one too many
-        if not sound or sums.shape[1] > self.n_features or not np.isfinite(sums).all() or (counts < 0).any():
+        sound = sums.ndim == 2 and counts.shape == (len(sums),) and sums.shape[1] <= self.n_features
+        sound = sound and sums.dtype == np.float64 and counts.dtype == np.int64 and bool((counts >= 0).all())
+        if not sound or counts[k:].any() or not np.isfinite(sums).all():  # earlier versions kept one too many
             raise ValueError("its means are damaged")
         means.sums[: len(sums), : sums.shape[1]], means.counts[: len(sums)] = sums[:k], counts[:k]
         means.compare()
@@ -255,10 +257,10 @@ class KernelLabelModel(KernelModel):
     """A learner on labels with a kernel."""
 
     names: dict[Hashable, int]
-    label_rows = np.zeros(0, np.int64)  # rows of each label are not counted here
+    label_rows: np.ndarray = np.zeros(0, np.int64)  # rows of each label are not counted here
     mean_over = 0  # no mean weights are kept
 
-    def __init__(self, machine: Machine, setting: Setting, own: Any = None, *, unit: bool = False) -> None:
+    def __init__(self, machine: Machine, setting: Setting, own: OwnRule | None = None, *, unit: bool = False) -> None:
         super().__init__(machine, setting, own, unit=unit)
         self.names = {}
 
@@ -274,8 +276,8 @@ class KernelLabelModel(KernelModel):
         targets: Targets,
         labels: Sequence[Hashable],
         delay: int = 0,
-        describe: Any = None,
-        advance: Callable[[int], None] | None = None,
+        describe: Describe | None = None,
+        advance: Advance | None = None,
     ) -> Told:
         """Learn rows in order; return what is told of each round."""
         n = len(rows.indptr) - 1
@@ -325,7 +327,7 @@ class KernelLabelModel(KernelModel):
         rounds.tell(told)
 
     def score(
-        self, rows: Rows | Dense, labels: Sequence[Hashable], describe: Any = None, current: bool = False
+        self, rows: Rows | Dense, labels: Sequence[Hashable], describe: Describe | None = None, current: bool = False
     ) -> np.ndarray:
         """Scores (rows, labels) by what is learnt so far."""
         n, machine = len(rows.indptr) - 1, self.machine.copy()

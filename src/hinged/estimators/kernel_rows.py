@@ -14,7 +14,16 @@ from hinged.loops.labels import Targets
 from hinged.loops.rows import LEAST_SQUARES, Dense, Rows
 from hinged.mercer.sparse import Sparse
 
-__all__ = ["as_dense", "as_sparse", "mostly_zeros", "room_for", "rows_from_arrays", "rows_to_arrays", "with_targets"]
+__all__ = [
+    "as_dense",
+    "as_sparse",
+    "fit_together",
+    "mostly_zeros",
+    "room_for",
+    "rows_from_arrays",
+    "rows_to_arrays",
+    "with_targets",
+]
 
 #: Columns from which on, and share of values below which, rows are kept sparse.
 WIDE, FULL = 512, 0.1
@@ -106,12 +115,26 @@ def rows_from_arrays(arrays: dict[str, np.ndarray], name: str) -> Any:
             raise ValueError(f"its {name} rows are damaged")
         return rows
     indptr, indices, data = (arrays[f"{name}.{part}"] for part in ("indptr", "indices", "data"))
-    sound = indptr.ndim == indices.ndim == data.ndim == 1
-    sound = sound and indptr.dtype == np.int64 and indices.dtype == np.int32
-    sound = sound and len(indptr) > 0 and indptr[0] == 0 and indptr[-1] == len(indices) == len(data)
-    if not sound or (np.diff(indptr) < 0).any() or (indices < 0).any():
+    if not _are_compressed(indptr, indices, data):
         raise ValueError(f"its {name} rows are damaged")
     return Sparse(indptr, indices, data)
+
+
+def _are_compressed(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> bool:
+    """Return True if arrays make sense as rows in compressed form."""
+    shapes = indptr.ndim == indices.ndim == data.ndim == 1 and len(indptr) > 0
+    if not shapes or indptr.dtype != np.int64 or indices.dtype != np.int32:
+        return False
+    bounds = indptr[0] == 0 and indptr[-1] == len(indices) == len(data)
+    return bool(bounds and (np.diff(indptr) >= 0).all() and (indices >= 0).all())
+
+
+def fit_together(rows: Any, coef: np.ndarray, rounds: np.ndarray, dtype: np.dtype) -> bool:
+    """Return True if there are a round and finite coefficients for each remembered row."""
+    values = rows.data if isinstance(rows, Sparse) else rows
+    sound = coef.ndim == 2 and rounds.shape == (len(rows),) == (len(coef),)
+    sound = sound and rows.dtype == coef.dtype == dtype and rounds.dtype == np.int64
+    return bool(sound and np.isfinite(values).all() and np.isfinite(coef).all())
 
 
 def with_targets(rows: Rows | Dense, targets: Targets, some: slice) -> tuple[Rows | Dense, Targets]:

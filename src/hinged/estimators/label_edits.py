@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from hinged.estimators.labels import LabelIndex, as_labels
+from hinged.estimators.options import Features, Sharing
+from hinged.estimators.protocol import LabelModelLike
 from hinged.estimators.row_learner import RowLearner
+from hinged.estimators.settings import Settled
+from hinged.loops.model import LabelModel
 from hinged.sharing.groups import Groups
 from hinged.sharing.plan import resolve as resolve_sharing
 
 __all__ = ["LabelEdits"]
 
 
-class LabelEdits(RowLearner):
+class LabelEdits(RowLearner[LabelModelLike, Settled]):
     """Rename, merge and remove labels of a learner; readers see all of an edit or nothing of it."""
 
-    sharing: Any
-    features: Any
+    sharing: Sharing
+    features: Features
 
     def rename_label(self, old: Hashable, new: Hashable) -> Self:
         """Call a label by another name; what was learnt stays, and so does its place in `classes_`.
@@ -31,7 +35,7 @@ class LabelEdits(RowLearner):
         ['z', 'b']
         """
         with self._writing():
-            model = self._model
+            model: LabelModelLike | None = self._model
             at, (new,) = self._position(old), as_labels([new], 1)
             labels = list(self.known_labels())
             if new in labels and new != old:
@@ -39,9 +43,9 @@ class LabelEdits(RowLearner):
             labels[at] = new
             changed = self._renamed(old, new)
             if isinstance(self.sharing, Groups):  # their sets name the labels
-                sets = [{new if label == old else label for label in members} for members in self.sharing.sets]
-                sharing = Groups(sets, self.sharing.features)
-                model = None if model is None else model.with_plan(resolve_sharing(sharing, self.features))
+                sharing = _renamed_in(self.sharing, old, new)
+                if isinstance(model, LabelModel):
+                    model = model.with_plan(resolve_sharing(sharing, self.features))
                 changed |= {"sharing": sharing, "_set_to": None}
             parts = self._parts._replace(labels=LabelIndex(labels), model=model)
             self.__dict__.update(changed, _parts=parts)  # in one step, for readers
@@ -49,7 +53,7 @@ class LabelEdits(RowLearner):
                 self._keep_up()
         return self
 
-    def _renamed(self, old: Hashable, new: Hashable) -> dict[str, Any]:
+    def _renamed(self, old: Hashable, new: Hashable) -> dict[str, object]:
         """Attributes that go by the names of labels, as they are once one has another name."""
         return {}
 
@@ -84,7 +88,7 @@ class LabelEdits(RowLearner):
             self._drop(self._position(label), -1)
         return self
 
-    def _drop(self, gone: int, into: int, **changed: Any) -> None:
+    def _drop(self, gone: int, into: int, **changed: object) -> None:
         """Remove the label at one position, adding what was learnt of it to another; -1 for none."""
         labels, model = self.known_labels(), self._model
         onto = np.arange(len(labels))
@@ -98,3 +102,9 @@ class LabelEdits(RowLearner):
 
     def _position(self, label: Hashable) -> int:
         return (self._labels or LabelIndex()).find(label)
+
+
+def _renamed_in(groups: Groups, old: Hashable, new: Hashable) -> Groups:
+    """The groups in which a label has another name."""
+    sets = [{new if label == old else label for label in members} for members in groups.sets]
+    return Groups(sets, groups.features)

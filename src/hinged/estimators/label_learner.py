@@ -4,24 +4,40 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, Self
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Self
 
 import numpy as np
+from scipy import sparse
 
-from hinged.estimators.inputs import dense_rows, dense_values
+from hinged.compiling.arrays import Ints
+from hinged.estimators.inputs import dense_rows, kept_dense
 from hinged.estimators.label_edits import LabelEdits
 from hinged.estimators.labels import LabelIndex, to_declare, without_rival
+from hinged.estimators.options import (
+    AsBudget,
+    ClassWeight,
+    Cost,
+    DType,
+    Features,
+    Geometry,
+    Kernel,
+    RandomState,
+    Rule,
+    Sharing,
+)
 from hinged.estimators.parts import at_one_moment, runs_functions
-from hinged.estimators.protocol import LabelModelLike
-from hinged.estimators.reader import Batch, Checked, one_row_of
+from hinged.estimators.protocol import Advance, LabelModelLike
+from hinged.estimators.reader import Answers, Batch, Checked, RowReader, one_row_of
 from hinged.estimators.scored import Scored
 from hinged.estimators.settings import Settled, check_sizes, settle, whole
 from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.loops.costs import Costs
-from hinged.loops.entropic import beyond
+from hinged.loops.entropic import EntropicModel, beyond
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import GAP, ITERATIONS, LABELS, UNREACHED, Told, new_ledger
+from hinged.loops.model import LabelModel
 from hinged.loops.rows import Dense, Rows
 from hinged.rules.words import is_interior
 from hinged.tasks.cost import cost_matrix
@@ -38,62 +54,87 @@ class LabelLearner(LabelEdits):
     _built_for = (
         "sharing", "features", "geometry", "kernel", "budget", "scaling", "normalize", "average", "bias", "dtype",
     )  # fmt: skip
-    _flat: Any
-    _known_answer: Any
-    _up_front: Any
-    cost: Any
+    cost: Cost
     constraint: str
-    geometry: Any
+    geometry: Geometry
     margin: float
-    rule: Any
+    rule: Rule
+    scaling: str | None
+    normalize: bool
+    average: bool
+    bias: float
     device: str = "cpu"
-    budget: Any = None
+    budget: AsBudget = None
 
     def __init__(
         self,
-        rule: Any = "pa1",
+        rule: Rule = "pa1",
         C: float = 1.0,
         *,
-        sharing: Any = "multi",
-        features: Any = None,
-        geometry: Any = "euclidean",
+        sharing: Sharing = "multi",
+        features: Features = None,
+        geometry: Geometry = "euclidean",
         margin: float = 1.0,
-        cost: Any = None,
+        cost: Cost = None,
         constraint: str = "max-loss",
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         scaling: str | None = None,
         normalize: bool = False,
         average: bool = False,
         bias: float = 0.0,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         n_features: int | None = None,
         epochs: int = 1,
         shuffle: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         device: str = "cpu",
-        budget: Any = None,
-        dtype: Any = None,
+        budget: AsBudget = None,
+        dtype: DType = None,
     ) -> None:
         self._store(locals())
 
+    # ------------------------------------------------------------------ what subclasses say
+    @abstractmethod
+    def _flat(self, answers: Answers) -> tuple[Ints, Sequence[Hashable]]:
+        """The right labels of all rows, one after the other, and where those of each row begin."""
+
+    @abstractmethod
+    def _labels_of(self, answers: Answers) -> list[Hashable]:
+        """The labels that `fit` makes known."""
+
+    @abstractmethod
+    def _known_answer(self, y: object, labels: LabelIndex) -> Ints | None:
+        """Position of a label that is known, as the loop reads it; None for any other answer."""
+
+    @abstractmethod
+    def _up_front(self, classes: list[Hashable] | None) -> list[Hashable] | None:
+        """Labels to declare before a batch."""
+
     # ------------------------------------------------------------------ learning
-    def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> None:
+    def learn_one(self, x: object, y: object, sample_weight: float | None = None) -> None:
         """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
         if sample_weight is None and type(x) is dict and self.class_weight is None:
             with self._writing():
-                labels, model, reader = self._parts
-                if labels is not None and reader.names is not None and not runs_functions(model):
-                    ids = self._known_answer(y, labels)
-                    if ids is not None and model is not None and self._is_up_to_date():  # the common case of a stream
-                        batch, known = reader.read_dicts(self, (x,), True), labels.labels
-                        self._price(model, known)
-                        reader.admit(self, batch)
-                        model.learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), known)
-                        self._warn(model)
-                        return
+                if self._learn_dict(x, y):
+                    return
         super().learn_one(x, y, sample_weight)
 
-    def _by_current_weights(self, rows: Any) -> Scored:
+    def _learn_dict(self, x: dict[Hashable, object], y: object) -> bool:
+        """Learn a dict of names where nothing but weights changes, the common case of a stream; False elsewhere."""
+        labels, model, reader = self._parts
+        if labels is None or model is None or not isinstance(reader, RowReader) or reader.names is None:
+            return False
+        ids = None if runs_functions(model) else self._known_answer(y, labels)
+        if ids is None or not self._is_up_to_date():
+            return False
+        batch, known = reader.read_dicts(self, (x,), True), labels.labels
+        self._price(model, known)
+        reader.admit(self, batch)
+        model.learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), known)
+        self._warn(model)
+        return True
+
+    def _by_current_weights(self, rows: Rows) -> Scored:
         labels, model = self.known_labels(), self._model
         if model is None:
             return Scored((), np.zeros((1, 0)), 0.0, new_ledger().leads)
@@ -109,7 +150,8 @@ class LabelLearner(LabelEdits):
         ['ham', 'spam']
         """
         with self._writing():
-            self._declare(to_declare(labels), self._settled if self._is_up_to_date() else self.check_settings())
+            settled = self._settled if self._is_up_to_date() else None
+            self._declare(to_declare(labels), settled or self.check_settings())
         return self
 
     def _declare(self, labels: list[Hashable], settled: Settled) -> None:
@@ -122,18 +164,18 @@ class LabelLearner(LabelEdits):
         known.extend(new)
         self._parts = self._parts._replace(labels=known)
 
-    def _expect(self, checked: Checked) -> None:
+    def _expect(self, checked: Checked[Settled]) -> None:
         self._declare(to_declare(self._labels_of(checked.answers)), checked.settled)
 
-    def _expect_classes(self, classes: Any, checked: Checked) -> None:
-        classes = self._up_front(None if classes is None else to_declare(classes))
-        if classes is not None:
+    def _expect_classes(self, classes: object, checked: Checked[Settled]) -> None:
+        given = self._up_front(None if classes is None else to_declare(classes))
+        if given is not None:
             if checked.settled.most_labels < math.inf:
-                labels = {*self.known_labels(), *classes, *self._flat(checked.answers)[1]}
+                labels = {*self.known_labels(), *given, *self._flat(checked.answers)[1]}
                 self._check_count(len(labels), checked.settled)
-            self._declare(to_declare(classes), checked.settled)
+            self._declare(to_declare(given), checked.settled)
 
-    def _learn(self, checked: Checked, delay: int = 0, advance: Callable[[int], None] | None = None) -> Told:
+    def _learn(self, checked: Checked[Settled], delay: int = 0, advance: Advance | None = None) -> Told:
         batch, answers, weights, settled = checked
         known = LabelIndex() if self._labels is None else self._labels
         n_before = len(known)
@@ -153,7 +195,7 @@ class LabelLearner(LabelEdits):
             self._price(model, after)
             targets = Targets(indptr, ids, weights)
             try:
-                told: Told = model.learn(batch.rows, targets, after, delay, self._describe, advance)
+                told = model.learn(batch.rows, targets, after, delay, self._describe, advance)
             finally:  # also where the call is interrupted: the labels met so far are known
                 known.extend(new[: max(0, int(model.counts[LABELS]) - len(known))])
         self._warn(model)
@@ -161,20 +203,20 @@ class LabelLearner(LabelEdits):
             told.ranks[without_rival(indptr, ids, n_before, delay)] = 0
         return told
 
-    def _price(self, model: Any, labels: Sequence[Hashable]) -> None:
+    def _price(self, model: LabelModelLike, labels: Sequence[Hashable]) -> None:
         """Give the model the costs of these labels, where mistakes have costs."""
-        if self.cost is None:
+        if self.cost is None or not isinstance(model, LabelModel):
             return
         now = (labels, self.cost, self.constraint)
         before = getattr(model, "priced", None)
         if before is None or any(a is not b for a, b in zip(now, before, strict=True)):
             rho = cost_matrix(self.cost, labels)
             check_sizes({"cost": float(rho.max(initial=0.0))}, model.dtype.name)
-            model.costs, model.priced = Costs(rho, self.constraint == "prediction"), now
+            vars(model).update(costs=Costs(rho, self.constraint == "prediction"), priced=now)
 
-    def _warn(self, model: Any) -> None:
+    def _warn(self, model: LabelModelLike) -> None:
         """Warn, once, where no weights can meet the margin."""
-        if model.fixed_space and model.notes[UNREACHED] > 0 and not model.told:
+        if isinstance(model, EntropicModel) and model.notes[UNREACHED] > 0 and not model.told:
             model.told = True
             warnings.warn(
                 f"margin={self.margin!r} is out of reach on some rows: with geometry='entropy' scores of a row differ "
@@ -197,50 +239,47 @@ class LabelLearner(LabelEdits):
 
     def _check_rows(self, batch: Batch) -> None:
         """Refuse features beyond those that weights on a simplex are spread over."""
-        model, names = self._model, self._parts.reader.names
+        model = self._model
         if not (model.fixed_space if model is not None else resolve_geometry(self.geometry) is not None):
             return
         fixed = self.n_features if model is None or model.n_features == 0 else model.n_features
-        if batch.names is None:
-            width = batch.width
-        elif fixed is None:
+        if fixed is None and batch.names is not None:
             raise ValueError(
                 "geometry='entropy' spreads weights over a fixed number of features, which dicts do not tell; "
                 "give n_features=, as many as may ever come, or learn from a matrix."
             )
-        else:
-            width = len(batch.names) + (0 if names is None else len(names))
+        width = batch.width if batch.names is None else len(batch.names) + len(self._parts.reader.names or ())
         if fixed is not None and width > fixed:
             raise ValueError(beyond(fixed, width))
 
-    def _dense(self, X: np.ndarray, dtype: np.dtype) -> Any:
-        return dense_rows(X, dtype) if self.kernel is None else Dense(dense_values(X, dtype))
+    def _dense(self, X: np.ndarray, dtype: np.dtype) -> Rows:
+        return dense_rows(X, dtype) if self.kernel is None else kept_dense(X, dtype)
 
     # ------------------------------------------------------------------ answers
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """Scores of every known label, (rows, labels) in the order of `classes_`."""
         return self._scored(X)[2]
 
-    def rank(self, X: Any, top: int | None = None) -> list[list[Hashable]]:
+    def rank(self, X: object, top: int | None = None) -> list[list[Hashable]]:
         """The labels of each row from best to worst (the best `top` of them); ties go to the earlier label."""
         top = None if top is None else whole("top", top, 1)
         labels, _, scores = self._scored(X)
         orders = np.argsort(-scores, kind="stable", axis=1)[:, :top]
         return [[labels[r] for r in order] for order in orders.tolist()]
 
-    def rank_one(self, x: Any, top: int | None = None) -> list[Hashable]:
+    def rank_one(self, x: object, top: int | None = None) -> list[Hashable]:
         """The labels from best to worst for one row; empty before any is known."""
         return [] if self._model is None else self.rank(self._parts.reader.one(x), top)[0]
 
-    def score_gap(self, X: Any) -> np.ndarray:
+    def score_gap(self, X: object) -> np.ndarray:
         """Lead of each row's best label over the runner-up; 0 where there is no runner-up."""
         return self.scored(X).gap
 
-    def confidence(self, X: Any) -> np.ndarray:
+    def confidence(self, X: object) -> np.ndarray:
         """Chance in [0, 1] that each row's best label is right, estimated online from earlier leads and hits."""
         return self.scored(X).confidence
 
-    def scored(self, X: Any) -> Scored:
+    def scored(self, X: object) -> Scored:
         """Scores of rows, with the labels, the threshold and the confidence of the same moment.
 
         Examples
@@ -253,21 +292,22 @@ class LabelLearner(LabelEdits):
         """
         return Scored.by(*self._scored(X))
 
-    def scored_one(self, x: Any) -> Scored:
+    def scored_one(self, x: object) -> Scored:
         """`scored` for one row: its scores are an array (1, labels)."""
         labels, model, scores = self._scored_one(x)
         return Scored.by(labels, model, scores[None, :])
 
     @at_one_moment
-    def read(self, X: Any) -> Rows:
+    def read(self, X: object) -> Rows:
         """Rows as the loops read them before scaling: compressed rows of column numbers and values.
 
         Nothing is learnt of them; a column that the model does not know is beyond its `n_features`.
         """
-        return self._rows(X)
+        rows: Rows | Dense = self._rows(X)
+        return dense_rows(rows.values, rows.values.dtype) if isinstance(rows, Dense) else rows
 
     @at_one_moment
-    def explain(self, x: Any, label: Hashable, top: int | None = 10) -> list[tuple[Hashable, float]]:
+    def explain(self, x: object, label: Hashable, top: int | None = 10) -> list[tuple[Hashable, float]]:
         """The features of a row that carry a label's score, signed, largest first; all of them sum to the score.
 
         With a kernel, the past rounds that carry it, by their number from 0: the most influential examples.
@@ -294,19 +334,19 @@ class LabelLearner(LabelEdits):
         return self._largest(model.explain(self._row(x), labels.labels, at, self._describe), top)
 
     @at_one_moment
-    def _scored(self, X: Any) -> tuple[tuple[Hashable, ...], LabelModelLike, np.ndarray]:
+    def _scored(self, X: object) -> tuple[tuple[Hashable, ...], LabelModelLike, np.ndarray]:
         """The labels, the model and its scores (rows, labels): an edit meanwhile replaces the first two, not these."""
         model, known = self._fitted(), self.known_labels()
         return known, model, model.score(self._rows(X), known, self._describe)
 
-    def _scored_one(self, x: Any) -> tuple[tuple[Hashable, ...], LabelModelLike, np.ndarray]:
+    def _scored_one(self, x: object) -> tuple[tuple[Hashable, ...], LabelModelLike, np.ndarray]:
         """The labels of one moment, the model and its scores (labels,) for one row."""
         if type(x) is dict and (quick := self._scored_dict(x)) is not None:
             return quick
         labels, model, scores = self._scored(self._parts.reader.one(x))
         return labels, model, scores[0]
 
-    def _scored_dict(self, x: dict) -> tuple[tuple[Hashable, ...], LabelModelLike, np.ndarray] | None:
+    def _scored_dict(self, x: dict[Hashable, object]) -> tuple[tuple[Hashable, ...], LabelModelLike, np.ndarray] | None:
         """The same for a dict of plain numbers, as streams have them; None where it needs a closer look.
 
         All that the answer depends on is taken in one step, as by `at_one_moment`, without a copy of the learner.
@@ -320,9 +360,11 @@ class LabelLearner(LabelEdits):
 
     # ------------------------------------------------------------------ weights
     @property
-    def coef_(self) -> Any:
+    def coef_(self) -> np.ndarray | sparse.sparray:
         """Weights (labels, features) of the labels' own vectors (of the sets', for `Groups`); sparse when large."""
-        return self._with_weights("coef_").coef()
+        model = self._with_weights("coef_")
+        assert isinstance(model, LabelModel | EntropicModel)
+        return model.coef()
 
     @property
     def shared_coef_(self) -> np.ndarray:
@@ -332,7 +374,7 @@ class LabelLearner(LabelEdits):
         numbers, else in order of appearance.
         """
         model = self._with_weights("shared_coef_")
-        if not model.plan.parts:
+        if not isinstance(model, LabelModel) or not model.plan.parts:
             raise AttributeError("shared_coef_ exists for sharing='single' and 'hybrid', and groups with features.")
         return model.shared_coef()
 

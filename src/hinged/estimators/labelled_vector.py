@@ -9,10 +9,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from hinged.compiling.arrays import Ints
 from hinged.estimators.labels import LabelIndex, as_labels, in_order, to_declare
 from hinged.estimators.parts import at_one_moment
-from hinged.estimators.reader import Checked, part_of
-from hinged.estimators.vectors import VectorLearner
+from hinged.estimators.protocol import VectorModelLike
+from hinged.estimators.reader import Answers, Checked, part_of
+from hinged.estimators.vectors import VectorLearner, VectorSettled
 from hinged.loops.ledger import NOVEL
 from hinged.loops.rows import Rows
 
@@ -40,7 +42,7 @@ class LabelledVector(VectorLearner):
         """The known labels after one that is new; a ValueError says why it cannot join them."""
 
     # ------------------------------------------------------------------ learning
-    def _refuse(self, answers: Any, weights: np.ndarray) -> None:
+    def _refuse(self, answers: Answers, weights: np.ndarray) -> None:
         if self._encoded(answers) is not None:
             return
         known, seen = list(self.known_labels()), set(self.known_labels())
@@ -50,7 +52,7 @@ class LabelledVector(VectorLearner):
                 seen.add(label)
 
     def _unrank(
-        self, before: Sequence[Hashable], answers: Any, weights: np.ndarray, delay: int, ranks: np.ndarray
+        self, before: Sequence[Hashable], answers: Answers, weights: np.ndarray, delay: int, ranks: np.ndarray
     ) -> None:
         if len(before) > 1:
             return
@@ -64,89 +66,89 @@ class LabelledVector(VectorLearner):
             if label in known:
                 ranks[t] = 0
 
-    def _encoded(self, answers: Any) -> np.ndarray | None:
+    def _encoded(self, answers: Answers) -> Ints | None:
         """Positions of labels that are all known; None where one is not."""
         labels = self._labels
         if labels is None or not len(labels):
             return None
         if isinstance(answers, np.ndarray):
-            known = labels.array()
-            if known.dtype.kind in "iub" and len(known) <= FEW:
-                ids, met = np.zeros(len(answers), np.int64), 0
-                for i, label in enumerate(labels.labels):
-                    is_it = answers == label
-                    met += int(np.count_nonzero(is_it))
-                    if i > 0:
-                        ids += i * is_it
-                return ids if met == len(answers) else None
+            if len(labels) <= FEW and labels.array().dtype.kind in "iub":
+                return _compared(answers, labels.labels)
             answers = answers.tolist()
         try:
             return np.fromiter(map(labels.position.__getitem__, answers), np.int64, len(answers))
         except KeyError:
             return None
 
-    def _run(self, rows: Rows, answers: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _run(self, rows: Rows, answers: Answers, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ids = self._encoded(answers)
         if ids is not None:
-            return self._model.learn(rows, self._targets(ids), weights, judged=len(self.known_labels()) > 1)
-        n, answers = len(answers), _plain(answers)
+            return self._learn_known(rows, ids, weights)
+        n, plain = len(answers), _plain(answers)
         flags, losses = np.zeros(n, np.int8), np.zeros(n)
         first = 0
         while first < n:
-            assert self._labels is not None
-            position = self._labels.position
-            end = first
-            while end < n and answers[end] in position:
-                end += 1
-            if end > first:
-                ids = np.fromiter(map(position.__getitem__, answers[first:end]), np.int64, end - first)
-                flags[first:end], losses[first:end] = self._model.learn(
-                    part_of(rows, slice(first, end)), self._targets(ids), weights[first:end], judged=len(position) > 1
-                )
-            if end < n:  # a new label
-                weight = weights[end : end + 1]
+            end = self._first_new(plain, first)
+            known = slice(first, end)
+            if end > first and (ids := self._encoded(plain[known])) is not None:
+                flags[known], losses[known] = self._learn_known(part_of(rows, known), ids, weights[known])
+            if end < n:
+                new = slice(end, end + 1)
                 flags[end] = -1
-                self._model.learn(
-                    part_of(rows, slice(end, end + 1)), self._targets(np.zeros(1, np.int64)), weight, judged=False
-                )
-                self._model.ledger.counts[NOVEL] += 1
-                if not len(weight) or weight[0] > 0:
-                    self._admit([answers[end]])
-                end += 1
-            first = end
+                self._learn_new(part_of(rows, new), plain[end], weights[new])
+            first = end + 1
         return flags, losses
+
+    def _first_new(self, answers: Sequence[Hashable], first: int) -> int:
+        """Where the first label that is not known stands, from a place on; the end where there is none."""
+        position = {} if self._labels is None else self._labels.position
+        return next((i for i in range(first, len(answers)) if answers[i] not in position), len(answers))
+
+    def _learn_known(self, rows: Rows, ids: Ints, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Learn rows whose labels are known; while there is one label, none can be wrong."""
+        judged = len(self.known_labels()) > 1
+        return self._learnt("model").learn(rows, self._targets(ids), weights, judged=judged)
+
+    def _learn_new(self, row: Rows, label: Hashable, weight: np.ndarray) -> None:
+        """Learn a row whose label is new: it is counted, and its label known from now on unless its weight is 0."""
+        model = self._learnt("model")
+        model.learn(row, self._targets(np.zeros(1, np.int64)), weight, judged=False)
+        model.counts[NOVEL] += 1
+        if not len(weight) or weight[0] > 0:
+            self._admit([label])
 
     def _usual_answer(self, y: Any) -> np.ndarray | None:
         labels = self._labels
+        if labels is None or len(labels) < 2:
+            return None
         try:
-            known = labels is not None and len(labels) > 1
-            return self._targets(np.array([labels.position[y]])) if known and labels is not None else None
+            return self._targets(np.array([labels.position[y]]))
         except (KeyError, TypeError):
             return None
 
     @staticmethod
-    def _targets(ids: np.ndarray) -> np.ndarray:
+    def _targets(ids: Ints) -> np.ndarray:
         """Positions as the loop reads them."""
         return ids
 
     def _begin(self) -> None:
         """Labels that were declared need no preparation here."""
 
-    def _expect(self, checked: Checked) -> None:
+    def _expect(self, checked: Checked[VectorSettled]) -> None:
         self.declare(self._labels_of(checked.answers))
 
-    def _expect_classes(self, classes: Any, checked: Checked) -> None:
+    def _expect_classes(self, classes: object, checked: Checked[VectorSettled]) -> None:
         if classes is not None:
-            self.declare(classes)
+            self.declare(to_declare(classes))
 
     # ------------------------------------------------------------------ answers
     @at_one_moment
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """⟨w, x⟩ of each row, (rows,)."""
         return self._fitted().score(self._rows(X))
 
     @at_one_moment
-    def predict_one(self, x: Any) -> Hashable | None:
+    def predict_one(self, x: object) -> Hashable | None:
         """The label of one row; None before any is known."""
         labels, model, _ = self._parts
         if labels is None or model is None or not len(labels):
@@ -155,7 +157,7 @@ class LabelledVector(VectorLearner):
         return labels.labels[int(self._decided(score, model, len(labels))[0])]
 
     @at_one_moment
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The label of each row."""
         model, labels = self._fitted(), self._labels
         if labels is None or not len(labels):
@@ -164,21 +166,33 @@ class LabelledVector(VectorLearner):
         return labels.array()[self._decided(scores, model, len(labels))]
 
     @abstractmethod
-    def _decided(self, scores: np.ndarray, model: Any, n_labels: int) -> np.ndarray:
+    def _decided(self, scores: np.ndarray, model: VectorModelLike, n_labels: int) -> Ints:
         """Positions of the labels that scores stand for."""
 
     # ------------------------------------------------------------------ labels
-    def _answers(self, y: Any, n: int) -> Any:
-        numbers = type(y) is np.ndarray and y.dtype.kind in "iub" and y.shape == (n,)
-        return y if numbers and self.class_weight is None else as_labels(y, n)
+    def _answers(self, y: object, n: int) -> Answers:
+        if type(y) is np.ndarray and y.dtype.kind in "iub" and y.shape == (n,) and self.class_weight is None:
+            return y
+        return as_labels(y, n)
 
-    def _one_answer(self, y: Hashable) -> list:
+    def _one_answer(self, y: Hashable) -> list[Hashable]:
         return [y]
 
-    def _labels_of(self, answers: Any) -> list:
+    def _labels_of(self, answers: Answers) -> list[Hashable]:
         return np.unique(answers).tolist() if isinstance(answers, np.ndarray) else in_order(answers)
 
 
-def _plain(answers: Any) -> list:
+def _compared(answers: np.ndarray, labels: Sequence[Hashable]) -> Ints | None:
+    """Positions of numbers among a few labels; None where one is not among them."""
+    ids, met = np.zeros(len(answers), np.int64), 0
+    for i, label in enumerate(labels):
+        is_it = answers == label
+        met += int(np.count_nonzero(is_it))
+        if i > 0:
+            ids += i * is_it
+    return ids if met == len(answers) else None
+
+
+def _plain(answers: Answers) -> Sequence[Hashable]:
     """Labels as plain Python values."""
     return answers.tolist() if isinstance(answers, np.ndarray) else answers

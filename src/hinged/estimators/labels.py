@@ -49,41 +49,49 @@ def _written(label: Hashable) -> tuple[str, Any]:
     return kind.__name__, "" if kind.__repr__ is object.__repr__ else repr(label)  # an address is no way to write it
 
 
-def as_labels(y: Any, n_rows: int) -> Sequence[Hashable]:
+def as_labels(y: object, n_rows: int) -> Sequence[Hashable]:
     """One label per row, as plain Python values; whole numbers stay in their array until they are looked at.
 
     None is a label like any other, except in a data frame's column, where it stands for a label that is missing.
     """
-    y, framed = given(y)
-    if isinstance(y, str | bytes) or not hasattr(y, "__iter__"):
-        raise ValueError(f"y must hold one label per row; got {y!r}. Put the labels in a list.")
-    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
-        from sklearn.utils.validation import column_or_1d
-
-        y = column_or_1d(y, warn=True)
-    if getattr(y, "ndim", 1) != 1:
-        raise ValueError(f"y should be a 1d array, one label per row; got an array of shape {y.shape} instead.")
-    kind = y.dtype.kind if isinstance(y, np.ndarray) else "O"
-    labels = Numbers(y) if kind in "iu" and not framed else _listed(y)
+    answers, framed = given(y)
+    if isinstance(answers, str | bytes) or not hasattr(answers, "__iter__"):
+        raise ValueError(f"y must hold one label per row; got {answers!r}. Put the labels in a list.")
+    column = _one_column(answers)
+    array = column if isinstance(column, np.ndarray) else None
+    kind = "O" if array is None else array.dtype.kind
+    labels = Numbers(array) if array is not None and kind in "iu" and not framed else _listed(column)
     if len(labels) != n_rows:
         raise ValueError(f"X and y must have as many rows; got {n_rows} rows and {len(labels)} labels.")
     if kind in "biuU" and not framed:  # nothing can be wrong with these
         return labels
     check_labels(labels, framed)
-    if kind == "f" and np.isinf(y).any():
+    if array is not None and kind == "f" and np.isinf(array).any():
         raise ValueError("Input y contains infinity. A label that is a number must be finite; name it otherwise.")
     return labels
 
 
-def to_declare(labels: Any) -> list[Hashable]:
+def _one_column(y: Iterable[Any]) -> Iterable[Any]:
+    """Answers in one dimension, also where they come as a matrix of one column."""
+    n_dims, shape = getattr(y, "ndim", 1), getattr(y, "shape", None)
+    if n_dims == 2 and shape is not None and shape[1] == 1:
+        from sklearn.utils.validation import column_or_1d
+
+        return column_or_1d(y, warn=True)
+    if n_dims != 1:
+        raise ValueError(f"y should be a 1d array, one label per row; got an array of shape {shape} instead.")
+    return y
+
+
+def to_declare(labels: object) -> list[Hashable]:
     """Labels given to be made known, in order."""
     if isinstance(labels, str | bytes) or not hasattr(labels, "__iter__"):
         raise TypeError(f"labels to be declared come in a list; got {labels!r}. Use [{labels!r}].")
-    labels = _listed(labels)
-    return in_order(as_labels(labels, len(labels)))
+    listed = _listed(labels)
+    return in_order(as_labels(listed, len(listed)))
 
 
-def _listed(labels: Any) -> list:
+def _listed(labels: Iterable[Any]) -> list[Any]:
     """Labels as plain Python values, whatever library holds them."""
     for road in ("tolist", "to_list", "to_pylist"):
         if hasattr(labels, road):
@@ -91,7 +99,7 @@ def _listed(labels: Any) -> list:
     return list(labels)
 
 
-def check_labels(labels: Sequence, framed: bool = False) -> None:
+def check_labels(labels: Sequence[object], framed: bool = False) -> None:
     """A label is hashable and equals itself; in a data frame's column None is no label."""
     kinds = set(map(type, labels))
     if kinds <= {str, int, bool}:
@@ -110,7 +118,7 @@ def check_labels(labels: Sequence, framed: bool = False) -> None:
             )
 
 
-def _is_missing(label: Hashable) -> bool:
+def _is_missing(label: object) -> bool:
     """Return True if a label, or a part of it, does not equal itself: NaN, NaT, pandas' NA."""
     if isinstance(label, tuple | frozenset):
         return any(map(_is_missing, label))
@@ -120,7 +128,7 @@ def _is_missing(label: Hashable) -> bool:
         return True
 
 
-def given(y: Any) -> tuple[Any, bool]:
+def given(y: object) -> tuple[object, bool]:
     """The answers, as an array where they come wrapped in something that can be one; whether from a data frame."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
@@ -129,12 +137,16 @@ def given(y: Any) -> tuple[Any, bool]:
             f"y must hold its answers in the order of the rows; got a {type(y).__name__}, which is not tied to them. "
             "Use a list."
         )
-    if isinstance(y, np.ma.MaskedArray) or (isinstance(y, np.ndarray) and y.dtype.kind in "mM"):
-        return y, True  # as a list, these hold None where nothing is
-    if hasattr(y, "columns") and hasattr(y, "__array__"):
-        return np.asarray(y), True
-    framed = hasattr(y, "to_list") or hasattr(y, "to_pylist")
-    return (np.asarray(y) if hasattr(y, "__array__") and not hasattr(y, "__iter__") else y), framed
+    if _may_lack_some(y):
+        return y, True
+    framed = hasattr(y, "columns") and hasattr(y, "__array__")
+    wrapped = framed or (hasattr(y, "__array__") and not hasattr(y, "__iter__"))
+    return np.asarray(y) if wrapped else y, framed or hasattr(y, "to_list") or hasattr(y, "to_pylist")
+
+
+def _may_lack_some(y: object) -> bool:
+    """Return True for arrays that, as a list, hold None where nothing is."""
+    return isinstance(y, np.ma.MaskedArray) or (isinstance(y, np.ndarray) and y.dtype.kind in "mM")
 
 
 class Numbers(Sequence[Hashable]):

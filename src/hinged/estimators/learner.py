@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Hashable, Iterator
-from contextlib import contextmanager, nullcontext
-from typing import Any, ClassVar, Self
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from hinged.estimators.labels import LabelIndex
-from hinged.estimators.parts import Before, Parts, rounds_of, runs_functions
-from hinged.estimators.reader import RowReader
+from hinged.estimators.parts import Before, M_co, Parts, R_co, rounds_of, runs_functions
 from hinged.io import to_json, write
 from hinged.loops.hearing import BetweenRounds
 from hinged.loops.ledger import MISTAKES, NOVEL, UPDATES
 
-__all__ = ["Learner"]
+__all__ = ["Learner", "State"]
 
 ONE_AT_A_TIME = threading.Lock()
 
+Value = TypeVar("Value")
 
-class Learner(BaseEstimator):
+#: What a model file holds: facts for JSON, arrays, and lists of labels and names.
+State: TypeAlias = tuple[dict[str, Any], dict[str, np.ndarray], dict[str, list[Hashable]]]
+
+
+class Learner(BaseEstimator, Generic[M_co, R_co]):
     """Settings (the parameters), a reader, labels and a model: the last three in `_parts`, replaced as one."""
 
     task: ClassVar[str]  # what is learnt: "classify", "rank", "binary", ...
     _forgotten: ClassVar[tuple[str, ...]] = ("_parts", "_settled", "_set_to")  # what `fit` forgets first
-    _parts: Parts = Parts(None, None, RowReader())
+    _parts: Parts[M_co, R_co]
     _edited: bool = False  # whether the certificate's problem changed on the way
     _notes: dict[str, Any] | None = None
 
-    def _store(self, parameters: dict[str, Any]) -> None:
+    def _store(self, parameters: dict[str, object]) -> None:
         """Keep the arguments of `__init__`, its `locals()`, as they are."""
         self.__dict__.update((name, value) for name, value in parameters.items() if name not in ("self", "__class__"))
 
@@ -43,7 +48,7 @@ class Learner(BaseEstimator):
         return () if labels is None else labels.labels
 
     @property
-    def model_(self) -> Any:
+    def model_(self) -> M_co:
         """The model that learns: weights, counts and the rule. Read it; the learner's methods change it."""
         return self._learnt("model_")
 
@@ -98,7 +103,7 @@ class Learner(BaseEstimator):
         """Rounds with a label seen for the first time; they are not counted as mistakes."""
         return int(self._learnt("n_novel_").counts[NOVEL])
 
-    def save(self, path: Any) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, whole or not at all; `hinged.load` reads it."""
         if self._model is None:
             raise ValueError("there is nothing to save yet: call fit, partial_fit or learn_one first.")
@@ -108,24 +113,26 @@ class Learner(BaseEstimator):
             about["params"] = {name: to_json(name, value) for name, value in self.get_params(deep=False).items()}
             write(path, about, tensors, names)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, list[Hashable]]]:
+    def _state(self) -> State:
         """Facts for JSON, arrays, and lists of labels and names."""
         raise NotImplementedError
 
-    def _learnt(self, name: str) -> Any:
-        if self._model is None:
+    def _learnt(self, name: str) -> M_co:
+        model = self._parts.model
+        if model is None:
             raise AttributeError(f"{name} exists after learning: call fit, partial_fit or learn_one first.")
-        return self._model
+        return model
 
-    def _fitted(self) -> Any:
-        if self._model is None:
+    def _fitted(self) -> M_co:
+        model = self._parts.model
+        if model is None:
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet: it has learnt nothing. "
                 "Call fit, partial_fit or learn_one first."
             )
-        return self._model
+        return model
 
-    def _of_reader(self, name: str, value: Any) -> Any:
+    def _of_reader(self, name: str, value: Value | None) -> Value:
         if value is None:
             raise AttributeError(f"{name} exists after rows of that kind were learnt.")
         return value
@@ -144,7 +151,7 @@ class Learner(BaseEstimator):
         return self._parts.labels
 
     @property
-    def _model(self) -> Any:
+    def _model(self) -> M_co | None:
         return self._parts.model
 
     def _now(self) -> Self:
@@ -165,7 +172,7 @@ class Learner(BaseEstimator):
         return twin
 
     # ------------------------------------------------------------------ writing
-    def _writing(self) -> Any:
+    def _writing(self) -> AbstractContextManager[bool, None]:
         """The lock of threads that change this model; readers need none."""
         lock = vars(self).get("_lock")
         if lock is None:
@@ -174,7 +181,7 @@ class Learner(BaseEstimator):
                 self._lock = lock
         return lock
 
-    def _become(self, fresh: Learner) -> None:
+    def _become(self, fresh: Self) -> None:
         """Take over what another learner of the same settings has learnt, in one step."""
         kept = {*self.get_params(deep=False), "_lock", "_notes"}
         with self._writing():
@@ -185,7 +192,7 @@ class Learner(BaseEstimator):
         """Return True if functions of the user run between the rounds of a call, so that a failure undoes all of it."""
         return runs_functions(self._model)
 
-    def _between_rounds(self) -> Any:
+    def _between_rounds(self) -> AbstractContextManager[object, None]:
         """While open, signals are handled between two rounds only; at any moment where the call is undone whole."""
         return nullcontext() if self._runs_functions() else BetweenRounds()
 
@@ -197,7 +204,8 @@ class Learner(BaseEstimator):
         kernel may have failed between them everything goes back, because then the call was refused.
         """
         with self._writing():
-            at_once = self._model is not None and self._model.all_or_nothing
+            model = self._parts.model
+            at_once = model is not None and model.all_or_nothing
             before = Before(self, (several or at_once) and self._runs_functions())
             try:
                 yield

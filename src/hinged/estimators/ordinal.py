@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from hinged.compiling.arrays import Ints
 from hinged.estimators.labelled_vector import LabelledVector
 from hinged.estimators.labels import LabelIndex, as_labels
+from hinged.estimators.options import DType, RandomState, Rule
 from hinged.estimators.parameters import documented
 from hinged.estimators.parts import at_one_moment
-from hinged.loops.vector_model import ORDINAL
+from hinged.estimators.protocol import VectorModelLike
+from hinged.loops.vector_model import ORDINAL, VectorModel
 from hinged.rules.table import RULES
 from hinged.tasks.ordinal import rank_of
 
@@ -76,7 +79,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
 
     def __init__(
         self,
-        rule: Any = "simproj",
+        rule: Rule = "simproj",
         C: float = 1.0,
         *,
         order: Sequence[Hashable] | None = None,
@@ -88,18 +91,18 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         n_features: int | None = None,
         epochs: int = 1,
         shuffle: bool = False,
-        random_state: Any = None,
-        dtype: Any = None,
+        random_state: RandomState = None,
+        dtype: DType = None,
     ) -> None:
         self._store(locals())
 
     @property
     def thresholds_(self) -> np.ndarray:
         """Between each rank and the next, the score that divides them; their means where an average is kept."""
-        return self._learnt("thresholds_").thresholds.copy()
+        return _thresholds(self._learnt("thresholds_")).copy()
 
     @at_one_moment
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """⟨w, x⟩ of each row, (rows,); with two ranks ⟨w, x⟩ - b₁, positive for `classes_[1]` as scikit-learn has it.
 
         A row that lies on the threshold, at exactly 0, is of the upper rank: the paper's definition.
@@ -109,7 +112,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         return scores if threshold is None else scores - threshold
 
     @at_one_moment
-    def explain(self, x: Any, top: int | None = 10) -> list[tuple[Hashable, float]]:
+    def explain(self, x: object, top: int | None = 10) -> list[tuple[Hashable, float]]:
         """The features that carry ⟨w, x⟩, signed, largest first; with two ranks "threshold" is one of them.
 
         All of them sum to `decision_function`.
@@ -136,8 +139,8 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         if self.order is not None:
             self._admit([])
         elif self._labels is not None:  # declared before there was a model
-            model = self._model.with_thresholds(0, max(0, len(self._labels) - 1))
-            self._parts = self._parts._replace(model=model)
+            model = _with_ranks(self._learnt("model"))
+            self._parts = self._parts._replace(model=model.with_thresholds(0, max(0, len(self._labels) - 1)))
 
     def _admit(self, new: list[Hashable]) -> None:
         before = [] if self._labels is None else list(self._labels.labels)
@@ -145,12 +148,12 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         for label in sorted(new) if len(new) > 1 else new:  # type: ignore[type-var]
             if label not in known:
                 known = self._after(known, label)
-        model = self._model
-        if model is not None:
-            low = known.index(before[0]) if before else 0
+        parts = self._parts._replace(labels=LabelIndex(known))
+        if parts.model is not None:
+            model, low = _with_ranks(parts.model), known.index(before[0]) if before else 0
             n_new = max(0, len(known) - 1) - len(model.vector.b)
-            model = model.with_thresholds(min(low, n_new), max(0, n_new - low))
-        self._parts = self._parts._replace(labels=LabelIndex(known), model=model)
+            parts = parts._replace(model=model.with_thresholds(min(low, n_new), max(0, n_new - low)))
+        self._parts = parts
 
     def _after(self, known: list[Hashable], new: Any) -> list[Hashable]:
         if self.order is not None:
@@ -173,12 +176,22 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
             f"{high!r}. Declare all ranks up front: classes=, or order=."
         )
 
-    def _decided(self, scores: np.ndarray, model: Any, n_labels: int) -> np.ndarray:
-        thresholds = model.thresholds[: n_labels - 1]
+    def _decided(self, scores: np.ndarray, model: VectorModelLike, n_labels: int) -> Ints:
+        thresholds = _thresholds(model)[: n_labels - 1]
         return np.array([rank_of(score, thresholds) for score in scores.tolist()], np.int64)
 
 
-def _only_threshold(model: Any) -> float | None:
+def _with_ranks(model: VectorModelLike) -> VectorModel:
+    """The model of ranks, which has no kernel."""
+    assert isinstance(model, VectorModel)
+    return model
+
+
+def _thresholds(model: VectorModelLike) -> np.ndarray:
+    return _with_ranks(model).thresholds
+
+
+def _only_threshold(model: VectorModelLike) -> float | None:
     """What divides two ranks; None where there are more, or fewer."""
-    thresholds = model.thresholds
+    thresholds = _thresholds(model)
     return float(thresholds[0]) if len(thresholds) == 1 else None

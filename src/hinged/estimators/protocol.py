@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Protocol, Self
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
+from hinged.compiling.arrays import Ints
+from hinged.estimators.options import OwnRule
 from hinged.loops.explain import Share
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import Ledger, Told
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
 
-__all__ = ["LabelModelLike", "Model", "VectorModelLike"]
+__all__ = ["Advance", "Describe", "LabelModelLike", "Model", "RowModel", "VectorModelLike"]
+
+#: Called now and then with the number of rounds done since its last call.
+Advance: TypeAlias = Callable[[int], None]
+#: A scaled row, its features and values, as a dict for label features of the user's own.
+Describe: TypeAlias = Callable[[np.ndarray, np.ndarray], Mapping[Hashable, float]]
 
 
 class Model(Protocol):
@@ -28,13 +36,15 @@ class Model(Protocol):
     fixed_space : whether the number of features is fixed, so that a feature not met yet has a weight already
     """
 
-    dtype: Any
-    functions: Any
+    dtype: np.dtype
     all_or_nothing: bool
     fixed_space: bool
 
     @property
-    def counts(self) -> np.ndarray: ...
+    def functions(self) -> Sequence[Callable[..., Any]]: ...
+
+    @property
+    def counts(self) -> Ints: ...
 
     @property
     def dual(self) -> float:
@@ -59,30 +69,39 @@ class Model(Protocol):
         """Everything learnt, as plain arrays."""
         ...
 
-    def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int) -> None:
+    def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int, /) -> None:
         """Become what `arrays` described, or raise ValueError where it makes no sense."""
         ...
 
 
-class _OfRows(Model, Protocol):
+class RowModel(Model, Protocol):
     """A model of rows whose scores are sums over features."""
 
     ledger: Ledger
     setting: Setting
     n_features: int
-    lock: Any
 
-    def explain(self, rows: Rows, labels: Sequence[Hashable] = (), at: int = 0, describe: Any = None) -> list[Share]:
+    @property
+    def lock(self) -> AbstractContextManager[bool, None]: ...
+
+    def explain(
+        self, rows: Rows, labels: Sequence[Hashable] = (), at: int = 0, describe: Describe | None = None
+    ) -> list[Share]:
         """What the features of one row add to the score of label `at`, or to the only score."""
         ...
 
 
-class LabelModelLike(_OfRows, Protocol):
+class LabelModelLike(RowModel, Protocol):
     """A model with a score for each label: linear, on a simplex, or with a kernel."""
 
-    own: Any
+    own: OwnRule | None
     notes: np.ndarray
-    label_rows: np.ndarray
+    label_rows: Ints
+
+    @property
+    def n_learnt(self) -> int:
+        """How many features have weights, or how many past rows are remembered."""
+        ...
 
     def declare(self, n_labels: int) -> None:
         """Make labels known before any of their rows came."""
@@ -94,25 +113,25 @@ class LabelModelLike(_OfRows, Protocol):
         targets: Targets,
         labels: Sequence[Hashable],
         delay: int = 0,
-        describe: Any = None,
-        advance: Callable[[int], None] | None = None,
+        describe: Describe | None = None,
+        advance: Advance | None = None,
     ) -> Told:
         """Learn rows in order; `labels` are all labels after them."""
         ...
 
-    def score(self, rows: Rows, labels: Sequence[Hashable], describe: Any = None, current: bool = False) -> np.ndarray:
+    def score(
+        self, rows: Rows, labels: Sequence[Hashable], describe: Describe | None = None, current: bool = False
+    ) -> np.ndarray:
         """Scores (rows, labels)."""
         ...
 
-    def with_labels(self, onto: np.ndarray, n_labels: int) -> Self:
+    def with_labels(self, onto: Ints, n_labels: int) -> Self:
         """A model in which what was learnt of label r is added to label onto[r], or dropped where that is -1."""
         ...
 
 
-class VectorModelLike(_OfRows, Protocol):
+class VectorModelLike(RowModel, Protocol):
     """A model with one score for each row: linear, or with a kernel."""
-
-    epsilon: Any
 
     def learn(
         self, rows: Rows | Dense, targets: np.ndarray, weights: np.ndarray, judged: bool = True

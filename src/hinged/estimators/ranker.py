@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
+from hinged.compiling.arrays import Ints
 from hinged.estimators.label_learner import LabelLearner
 from hinged.estimators.label_sets import as_label_sets
-from hinged.estimators.labels import as_array
-from hinged.estimators.learner import Learner
+from hinged.estimators.labels import LabelIndex, as_array
+from hinged.estimators.learner import Learner, State
+from hinged.estimators.options import SampleWeight
 from hinged.estimators.parts import at_one_moment
+from hinged.estimators.reader import Answers
 from hinged.estimators.settings import Settled
 from hinged.loops.ledger import THRESHOLD
 
@@ -44,7 +47,7 @@ class Ranker(LabelLearner):
     _column: bool = False  # whether y is one column of labels
 
     @at_one_moment
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: object) -> np.ndarray | list[set[Hashable]]:
         """The labels above the threshold learnt so far: an indicator matrix where y was one, else sets.
 
         Where y was a single column of labels, so is the answer: the best label of each row.
@@ -60,7 +63,7 @@ class Ranker(LabelLearner):
         shown = [above[:, place[label]] if label in place else absent for label in self._columns.values()]
         return np.stack(shown, axis=1).astype(np.int64)
 
-    def predict_one(self, x: Any) -> set[Hashable]:
+    def predict_one(self, x: object) -> set[Hashable]:
         """The labels of one row above the threshold; empty before any is known."""
         if self._model is None:
             return set()
@@ -68,7 +71,7 @@ class Ranker(LabelLearner):
         return {labels[r] for r in np.flatnonzero(scores > model.ledger.sums[THRESHOLD]).tolist()}
 
     @at_one_moment
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object, sample_weight: SampleWeight = None) -> float:
         """Mean average precision of the ranking (label ranking average precision)."""
         from sklearn.metrics import label_ranking_average_precision_score
 
@@ -85,30 +88,30 @@ class Ranker(LabelLearner):
             )
         return super().check_settings()
 
-    def _answers(self, y: Any, n: int) -> list:
+    def _answers(self, y: object, n: int) -> list[list[Hashable]]:
         told = as_label_sets(y, n, self._columns, self._column)
         if self._model is not None and (told.columns is None) != (self._columns is None):
             raise ValueError(f"y must stay of one kind; got {_kind(told.columns)} after {_kind(self._columns)}.")
         self._columns, self._column = told.columns, self._column or told.single
         return told.sets
 
-    def _one_answer(self, y: Any) -> Any:
+    def _one_answer(self, y: object) -> object:
         """A row of an indicator matrix where that is how this model was taught, else a collection of labels."""
         if self._columns is not None and getattr(y, "ndim", 0) == 1 and hasattr(y, "reshape"):
             return y.reshape(1, -1)
         return [y]
 
-    def _known_answer(self, y: Any, labels: Any) -> None:
+    def _known_answer(self, y: object, labels: LabelIndex) -> None:
         """Label sets have no quick path."""
 
-    def _flat(self, answers: list) -> tuple[np.ndarray, list]:
+    def _flat(self, answers: Answers) -> tuple[Ints, Sequence[Hashable]]:
         indptr = np.concatenate([[0], np.cumsum([len(s) for s in answers], dtype=np.int64)]).astype(np.int64)
         return indptr, [label for s in answers for label in s]
 
-    def _labels_of(self, answers: list) -> list:
+    def _labels_of(self, answers: Answers) -> list[Hashable]:
         return self._up_front(None) or list(dict.fromkeys(label for s in answers for label in s))
 
-    def _up_front(self, classes: list | None) -> list | None:
+    def _up_front(self, classes: list[Hashable] | None) -> list[Hashable] | None:
         """Labels to declare before a batch: those given, or those that the columns of an indicator stand for."""
         if self._columns is None or self._model is not None:
             return classes
@@ -121,19 +124,19 @@ class Ranker(LabelLearner):
             )
         return own
 
-    def _renamed(self, old: Hashable, new: Hashable) -> dict[str, Any]:
+    def _renamed(self, old: Hashable, new: Hashable) -> dict[str, object]:
         """The column of a label that got another name, or was joined to another, stands for that one."""
         if self._columns is None:
             return {}
         return {"_columns": {name: new if label == old else label for name, label in self._columns.items()}}
 
-    def _state(self) -> Any:
+    def _state(self) -> State:
         about, arrays, names = super()._state()
         if self._columns is not None:
             names |= {"columns": list(self._columns), "column_labels": list(self._columns.values())}
         return about | {"column": self._column}, arrays, names
 
-    def _restore(self, about: Any, arrays: Any, names: Any) -> None:
+    def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: dict[str, list[Hashable]]) -> None:
         super()._restore(about, arrays, names)
         self._column = about["column"]
         if about.get("indicator") is not None:  # files of version 1 knew how many there are, no more
@@ -142,11 +145,11 @@ class Ranker(LabelLearner):
             self._columns = dict(zip(names["columns"], names["column_labels"], strict=True))
 
     @staticmethod
-    def _balanced(answers: list) -> dict:
+    def _balanced(answers: Answers) -> dict[Hashable, float]:
         raise ValueError("class_weight='balanced' is for one label per row; give a dict of label → weight.")
 
     @staticmethod
-    def _factor(answer: list, by_label: dict) -> float:
+    def _factor(answer: list[Hashable], by_label: dict[Hashable, float]) -> float:
         return max((by_label.get(label, 1.0) for label in answer), default=1.0)
 
     def __sklearn_tags__(self) -> Any:
@@ -156,5 +159,5 @@ class Ranker(LabelLearner):
         return tags
 
 
-def _kind(columns: dict | None) -> str:
+def _kind(columns: dict[Hashable, Hashable] | None) -> str:
     return "label sets" if columns is None else f"an indicator matrix of {len(columns)} columns"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -12,9 +11,10 @@ from sklearn.utils.validation import column_or_1d
 
 from hinged.estimators.inputs import LARGEST
 from hinged.estimators.labels import given
+from hinged.estimators.options import AsBudget, DType, Kernel, RandomState
 from hinged.estimators.parameters import documented
 from hinged.estimators.parts import at_one_moment
-from hinged.estimators.reader import Batch
+from hinged.estimators.reader import Answers, Batch
 from hinged.estimators.vectors import VectorLearner
 from hinged.loops.vector_model import REGRESSION
 from hinged.rules.table import UP_TO_THE_MARGIN
@@ -70,7 +70,7 @@ class Regressor(RegressorMixin, VectorLearner):
         C: float = 1.0,
         epsilon: float = 0.1,
         *,
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         scaling: str | None = None,
         normalize: bool = False,
         average: bool = False,
@@ -78,24 +78,23 @@ class Regressor(RegressorMixin, VectorLearner):
         n_features: int | None = None,
         epochs: int = 1,
         shuffle: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         device: str = "cpu",
-        budget: Any = None,
-        dtype: Any = None,
+        budget: AsBudget = None,
+        dtype: DType = None,
     ) -> None:
         self._store(locals())
 
     @at_one_moment
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The number of each row."""
         return self._fitted().score(self._rows(X))
 
     @at_one_moment
-    def predict_one(self, x: Any) -> float:
+    def predict_one(self, x: object) -> float:
         """The number of one row; 0 before anything is learnt."""
-        if self._model is None:
-            return 0.0
-        return float(self._model.score(self._row(x))[0])
+        model = self._model
+        return 0.0 if model is None else float(model.score(self._row(x))[0])
 
     @property
     def classes_(self) -> np.ndarray:
@@ -107,13 +106,13 @@ class Regressor(RegressorMixin, VectorLearner):
             raise ValueError(f"epsilon must be a finite number that is not negative; got epsilon={value!r}. Try 0.1.")
         return float(value)
 
-    def _answers(self, y: Any, n: int) -> np.ndarray:
+    def _answers(self, y: object, n: int) -> np.ndarray:
         """One finite number per row."""
-        y, _ = given(y)
+        numbers, _ = given(y)
         try:
-            targets = np.array(y, np.float64)
+            targets = np.array(numbers, np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f"y must hold one number per row; got {y!r}.") from None
+            raise ValueError(f"y must hold one number per row; got {numbers!r}.") from None
         if targets.ndim == 2 and targets.shape[1] == 1:
             targets = column_or_1d(targets, warn=True)
         if targets.ndim != 1:
@@ -125,7 +124,7 @@ class Regressor(RegressorMixin, VectorLearner):
             raise ValueError(f"Input y contains {what}. Targets must be finite; drop those rows.")
         return targets
 
-    def _check_answers(self, answers: np.ndarray, batch: Batch) -> None:
+    def _check_answers(self, answers: Answers, batch: Batch) -> None:
         most, largest = LARGEST[batch.dtype.name], float(np.abs(answers).max())
         if largest > most:
             raise ValueError(
@@ -133,8 +132,8 @@ class Regressor(RegressorMixin, VectorLearner):
                 "Scale them down."
             )
 
-    def _usual_answer(self, y: Any) -> np.ndarray | None:
+    def _usual_answer(self, y: object) -> np.ndarray | None:
         return np.array([y], np.float64) if isinstance(y, float | int) and -1e10 < y < 1e10 else None
 
-    def _one_answer(self, y: Any) -> list:
+    def _one_answer(self, y: object) -> list[object]:
         return [y]

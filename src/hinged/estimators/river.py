@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from hinged.estimators.protocol import RowModel
+from hinged.estimators.reader import SettledLike
 from hinged.estimators.row_learner import RowLearner
 
 __all__ = ["to_river"]
 
 
-def to_river(model: RowLearner) -> Any:
+def to_river(model: RowLearner[RowModel, SettledLike]) -> Any:
     """A River estimator around a model, for its pipelines, metrics, grids of parameters and ensembles.
 
     The model inside goes on learning; it is the wrapper's ``model``. A `Classifier`, `BinaryClassifier`,

@@ -2,61 +2,83 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from operator import attrgetter
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_random_state
 
 from hinged.estimators.dicts import FeatureNames
 from hinged.estimators.inputs import check_caps, check_weights, dense_rows
+from hinged.estimators.kernel_model import KernelModel
 from hinged.estimators.labels import LabelIndex
-from hinged.estimators.learner import Learner
+from hinged.estimators.learner import Learner, State
+from hinged.estimators.options import ClassWeight, DType, Kernel, RandomState, SampleWeight
 from hinged.estimators.parts import Parts
-from hinged.estimators.reader import Batch, Checked, RowReader
+from hinged.estimators.protocol import Advance, RowModel
+from hinged.estimators.reader import Answers, Batch, Checked, ReadsRows, RowReader, S_co
 from hinged.estimators.scored import Scored
-from hinged.estimators.settings import whole
+from hinged.estimators.settings import check_unchanged, is_same, whole
 from hinged.loops.explain import Share
 from hinged.loops.ledger import Told, new_told
+from hinged.loops.rows import Rows
 
 __all__ = ["RowLearner"]
 
 
-class RowLearner(Learner):
+R_co = TypeVar("R_co", bound=RowModel, covariant=True)
+
+
+class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
     """Learning rows, whatever is predicted of them.
 
-    Subclasses say what targets look like (`_answers`, `_one_answer`, `_labels_of`; `_balanced` and `_factor` where they
-    are no single labels), which settings may change (`_stepping`) and which not (`_built_for`), and learn (`_learn`).
+    Subclasses say what targets look like (`_answers`, `_one_answer`; `_balanced` and `_factor` where they are no single
+    labels), which settings may change (`_stepping`) and which not (`_built_for`), and learn (`_learn`).
     """
 
     _stepping: ClassVar[tuple[str, ...]]
     _built_for: ClassVar[tuple[str, ...]]
-    _as_set: ClassVar[Any]  # a function of a learner: the values of both
-    _settled: Any = None  # the settings that the model goes by, resolved
-    _set_to: tuple | None = None  # their values as the user set them
-    _answers: Any
-    _one_answer: Any
-    _labels_of: Any
-    _learn: Any
-    check_settings: Any
+    _as_set: ClassVar[Callable[[object], tuple[object, ...]]]  # the values of both
+    _parts: Parts[R_co, ReadsRows] = Parts(None, None, RowReader())
+    _settled: S_co | None = None  # the settings that the model goes by, resolved
+    _set_to: tuple[object, ...] | None = None  # their values as the user set them
     C: float
     epochs: int
     shuffle: bool
-    random_state: Any
-    class_weight: Any = None
+    random_state: RandomState
+    class_weight: ClassWeight = None
     n_features: int | None = None
-    kernel: Any = None
-    dtype: Any
+    kernel: Kernel | None = None
+    dtype: DType
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         if hasattr(cls, "_stepping"):
             cls._as_set = staticmethod(attrgetter(*cls._stepping, *cls._built_for))
 
+    # ------------------------------------------------------------------ what subclasses say
+    @abstractmethod
+    def check_settings(self) -> S_co:
+        """Check every setting, by name; return what they stand for. A ValueError says what was wrong."""
+
+    @abstractmethod
+    def _answers(self, y: object, n: int) -> Answers:
+        """The answers of `n` rows, or a ValueError that says what is wrong with them."""
+
+    @abstractmethod
+    def _one_answer(self, y: Any) -> object:
+        """The answer of one row as those of a batch of one."""
+
+    @abstractmethod
+    def _learn(self, checked: Checked[S_co], delay: int = 0, advance: Advance | None = None) -> Told:
+        """Learn rows in order."""
+
     # ------------------------------------------------------------------ learning
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: object, sample_weight: SampleWeight = None) -> Self:
         """Forget everything, make the labels of `y` known, and learn the rows `epochs` times.
 
         Parameters
@@ -77,7 +99,7 @@ class RowLearner(Learner):
         self._become(fresh)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: object, y: object, classes: object = None, sample_weight: SampleWeight = None) -> Self:
         """Learn rows in order, keeping what was learnt; new labels and wider rows are welcome.
 
         Parameters
@@ -90,7 +112,7 @@ class RowLearner(Learner):
         self.learn_rounds(X, y, classes, sample_weight)
         return self
 
-    def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> None:
+    def learn_one(self, x: object, y: object, sample_weight: float | None = None) -> None:
         """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
         weights = None if sample_weight is None else [sample_weight]
         with self._or_undone(several=False):
@@ -98,12 +120,12 @@ class RowLearner(Learner):
 
     def learn_rounds(
         self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
-        sample_weight: Any = None,
+        X: object,
+        y: object,
+        classes: object = None,
+        sample_weight: SampleWeight = None,
         delay: int = 0,
-        advance: Callable[[int], None] | None = None,
+        advance: Advance | None = None,
         before: Callable[[Scored], None] | None = None,
     ) -> Told:
         """`partial_fit`, and what each round came to: its flag, rank and loss.
@@ -142,21 +164,21 @@ class RowLearner(Learner):
                 checked = checked.known()
             return told
 
-    def _by_current_weights(self, rows: Any) -> Scored:
+    def _by_current_weights(self, rows: Rows) -> Scored:
         """What the weights say of a row, without their mean; nothing before the first round."""
         raise TypeError(f"before is for learners with a score for each label; {type(self).__name__} has none.")
 
-    def _expect(self, checked: Checked) -> None:
+    def _expect(self, checked: Checked[S_co]) -> None:
         """Make known what `fit` will be asked about."""
 
-    def _expect_classes(self, classes: Any, checked: Checked) -> None:
+    def _expect_classes(self, classes: object, checked: Checked[S_co]) -> None:
         """Make known the labels that were declared for a batch."""
         if classes is not None:
             raise ValueError(f"classes are for learners of labels; {type(self).__name__} has none. Leave them out.")
 
-    def _new_model(self, checked: Checked) -> Any:
+    def _new_model(self, checked: Checked[S_co]) -> R_co:
         """An empty model for these settings and rows, with the labels known so far."""
-        model = checked.settled.new_model(self, checked.batch.dtype)
+        model: R_co = checked.settled.new_model(self, checked.batch.dtype)
         self.__dict__.update(
             _parts=self._parts._replace(labels=LabelIndex() if self._labels is None else self._labels, model=model),
             _settled=checked.settled,
@@ -173,7 +195,7 @@ class RowLearner(Learner):
             self._parts = self._parts._replace(reader=after)
 
     # ------------------------------------------------------------------ checks
-    def _check(self, X: Any, y: Any, sample_weight: Any, fitting: bool = False) -> Checked:
+    def _check(self, X: object, y: object, sample_weight: SampleWeight, fitting: bool = False) -> Checked[S_co]:
         """Everything that can be refused is refused here, before anything changes."""
         settled = self.check_settings() if self._model is None else self._keep_up()
         batch = self._parts.reader.read(self, X, grow=True)
@@ -187,63 +209,65 @@ class RowLearner(Learner):
     def _check_rows(self, batch: Batch) -> None:
         """Refuse rows that this kind of learner cannot take."""
 
-    def _check_answers(self, answers: Any, batch: Batch) -> None:
+    def _check_answers(self, answers: Answers, batch: Batch) -> None:
         """Refuse answers that do not suit the rows."""
 
     def _is_up_to_date(self) -> bool:
         """Return True if no setting has changed since the last round."""
-        return self._set_to is not None and _same(type(self)._as_set(self), self._set_to)
+        return self._set_to is not None and is_same(type(self)._as_set(self), self._set_to)
 
-    def _keep_up(self) -> Any:
+    def _keep_up(self) -> S_co:
         """Follow a change of `rule`, `C` or `margin` since the last round; refuse one of what memory is built for."""
-        now = type(self)._as_set(self)
+        now, model, before = type(self)._as_set(self), self._model, self._settled
+        assert model is not None
+        assert before is not None
         if self._set_to is None:
             self._set_to = now
-        if _same(now, self._set_to):
-            return self._settled
+        if is_same(now, self._set_to):
+            return before
         n = len(self._stepping)
-        for name, before, value in zip(self._built_for, self._set_to[n:], now[n:], strict=True):
-            if not _same(before, value):
-                raise ValueError(
-                    f"{name} cannot change once something is learnt; it was {before!r}, now {value!r}. "
-                    "Set it back, or call fit to start anew."
-                )
+        check_unchanged(self._built_for, self._set_to[n:], now[n:])
         settled = self.check_settings()
-        settled.check_range(self._model.dtype)
-        settled.change(self._model)
-        certified = self._settled.certified  # the certificate spoke of the rule it began with
-        self.__dict__.update(_settled=settled._replace(certified=certified), _set_to=now, _edited=True)
-        return self._settled
+        settled.check_range(model.dtype)
+        settled.change(model)
+        settled = settled._replace(certified=before.certified)  # the certificate spoke of the rule it began with
+        self.__dict__.update(_settled=settled, _set_to=now, _edited=True)
+        return settled
 
-    def _weights(self, sample_weight: Any, answers: Any, batch: Batch, fitting: bool) -> np.ndarray:
+    def _weights(self, sample_weight: SampleWeight, answers: Answers, batch: Batch, fitting: bool) -> np.ndarray:
         """Weights of the rows: the user's, times those of their labels; empty for none."""
         weights = check_weights(sample_weight, batch.n, batch.dtype)
-        by_label = self.class_weight
-        if isinstance(by_label, str) and by_label == "balanced":
-            if not fitting:
-                raise ValueError(
-                    "class_weight='balanced' needs all labels at once and works with fit only; "
-                    "give a dict of label → weight to learn from a stream."
-                )
-            by_label = self._balanced(answers)
+        by_label = self._weight_by_label(answers, fitting)
         if by_label is not None:
-            if not isinstance(by_label, dict):
-                raise ValueError(
-                    f"class_weight must be None, 'balanced' (fit only) or a dict of label → weight; got {by_label!r}."
-                )
             factors = np.array([self._factor(answer, by_label) for answer in answers], np.float64)
             weights = check_weights(weights * factors if len(weights) else factors, batch.n, batch.dtype)
         check_caps(self.C, weights, batch.dtype)
         return weights
 
+    def _weight_by_label(self, answers: Answers, fitting: bool) -> dict[Hashable, float] | None:
+        """What `class_weight` stands for; None for no weights."""
+        by_label = self.class_weight
+        if by_label is None or isinstance(by_label, dict):
+            return by_label
+        if not isinstance(by_label, str) or by_label != "balanced":
+            raise ValueError(
+                f"class_weight must be None, 'balanced' (fit only) or a dict of label → weight; got {by_label!r}."
+            )
+        if not fitting:
+            raise ValueError(
+                "class_weight='balanced' needs all labels at once and works with fit only; "
+                "give a dict of label → weight to learn from a stream."
+            )
+        return self._balanced(answers)
+
     @staticmethod
-    def _balanced(answers: Any) -> dict:
+    def _balanced(answers: Answers) -> dict[Hashable, float]:
         """Weights by which every label counts as much as any other."""
         counts = Counter(answers)
         return {label: len(answers) / (len(counts) * n) for label, n in counts.items()}
 
     @staticmethod
-    def _factor(answer: Any, by_label: dict) -> float:
+    def _factor(answer: Any, by_label: dict[Hashable, float]) -> float:
         """The weight of a row by its answer."""
         return by_label.get(answer, 1.0)
 
@@ -258,22 +282,23 @@ class RowLearner(Learner):
         """Names of the features met so far, in order of appearance; exists where rows are dicts."""
         return list(self._of_reader("feature_names_", self._parts.reader.names))
 
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: object) -> Rows:
         """Rows to be asked about."""
         return self._parts.reader.read(self, X, grow=False).rows
 
-    def _row(self, x: Any) -> Any:
+    def _row(self, x: object) -> Rows:
         """One row to be asked about."""
         reader = self._parts.reader
         return reader.read(self, reader.one(x), grow=False).rows
 
-    def _dense(self, X: np.ndarray, dtype: np.dtype) -> Any:
+    def _dense(self, X: np.ndarray, dtype: np.dtype) -> Rows:
         """A dense matrix as this learner's loops read it."""
         return dense_rows(X, dtype)
 
     def _dtype(self, dtype: np.dtype) -> np.dtype:
         """The weights' type where there are weights, else the setting, else the input's."""
-        return self._model.dtype if self._model is not None else np.dtype(self.dtype or dtype)
+        model = self._parts.model
+        return model.dtype if model is not None else np.dtype(self.dtype or dtype)
 
     def _describe(self, f: np.ndarray, v: np.ndarray) -> dict[Hashable, float]:
         """A scaled row as a dict, for label features of the user's own."""
@@ -297,7 +322,7 @@ class RowLearner(Learner):
         return self._with_kernel("support_").remembered.rounds.copy()
 
     @property
-    def support_vectors_(self) -> Any:
+    def support_vectors_(self) -> np.ndarray | sparse.csr_array:
         """With a kernel: the remembered rows (steps, features), for "single" as seen from their labels' means.
 
         A sparse array, where rows are remembered so.
@@ -309,15 +334,15 @@ class RowLearner(Learner):
         """With a kernel: coefficients of the remembered rows, (steps, labels), or (steps, 1) for one vector."""
         return self._with_kernel("dual_coef_").remembered.coef.copy()
 
-    def _with_kernel(self, name: str) -> Any:
+    def _with_kernel(self, name: str) -> KernelModel:
         model = self._learnt(name)
-        if self.kernel is None:
+        if self.kernel is None or not isinstance(model, KernelModel):
             raise AttributeError(f"{name} exists for learners with a kernel; this one has coef_.")
         return model
 
-    def _with_weights(self, name: str) -> Any:
+    def _with_weights(self, name: str) -> R_co:
         model = self._learnt(name)
-        if self.kernel is not None:
+        if self.kernel is not None or isinstance(model, KernelModel):
             raise AttributeError(
                 f"{name} does not exist with a kernel: weights live in its space. Use support_, dual_coef_ or explain."
             )
@@ -327,9 +352,10 @@ class RowLearner(Learner):
     def dual_(self) -> float | None:
         """The dual certificate: no fixed predictor has a smaller objective. None where the rule has none."""
         model = self._learnt("dual_")
-        return model.dual if self._settled.certified and not self._edited else None
+        certified = self._settled is not None and self._settled.certified and not self._edited
+        return model.dual if certified else None
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, list[Hashable]]]:
+    def _state(self) -> State:
         model, reader = self._learnt("state"), self._parts.reader
         with model.lock:
             about = {
@@ -357,7 +383,7 @@ class RowLearner(Learner):
         self._parts = Parts(LabelIndex(names["labels"]), model, self._reader_of(about, names))
         self._settled, self._set_to = settled, type(self)._as_set(self)
 
-    def _reader_of(self, about: dict[str, Any], names: dict[str, list[Hashable]]) -> Any:
+    def _reader_of(self, about: dict[str, Any], names: dict[str, list[Hashable]]) -> ReadsRows:
         """The reader of a state."""
         return RowReader(
             FeatureNames(names["features"]) if "features" in names else None,
@@ -370,11 +396,3 @@ class RowLearner(Learner):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Return True if settings are equal; arrays are equal where they are the same ones."""
-    try:
-        return bool(a == b)
-    except ValueError:
-        return False

@@ -6,14 +6,17 @@ import math
 from collections.abc import Callable, Hashable, Iterable
 from itertools import chain
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_random_state
 
+from hinged.compiling.arrays import Ints
 from hinged.estimators.inputs import check_caps, check_weights
 from hinged.estimators.labels import LabelIndex, check_labels, to_declare
-from hinged.estimators.settings import check_sizes, whole
+from hinged.estimators.options import Cost, DType, Lengths, RandomState, Rule, SampleWeight
+from hinged.estimators.protocol import Advance
+from hinged.estimators.settings import check_dtype, check_sizes, check_switches, check_unchanged, whole
 from hinged.estimators.tagging import Batch, Tagging
 from hinged.loops.chain import NO_TABLE, ChainModel
 from hinged.loops.ledger import LABELS, Told
@@ -25,8 +28,7 @@ from hinged.tasks.cost import cost_matrix
 __all__ = ["SequenceTagger"]
 
 CONSTRAINTS = {"prediction": PREDICTION, "max-loss": MAX_LOSS, "additive": ADDITIVE}
-#: Settings a learner may change between rounds, and those its memory is built for.
-STEPPING, BUILT_FOR = ("rule", "C", "cost", "constraint", "n_best"), ("average", "dtype")
+BUILT_FOR = ("average", "dtype")  # settings that cannot change between rounds
 
 
 class Read(NamedTuple):
@@ -99,35 +101,35 @@ class SequenceTagger(Tagging):
 
     task = "sequence"
 
-    _set_to: tuple | None = None
-    rule: Any
+    _set_to: tuple[object, ...] | None = None
+    rule: Rule
     C: float
-    cost: Any
+    cost: Cost
     constraint: str
     n_best: int
     average: bool
     epochs: int
     shuffle: bool
-    random_state: Any
+    random_state: RandomState
 
     def __init__(
         self,
-        rule: Any = "pa1",
+        rule: Rule = "pa1",
         C: float = 1.0,
         *,
-        cost: Any = None,
+        cost: Cost = None,
         constraint: str = "prediction",
         n_best: int = 1,
         average: bool = False,
         epochs: int = 1,
         shuffle: bool = False,
-        random_state: Any = None,
-        dtype: Any = None,
+        random_state: RandomState = None,
+        dtype: DType = None,
     ) -> None:
         self._store(locals())
 
     # ------------------------------------------------------------------ learning
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Self:
+    def fit(self, X: object, y: object, sample_weight: SampleWeight = None, lengths: Lengths = None) -> Self:
         """Forget everything, make the tags of `y` known, and learn the sentences `epochs` times.
 
         Parameters
@@ -152,7 +154,14 @@ class SequenceTagger(Tagging):
         self._become(fresh)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, lengths: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: object,
+        y: object,
+        classes: object = None,
+        sample_weight: SampleWeight = None,
+        lengths: Lengths = None,
+    ) -> Self:
         """Learn sentences in order, keeping what was learnt; new tags and new features are welcome.
 
         Parameters
@@ -163,7 +172,7 @@ class SequenceTagger(Tagging):
         self.learn_rounds(X, y, classes, sample_weight, lengths=lengths)
         return self
 
-    def learn_one(self, sentence: Any, tags: Any, sample_weight: float | None = None) -> None:
+    def learn_one(self, sentence: object, tags: object, sample_weight: float | None = None) -> None:
         """Learn one sentence."""
         self.learn_rounds([sentence], [tags], None, None if sample_weight is None else [sample_weight])
 
@@ -182,23 +191,23 @@ class SequenceTagger(Tagging):
 
     def learn_rounds(
         self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
-        sample_weight: Any = None,
+        X: object,
+        y: object,
+        classes: object = None,
+        sample_weight: SampleWeight = None,
         delay: int = 0,
-        advance: Callable[[int], None] | None = None,
-        lengths: Any = None,
+        advance: Advance | None = None,
+        lengths: Lengths = None,
     ) -> Told:
         """`partial_fit`, and what each round came to; its rank is the place of the right sequence."""
         with self._or_undone(several=True):
             read = self._check(X, y, sample_weight, lengths)
             n = len(read.batch.sentences.ends) - 1
             if classes is not None:
-                self.declare(classes)
+                self.declare(to_declare(classes))
             return self._learn(read, np.arange(n), min(delay, n), advance)
 
-    def _check(self, X: Any, y: Any, sample_weight: Any, lengths: Any) -> Read:
+    def _check(self, X: object, y: object, sample_weight: SampleWeight, lengths: Lengths) -> Read:
         """Everything that can be refused is refused here; names not met before have their numbers after it."""
         wish = self.check_settings()
         batch = self._parse(X, lengths, grow=True)
@@ -210,39 +219,38 @@ class SequenceTagger(Tagging):
         check_caps(self.C, weights, batch.dtype)
         return Read(wish, batch, tags, weights)
 
-    def _learn(
-        self, read: Read, order: np.ndarray, delay: int = 0, advance: Callable[[int], None] | None = None
-    ) -> Told:
+    def _learn(self, read: Read, order: np.ndarray, delay: int = 0, advance: Advance | None = None) -> Told:
         wish, batch, tags, weights = read
         known = LabelIndex() if self._labels is None else self._labels
         each = np.repeat(weights, np.diff(batch.sentences.ends)) if len(weights) else None
         ids, new = known.encode(tags, each)
         after = [*known.labels, *new]
         rho = self._costs(after)
-        if self._model is None:
+        model = self._model
+        if model is None:
             model = self._new_model(batch.dtype, wish, rho)
             model.declare(len(known))
             self._parts, self._edited = self._parts._replace(labels=known, model=model), False
-        model = self._keep_up(wish, rho)
+        self._keep_up(model, wish, rho)
         with self._between_rounds():
             reader = self._parts.reader
             width = max(batch.width, reader.n_known)
             model.widen(width)
             if reader.names is None:
                 self._parts = self._parts._replace(reader=reader._replace(width=width))  # last: readers go by it
-            cost = self._asked(after) if callable(self.cost) else None
+            cost = self._asked(self.cost, after) if callable(self.cost) else None
             try:
                 return model.learn(batch.sentences, ids, order, weights, len(after), cost, delay, advance)
             finally:  # also where the call is interrupted: the tags met so far are known
                 known.extend(new[: max(0, int(model.counts[LABELS]) - len(known))])
 
-    def _asked(self, labels: list[Hashable]) -> Callable[[np.ndarray, np.ndarray], float]:
+    def _asked(self, of_tags: Callable[..., float], labels: list[Hashable]) -> Callable[[Ints, Ints], float]:
         """The user's cost, of numbered tags."""
 
         dtype = self._dtype(np.dtype(np.float64)).name
 
-        def cost(right: np.ndarray, other: np.ndarray) -> float:
-            value = self.cost([labels[t] for t in right.tolist()], [labels[t] for t in other.tolist()])
+        def cost(right: Ints, other: Ints) -> float:
+            value = of_tags([labels[t] for t in right.tolist()], [labels[t] for t in other.tolist()])
             if not isinstance(value, Real | np.number | np.bool_) or not 0.0 <= float(value) < math.inf:
                 raise ValueError(f"cost must return a finite number that is not negative; got {value!r}.")
             check_sizes({"cost": float(value)}, dtype)
@@ -260,6 +268,15 @@ class SequenceTagger(Tagging):
                 f"constraint must be 'prediction', 'max-loss' or 'additive'; got constraint={self.constraint!r}."
             )
         n_best = whole("n_best", self.n_best, 1)
+        self._check_constraint(n_best)
+        check_switches(self, ("average", "shuffle"))
+        check_dtype(self.dtype)
+        check_sizes({"C": step.C}, self._dtype(np.dtype(np.float64)).name)
+        self._costs([])
+        return Wish(step.words, step.C, step.uses_weight, CONSTRAINTS[self.constraint], n_best, 0.0)
+
+    def _check_constraint(self, n_best: int) -> None:
+        """Refuse, by name, what a constraint cannot be combined with."""
         if self.constraint == "max-loss" and n_best > 1:
             raise ValueError(f"constraint='max-loss' looks at one rival; got n_best={n_best}. Use 'additive', or 1.")
         if self.constraint == "max-loss" and self.cost is not None:
@@ -271,19 +288,10 @@ class SequenceTagger(Tagging):
             raise ValueError(
                 "constraint='additive' needs a cost by position, None or a matrix; got a function. Use 'prediction'."
             )
-        for name in ("average", "shuffle"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ValueError(f"{name} must be True or False; got {name}={getattr(self, name)!r}.")
-        if self.dtype is not None and self.dtype not in ("float32", "float64", np.float32, np.float64, float):
-            raise ValueError(f"dtype must be float32 or float64; got dtype={self.dtype!r}.")
-        check_sizes({"C": step.C}, self._dtype(np.dtype(np.float64)).name)
-        self._costs([])
-        return Wish(step.words, step.C, step.uses_weight, CONSTRAINTS[self.constraint], n_best, 0.0)
 
     def _costs(self, labels: list[Hashable]) -> np.ndarray:
         """Costs by position (tags, tags); empty for the number of wrong tags, and for a function."""
-        by_position = self.cost is not None and not callable(self.cost)
-        rho = cost_matrix(self.cost, labels) if by_position else NO_TABLE
+        rho = NO_TABLE if self.cost is None or callable(self.cost) else cost_matrix(self.cost, labels)
         check_sizes({"cost": float(rho.max(initial=0.0))}, self._dtype(np.dtype(np.float64)).name)
         return rho
 
@@ -293,24 +301,17 @@ class SequenceTagger(Tagging):
             raise ValueError(f"its weights are {dtype}, its settings say {model.dtype}")
         return model
 
-    def _keep_up(self, wish: Wish, rho: np.ndarray) -> ChainModel:
-        """The model, with any change of its rule since the last round; refuse one of what memory is built for."""
+    def _keep_up(self, model: ChainModel, wish: Wish, rho: np.ndarray) -> None:
+        """Follow any change of the rule since the last round; refuse one of what memory is built for."""
         now = tuple(getattr(self, name) for name in BUILT_FOR)
         if self._set_to is None:
             self._set_to = now
-        for name, before, value in zip(BUILT_FOR, self._set_to, now, strict=True):
-            if before != value:
-                raise ValueError(
-                    f"{name} cannot change once something is learnt; it was {before!r}, now {value!r}. "
-                    "Set it back, or call fit to start anew."
-                )
-        model = self._model
+        check_unchanged(BUILT_FOR, self._set_to, now)
         k = min(len(model.rho), len(rho))  # costs of tags that were new since then come on top
         same = bool(len(model.rho)) == bool(len(rho)) and np.array_equal(model.rho[:k, :k], rho[:k, :k])
         if not same or model.wish._replace(least_norm=0.0) != wish:
             self._edited = True  # the certificate spoke of the rule it began with
         model.ask(wish, rho)
-        return model
 
     def _runs_functions(self) -> bool:
         return callable(self.cost)

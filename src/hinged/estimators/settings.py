@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from hinged.estimators.inputs import LARGEST, LEAST
 from hinged.estimators.kernel_model import KernelLabelModel
+from hinged.estimators.options import (
+    ClassWeight,
+    DType,
+    Kernel,
+    KernelSettings,
+    LabelSettings,
+    OwnRule,
+    RowSettings,
+    Rule,
+    ScaledSettings,
+    Sharing,
+)
 from hinged.estimators.protocol import LabelModelLike
 from hinged.geometry.entropy import Entropy
 from hinged.geometry.entropy import resolve as resolve_geometry
@@ -32,23 +46,23 @@ from hinged.tasks.cost import cost_matrix
 __all__ = [
     "LARGEST_JOINT",
     "Settled",
+    "check_dtype",
     "check_entropic_rule",
     "check_kernel_settings",
     "check_options",
     "check_sizes",
+    "check_switches",
+    "check_unchanged",
     "check_without_kernel",
+    "is_same",
     "new_machine",
+    "scaled_as",
     "setting_of",
     "settle",
     "whole",
 ]
 
 LARGEST_JOINT = 2000
-
-
-#: Settings a learner may change between rounds, and those its memory is built for.
-STEPPING = ("rule", "C", "margin", "cost", "constraint")
-BUILT_FOR = ("sharing", "features", "geometry", "kernel", "budget", "scaling", "normalize", "average", "bias", "dtype")
 
 
 #: What to try instead of a number that is too large.
@@ -77,49 +91,54 @@ class Settled(NamedTuple):
     rule: Setting
     certified: bool
     sizes: dict[str, float]  # what must fit the range of the weights' type
-    own: Any
+    own: OwnRule | None
     plan: Plan
     most_labels: float
     geometry: Entropy | None
-    kernel: Any = None
+    kernel: Kernel | None = None
 
-    def check_range(self, dtype: Any) -> None:
+    def check_range(self, dtype: DTypeLike) -> None:
         """Refuse numbers that are too large for weights of that type."""
         check_sizes(self.sizes, np.dtype(np.float64 if self.geometry is not None else dtype).name)
 
-    def change(self, model: Any) -> None:
+    def change(self, model: LabelModelLike) -> None:
         """Let a model go on by this rule."""
         model.setting = self.rule._replace(least_norm=model.setting.least_norm)
         model.own = self.own
 
-    def new_model(self, who: Any, dtype: Any) -> LabelModelLike:
+    def new_model(self, who: LabelSettings, dtype: DTypeLike) -> LabelModelLike:
         """Empty memory for a learner with these settings; all kinds take the same calls."""
         if self.kernel is not None:
+            assert isinstance(who.sharing, str)
             machine = new_machine(who, self.kernel, dtype, who.sharing)
             return KernelLabelModel(machine, self.rule, self.own, unit=bool(who.normalize))
         if self.geometry is not None:
-            options = {
-                "idf": who.scaling == "idf",
-                "unit": bool(who.normalize),
-                "bias": float(who.bias),
-                "average": bool(who.average),
-            }
-            model = EntropicModel(self.geometry, self.rule, **options)
+            model = EntropicModel(self.geometry, self.rule, **scaled_as(who))
             model.widen(who.n_features or 0)
             return model
-        return LabelModel(
-            who.dtype or dtype,
-            self.plan,
-            self.rule,
-            self.own,
-            idf=who.scaling == "idf",
-            unit=bool(who.normalize),
-            bias=float(who.bias),
-            average=bool(who.average),
-        )
+        return LabelModel(who.dtype or dtype, self.plan, self.rule, self.own, **scaled_as(who))
 
 
-def settle(who: Any) -> Settled:
+class Scaled(TypedDict):
+    """What happens to rows before they are scored, and whether mean weights are kept."""
+
+    idf: bool
+    unit: bool
+    bias: float
+    average: bool
+
+
+def scaled_as(who: ScaledSettings) -> Scaled:
+    """The settings of linear models, as they are named there."""
+    return {
+        "idf": who.scaling == "idf",
+        "unit": bool(who.normalize),
+        "bias": float(who.bias),
+        "average": bool(who.average),
+    }
+
+
+def settle(who: LabelSettings) -> Settled:
     """Check every setting of an estimator, by name; say what was wrong, what was given and what to do."""
     step, own = resolve_rule(who.rule, who.C, who.margin)
     if own is not None and not hasattr(own, "py_func"):
@@ -127,15 +146,30 @@ def settle(who: Any) -> Settled:
             f"a rule of your own must be compiled: decorate it with numba.njit; got {own!r}. "
             "docs/adding_a_rule.md shows one."
         )
-    kernel = getattr(who, "kernel", None)
-    if kernel is not None:
-        return _with_kernel(who, kernel, step, own)
+    if who.kernel is not None:
+        return _with_kernel(who, who.kernel, step, own)
     check_without_kernel(who)
     plan = resolve_sharing(who.sharing, who.features)
     geometry = resolve_geometry(who.geometry)
     if geometry is not None:
-        check_entropic(who, step, plan)
-    elif is_interior(step.words) and (plan.parts or not plan.per_label):
+        check_entropic(who, step, plan)  # which leaves no shared vectors
+    check_plan(who, step, plan)
+    check_options(who)
+    check_cost(who, geometry is not None)
+    sizes = _sizes(who, step, plan) | ({} if geometry is None else {"radius": geometry.radius})
+    check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
+    most_labels = LARGEST_JOINT if is_joint(step.words) and shares_vectors(plan) else math.inf
+    return Settled(setting_of(step), step.certified, sizes, own, plan, most_labels, geometry)
+
+
+def shares_vectors(plan: Plan) -> bool:
+    """Return True if labels have anything but vectors of their own."""
+    return len(plan.parts) > 0 or not plan.per_label
+
+
+def check_plan(who: LabelSettings, step: Step, plan: Plan) -> None:
+    """Refuse, by name, sharing that a rule cannot work with, and label features that do not go together."""
+    if is_interior(step.words) and shares_vectors(plan):
         raise ValueError(
             f"solver='interior-point' needs labels with vectors of their own, sharing='multi'; got "
             f"sharing={who.sharing!r}. Use solver='search'."
@@ -143,13 +177,6 @@ def settle(who: Any) -> Settled:
     codes = {part.code for part in plan.parts}
     if EXPLICIT in codes and len(codes) > 1:
         raise ValueError("label features of your own cannot be mixed with built-in ones in one model; use either.")
-    check_options(who)
-    check_cost(who, geometry is not None)
-    sizes = _sizes(who, step, plan) | ({} if geometry is None else {"radius": geometry.radius})
-    check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
-    joint = is_joint(step.words) and (len(plan.parts) > 0 or not plan.per_label)
-    most_labels = LARGEST_JOINT if joint else math.inf
-    return Settled(setting_of(step), step.certified, sizes, own, plan, most_labels, geometry)
 
 
 def setting_of(step: Step) -> Setting:
@@ -157,7 +184,7 @@ def setting_of(step: Step) -> Setting:
     return Setting(step.words, step.C, step.margin, step.uses_weight)
 
 
-def _with_kernel(who: Any, kernel: Any, step: Step, own: Any) -> Settled:
+def _with_kernel(who: LabelSettings, kernel: Kernel, step: Step, own: OwnRule | None) -> Settled:
     """The settings of a learner whose memory is past rows."""
     check_kernel_settings(who, step)
     check_options(who)
@@ -169,7 +196,7 @@ def _with_kernel(who: Any, kernel: Any, step: Step, own: Any) -> Settled:
     return Settled(setting_of(step), certified, sizes, own, plan, most_labels, None, kernel)
 
 
-def check_cost(who: Any, entropic: bool) -> None:
+def check_cost(who: LabelSettings, entropic: bool) -> None:
     """Refuse, by name, what cannot be done with costs."""
     if who.constraint not in ("prediction", "max-loss"):
         raise ValueError(f"constraint must be 'prediction' or 'max-loss'; got constraint={who.constraint!r}.")
@@ -183,31 +210,42 @@ def check_cost(who: Any, entropic: bool) -> None:
         cost_matrix(who.cost, ())
 
 
-def check_options(who: Any) -> None:
+def check_options(who: RowSettings) -> None:
     """Refuse, by name, what cannot be done to rows; for every kind of learner, as far as it has the option."""
-    if getattr(who, "scaling", None) not in (None, "idf"):
-        raise ValueError(f"scaling must be None or 'idf'; got scaling={who.scaling!r}.")
-    for name in ("normalize", "average", "shuffle"):
-        value = getattr(who, name, False)
-        if not isinstance(value, bool | np.bool_):
-            raise ValueError(f"{name} must be True or False; got {name}={value!r}.")
-    by_label = getattr(who, "class_weight", None)
-    if isinstance(by_label, dict):
-        for label, weight in by_label.items():
-            if not isinstance(weight, Real) or not 0 <= float(weight) < math.inf:
-                raise ValueError(
-                    f"class_weight must hold finite numbers that are not negative; got {label!r}: {weight!r}."
-                )
-    bias = getattr(who, "bias", 0.0)
+    scaling, bias = getattr(who, "scaling", None), getattr(who, "bias", 0.0)
+    if scaling not in (None, "idf"):
+        raise ValueError(f"scaling must be None or 'idf'; got scaling={scaling!r}.")
+    check_switches(who, ("normalize", "average", "shuffle"))
+    check_class_weight(getattr(who, "class_weight", None))
     if isinstance(bias, bool) or not isinstance(bias, Real) or not math.isfinite(bias):
         raise ValueError(f"bias must be a finite number; got bias={bias!r}. Try 0.1, or 0 for none.")
     if who.n_features is not None:
         whole("n_features", who.n_features, 1)
-    if who.dtype is not None and who.dtype not in ("float32", "float64", np.float32, np.float64, float):
-        raise ValueError(f"dtype must be float32 or float64; got dtype={who.dtype!r}.")
+    check_dtype(who.dtype)
 
 
-def _sizes(who: Any, step: Step, plan: Plan) -> dict[str, float]:
+def check_switches(who: object, names: Iterable[str]) -> None:
+    """Refuse, by name, settings that are neither on nor off, as far as a learner has them."""
+    for name in names:
+        value = getattr(who, name, False)
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name} must be True or False; got {name}={value!r}.")
+
+
+def check_class_weight(by_label: ClassWeight) -> None:
+    """Refuse weights of labels that are no sound weights; what else may be set is checked where it is used."""
+    for label, weight in by_label.items() if isinstance(by_label, dict) else ():
+        if not isinstance(weight, Real) or not 0 <= float(weight) < math.inf:
+            raise ValueError(f"class_weight must hold finite numbers that are not negative; got {label!r}: {weight!r}.")
+
+
+def check_dtype(dtype: DType) -> None:
+    """Refuse types that weights cannot have."""
+    if dtype is not None and dtype not in ("float32", "float64", np.float32, np.float64, float):
+        raise ValueError(f"dtype must be float32 or float64; got dtype={dtype!r}.")
+
+
+def _sizes(who: LabelSettings, step: Step, plan: Plan) -> dict[str, float]:
     """Numbers that could leave the range of the weights, or make every other number vanish beside them."""
     own_names = has_own_margin(who.rule)
     sizes = {"cap" if own_names else "C": step.C, "beta" if own_names else "margin": step.margin, "bias": who.bias}
@@ -229,11 +267,29 @@ def check_sizes(sizes: dict[str, float], dtype: str) -> None:
             raise ValueError(f"{name} must be at least {LEAST:g}; got {name}={value!r}. Try: {USUAL[name]}.")
 
 
-def whole(name: str, value: Any, least: int) -> int:
+def whole(name: str, value: object, least: int) -> int:
     """A whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}; got {name}={value!r}.")
     return int(value)
+
+
+def check_unchanged(names: Iterable[str], before: Iterable[object], now: Iterable[object]) -> None:
+    """Refuse changes of settings that memory is built for."""
+    for name, old, new in zip(names, before, now, strict=True):
+        if not is_same(old, new):
+            raise ValueError(
+                f"{name} cannot change once something is learnt; it was {old!r}, now {new!r}. "
+                "Set it back, or call fit to start anew."
+            )
+
+
+def is_same(a: object, b: object) -> bool:
+    """Return True if settings are equal; arrays are equal where they are the same ones."""
+    try:
+        return bool(a == b)
+    except ValueError:
+        return False
 
 
 # ------------------------------------------------------------------ kernels and simplices
@@ -248,31 +304,28 @@ LEFT_OUT = {
 }
 
 
-def new_machine(who: Any, kernel: Any, dtype: Any, sharing: str = "multi", n_outputs: int = 0) -> Machine:
+def new_machine(
+    who: KernelSettings, kernel: Kernel, dtype: DTypeLike, sharing: str = "multi", n_outputs: int = 0
+) -> Machine:
     """Empty memory for an estimator with a kernel."""
     budget = resolve_budget(who.budget)
     device = None if budget is not None else resolve_device(who.device)
-    return Machine(kernel, sharing, who.dtype or dtype, n_outputs, budget, device)
+    return Machine(kernel, sharing, np.dtype(who.dtype or dtype), n_outputs, budget, device)
 
 
-def check_without_kernel(who: Any) -> None:
+def check_without_kernel(who: KernelSettings) -> None:
     """Refuse, by name, what only a kernel gives a meaning."""
-    device = getattr(who, "device", "cpu")
-    if resolve_device(device) is not None and device != "auto":
-        raise ValueError(f"device={device!r} is for learners with a kernel. Set one, or leave device at 'cpu'.")
-    if getattr(who, "budget", None) is not None:
+    if resolve_device(who.device) is not None and who.device != "auto":
+        raise ValueError(f"device={who.device!r} is for learners with a kernel. Set one, or leave device at 'cpu'.")
+    if who.budget is not None:
         raise ValueError(f"budget bounds what a kernel remembers; got budget={who.budget!r} and no kernel. Set one.")
 
 
-def check_kernel_settings(who: Any, step: Step) -> None:
+def check_kernel_settings(who: KernelSettings, step: Step) -> None:
     """Refuse, by name, what has no meaning with a kernel."""
     check_kernel(who.kernel)
     resolve_device(who.device)
-    for name, (only, why) in LEFT_OUT.items():
-        value = getattr(who, name, only)
-        value = chosen_features(who.sharing, value, who.kernel) if name == "features" and value is not None else value
-        if value is not only and (not isinstance(value, str | bool | int | float) or value != only):
-            raise ValueError(f"{name} cannot be used with a kernel; got {name}={value!r}: {why}.")
+    _check_left_out(who)
     if is_interior(step.words):
         raise ValueError("solver='interior-point' is for linear weights; with a kernel use solver='search'.")
     check_runs("with a kernel", who.rule, step.words)
@@ -280,6 +333,21 @@ def check_kernel_settings(who: Any, step: Step) -> None:
     check_budget(resolve_budget(who.budget), sharing)
     if who.budget is not None and who.device not in ("cpu", "auto"):
         raise ValueError(f"a budget keeps what is remembered on the CPU; got device={who.device!r}. Use device='cpu'.")
+    _check_kernel_sharing(who, sharing)
+
+
+def _check_left_out(who: KernelSettings) -> None:
+    """Refuse settings of `LEFT_OUT`, as far as a learner has them."""
+    for name, (only, why) in LEFT_OUT.items():
+        value = getattr(who, name, only)
+        if name == "features" and value is not None:
+            value = chosen_features(getattr(who, "sharing", None), value, who.kernel)
+        if value is not only and (not isinstance(value, str | bool | int | float) or value != only):
+            raise ValueError(f"{name} cannot be used with a kernel; got {name}={value!r}: {why}.")
+
+
+def _check_kernel_sharing(who: KernelSettings, sharing: Sharing) -> None:
+    """Refuse sharing schemes that a kernel has not, and kernels that do not suit theirs."""
     if not isinstance(sharing, str) or sharing not in ("multi", "single", "hybrid"):
         raise ValueError(f"with a kernel, sharing must be 'multi', 'single' or 'hybrid'; got sharing={sharing!r}.")
     if sharing != "multi" and not isinstance(who.kernel, Centred):
@@ -294,7 +362,7 @@ def check_kernel_settings(who: Any, step: Step) -> None:
         )
 
 
-def check_entropic_rule(rule: Any, step: Step) -> None:
+def check_entropic_rule(rule: Rule, step: Step) -> None:
     """Refuse, by name, a rule that has no meaning for weights on a simplex."""
     if not entropic(step.words):
         names = ", ".join(repr(name) for name, row in RULES.items() if entropic(row.words))
@@ -303,10 +371,10 @@ def check_entropic_rule(rule: Any, step: Step) -> None:
         )
 
 
-def check_entropic(who: Any, step: Step, plan: Plan) -> None:
+def check_entropic(who: LabelSettings, step: Step, plan: Plan) -> None:
     """Refuse, by name, what has no meaning for weights on a simplex."""
     check_entropic_rule(who.rule, step)
-    if not plan.per_label or plan.parts:
+    if shares_vectors(plan):
         raise ValueError(
             f"geometry='entropy' gives each label a simplex of its own, sharing='multi'; got sharing={who.sharing!r}. "
             "Shared vectors are Euclidean."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class Reading(NamedTuple):
     describe: Callable[[np.ndarray, np.ndarray], dict[Hashable, float]]
 
 
-def read_stream(learner: LabelLearner, X: Any, y: Any, classes: Any = None) -> Reading:
+def read_stream(learner: LabelLearner, X: object, y: object, classes: object = None) -> Reading:
     """Rows and answers as a fresh learner would read them; it learns their labels' and features' names, no more."""
     checked = learner._check(X, y, None)
     learner._expect_classes(classes, checked)
@@ -54,14 +54,15 @@ def read_stream(learner: LabelLearner, X: Any, y: Any, classes: Any = None) -> R
     ids, new = index.encode(flat, None)
 
     def new_model(width: int = 0) -> LabelModel:
-        model: LabelModel = checked.settled.new_model(learner, dtype)
+        model = checked.settled.new_model(learner, dtype)
+        assert isinstance(model, LabelModel)
         model.declare(n_known)
         model.widen(width)
         return model
 
     learner._parts = learner._parts._replace(labels=index, model=new_model())
     learner._take_in(checked.batch)
-    width = learner._model.n_features
+    width = learner.model_.n_features
     learner._parts = learner._parts._replace(model=None)
     targets = Targets(np.asarray(indptr, np.int64), ids, np.zeros(0))
     labels = [*index.labels, *new]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
@@ -10,16 +11,28 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
+from hinged.compiling.arrays import Ints
 from hinged.estimators.inputs import dtype_of
 from hinged.estimators.labels import LabelIndex
-from hinged.estimators.learner import Learner
+from hinged.estimators.learner import Learner, State
+from hinged.estimators.options import DType, Lengths
 from hinged.estimators.parts import Parts, at_one_moment
-from hinged.estimators.reader import RowReader
-from hinged.estimators.sentences import Names, from_matrices, from_tokens, is_matrices, listed
+from hinged.estimators.sentences import (
+    Names,
+    SentenceReader,
+    from_rows,
+    from_tokens,
+    is_matrices,
+    listed,
+    sizes_of,
+    stacked,
+)
 from hinged.estimators.settings import whole
+from hinged.loops.chain import ChainModel
+from hinged.loops.explain import Share
 from hinged.loops.ledger import LABELS
-from hinged.loops.sequence import COST
-from hinged.loops.tokens import Sentences
+from hinged.loops.sequence import COST, Wish
+from hinged.loops.tokens import Answer, Sentences
 
 __all__ = ["Batch", "Tagging"]
 
@@ -34,26 +47,36 @@ class Batch(NamedTuple):
     width: int
 
 
-class Tagging(Learner):
+class Tagging(Learner[ChainModel, SentenceReader]):
     """Reading sentences, answering them, and what exists after learning."""
 
-    dtype: Any
-    _new_model: Any  # an empty model for a type of weights, settings and costs
-    _costs: Any
-    check_settings: Any
+    _parts: Parts[ChainModel, SentenceReader] = Parts(None, None, SentenceReader())
+    dtype: DType
+
+    @abstractmethod
+    def check_settings(self) -> Wish:
+        """Check every setting, by name; return what they stand for. A ValueError says what was wrong."""
+
+    @abstractmethod
+    def _costs(self, labels: list[Hashable]) -> np.ndarray:
+        """Costs by position (tags, tags); empty for the number of wrong tags, and for a function."""
+
+    @abstractmethod
+    def _new_model(self, dtype: np.dtype, wish: Wish, rho: np.ndarray) -> ChainModel:
+        """An empty model for a type of weights, settings and costs."""
 
     # ------------------------------------------------------------------ answers
-    def predict(self, X: Any, lengths: Any = None) -> list[list[Hashable]]:
+    def predict(self, X: object, lengths: Lengths = None) -> list[list[Hashable]]:
         """The best tags of each sentence, a list per sentence."""
         labels, batch, (_, tags, _, _) = self._answer(X, lengths, 1)
         named = [labels[t] for t in tags[0].tolist()]
         return [named[a:b] for a, b in pairwise(batch.sentences.ends.tolist())]
 
-    def predict_one(self, sentence: Any) -> list[Hashable]:
+    def predict_one(self, sentence: object) -> list[Hashable]:
         """The best tags of one sentence; empty before any tag is known."""
         return [] if self._model is None or not self.known_labels() else self.predict([sentence])[0]
 
-    def rank(self, X: Any, top: int = 5, lengths: Any = None) -> list[list[tuple[list[Hashable], float]]]:
+    def rank(self, X: object, top: int = 5, lengths: Lengths = None) -> list[list[tuple[list[Hashable], float]]]:
         """The best `top` taggings of each sentence with their scores, best first; there may be fewer."""
         labels, batch, (_, tags, tops, found) = self._answer(X, lengths, whole("top", top, 1))
         return [
@@ -61,16 +84,16 @@ class Tagging(Learner):
             for i, (a, b) in enumerate(pairwise(batch.sentences.ends.tolist()))
         ]
 
-    def rank_one(self, sentence: Any, top: int = 5) -> list[tuple[list[Hashable], float]]:
+    def rank_one(self, sentence: object, top: int = 5) -> list[tuple[list[Hashable], float]]:
         """The best `top` taggings of one sentence with their scores; empty before any tag is known."""
         return [] if self._model is None or not self.known_labels() else self.rank([sentence], top)[0]
 
-    def decision_function(self, X: Any, lengths: Any = None) -> list[np.ndarray]:
+    def decision_function(self, X: object, lengths: Lengths = None) -> list[np.ndarray]:
         """What the tokens say of each tag: per sentence an array (tokens, tags), in the order of `classes_`."""
         _, batch, (emissions, _, _, _) = self._answer(X, lengths, 0)
         return [emissions[a:b].copy() for a, b in pairwise(batch.sentences.ends.tolist())]
 
-    def score(self, X: Any, y: Any, lengths: Any = None) -> float:
+    def score(self, X: object, y: object, lengths: Lengths = None) -> float:
         """Share of tokens tagged right."""
         answers = self.predict(X, lengths)
         given = [tag for tags in self._tag_lists(y, np.array([*map(len, answers)]), lengths) for tag in tags]
@@ -78,7 +101,7 @@ class Tagging(Learner):
 
     @at_one_moment
     def explain(
-        self, sentence: Any, position: int, tag: Hashable = None, top: int | None = 10
+        self, sentence: object, position: int, tag: Hashable = None, top: int | None = 10
     ) -> list[tuple[Hashable, float]]:
         """What speaks for a tag at a position: its features, and the tags predicted beside it; largest first.
 
@@ -107,24 +130,27 @@ class Tagging(Learner):
             raise ValueError(f"position must be one of the {n} tokens, 0 to {n - 1}; got position={position!r}.")
         i, model = int(position) % n, self._fitted()
         at = int(tags[0][i]) if tag is None else LabelIndex(labels).find(tag)
-        total: dict[Hashable, float] = {}
+        total = self._by_name(model.explain(batch.sentences, i, len(labels), at))
+        across = model.transitions(len(labels))
+        path = [*tags[0][:i].tolist(), at, *tags[0][i + 1 :].tolist()]
+        for a, b in pairwise(path[max(0, i - 1) : i + 2]):
+            total[labels[a], labels[b]] = total.get((labels[a], labels[b]), 0.0) + float(across[a, b])
+        return sorted((item for item in total.items() if item[1] != 0.0), key=lambda item: -abs(item[1]))[:top]
+
+    def _by_name(self, shares: Iterable[Share]) -> dict[Hashable, float]:
+        """Shares of a score by the names of their features; None for features that are not known."""
         known = self._parts.reader.names
         names = None if known is None else list(known)
-        for f, value, _ in model.explain(batch.sentences, i, len(labels), at):
-            number = cast(int, f)
+        total: dict[Hashable, float] = {}
+        for share in shares:
+            number = cast(int, share.feature)
             name = number if names is None else names[number] if number < len(names) else None
-            total[name] = total.get(name, 0.0) + value
-        across = model.transitions(len(labels))
-        if i > 0:
-            total[labels[tags[0][i - 1]], labels[at]] = float(across[tags[0][i - 1], at])
-        if i < n - 1:
-            out = labels[at], labels[tags[0][i + 1]]
-            total[out] = total.get(out, 0.0) + float(across[at, tags[0][i + 1]])
-        return sorted((item for item in total.items() if item[1] != 0.0), key=lambda item: -abs(item[1]))[:top]
+            total[name] = total.get(name, 0.0) + share.value
+        return total
 
     # ------------------------------------------------------------------ what was learnt
     @property
-    def coef_(self) -> Any:
+    def coef_(self) -> np.ndarray | sparse.csr_array:
         """Weights (tags, features) of the features, in the order of `feature_names_`; sparse when large."""
         model = self._learnt("coef_")
         k, n = int(model.counts[LABELS]), model.n_features
@@ -159,8 +185,8 @@ class Tagging(Learner):
         return None if self._edited else model.dual
 
     # ------------------------------------------------------------------ keeping
-    def _state(self) -> Any:
-        model, reader = self._model, self._parts.reader
+    def _state(self) -> State:
+        model, reader = self._learnt("state"), self._parts.reader
         about = {"dtype": model.dtype.name, "edited": self._edited, "columns": reader.width, "notes": self._notes}
         names: dict[str, list[Hashable]] = {"labels": list(self.known_labels())}
         if reader.names is not None:
@@ -175,38 +201,52 @@ class Tagging(Learner):
         model.restore(arrays, (), len(names["labels"]))
         if model.n_features != (len(names["features"]) if "features" in names else about["columns"]):
             raise ValueError("its features do not fit their names")
-        reader = RowReader(Names(names["features"]) if "features" in names else None, about["columns"])
+        reader = SentenceReader(Names(names["features"]) if "features" in names else None, about["columns"])
         self._parts, self._edited = Parts(LabelIndex(names["labels"]), model, reader), bool(about["edited"])
         self._notes = about.get("notes")
 
     # ------------------------------------------------------------------ reading
-    def _parse(self, X: Any, lengths: Any, grow: bool) -> Batch:
+    def _parse(self, X: object, lengths: Lengths, grow: bool) -> Batch:
         """Sentences of any kind of input; where they may `grow`, new names are given their numbers."""
+        if lengths is not None:
+            self._check_unnamed()
+            return self._parse_matrix(X, sizes_of(lengths), self._dtype(dtype_of(X)), grow)
+        sentences = listed(X)
+        if is_matrices(sentences):
+            self._check_unnamed()
+            dtype = self._dtype(np.result_type(*map(dtype_of, sentences)))
+            return self._parse_matrix(*stacked(sentences), dtype, grow)
+        dtype = self._dtype(np.dtype(np.float64))
+        return Batch(from_tokens(sentences, self._names(), dtype, grow), dtype, 0)
+
+    def _names(self) -> Names:
+        """The numbers of feature names, if this model is taught with names."""
         reader = self._parts.reader
-        if lengths is None:
-            X = listed(X)
-        if lengths is None and not is_matrices(X):
-            if reader.width is not None:
-                raise ValueError("this model was taught with matrices; got tokens with feature names. Give matrices.")
-            if reader.names is None:
-                reader = reader._replace(names=Names())
-                self._parts = self._parts._replace(reader=reader)
-            dtype = self._dtype(np.dtype(np.float64))
-            return Batch(from_tokens(X, reader.names, dtype, grow), dtype, 0)
-        if reader.names is not None:
+        if reader.width is not None:
+            raise ValueError("this model was taught with matrices; got tokens with feature names. Give matrices.")
+        names = Names() if reader.names is None else reader.names
+        if names is not reader.names:
+            self._parts = self._parts._replace(reader=reader._replace(names=names))
+        return names
+
+    def _check_unnamed(self) -> None:
+        if self._parts.reader.names is not None:
             raise ValueError("this model was taught with feature names; got a matrix. Give lists of names, or dicts.")
-        dtype = self._dtype(dtype_of(X) if lengths is not None else np.result_type(*map(dtype_of, X)))
-        sentences, width = from_matrices(X, lengths, self, dtype)
-        known = reader.width
+
+    def _parse_matrix(self, X: object, sizes: Ints, dtype: np.dtype, grow: bool) -> Batch:
+        """Sentences of so many rows of a matrix each."""
+        sentences, width = from_rows(X, sizes, self, dtype)
+        known = self._parts.reader.width
         if known is not None and (width < known or (width > known and not grow)):
             raise ValueError(f"X has {width} features, but {type(self).__name__} is expecting {known} features.")
         return Batch(sentences, dtype, width)
 
     def _dtype(self, found: np.dtype) -> np.dtype:
-        return self._model.dtype if self._model is not None else np.dtype(self.dtype or found)
+        model = self._parts.model
+        return model.dtype if model is not None else np.dtype(self.dtype or found)
 
     @at_one_moment
-    def _answer(self, X: Any, lengths: Any, m: int) -> Any:
+    def _answer(self, X: object, lengths: Lengths, m: int) -> tuple[tuple[Hashable, ...], Batch, Answer]:
         model, labels = self._fitted(), self.known_labels()
         if not labels:
             raise NotFittedError("no tag is known, so none can be predicted; learn some sentences.")
@@ -214,24 +254,38 @@ class Tagging(Learner):
         return labels, batch, model.answer(batch.sentences, len(labels), m)
 
     @staticmethod
-    def _tag_lists(y: Any, sizes: np.ndarray, lengths: Any) -> list[list[Hashable]]:
+    def _tag_lists(y: object, sizes: np.ndarray, lengths: Lengths) -> list[list[Hashable]]:
         """The tags of each sentence, as many as it has tokens."""
         if y is None or isinstance(y, str | bytes | dict | set | frozenset) or not hasattr(y, "__iter__"):
             raise TypeError(f"y must be a list of tag lists, one per sentence; got {y!r}.")
-        if lengths is not None:  # one tag per row of the matrix
-            flat = y.tolist() if hasattr(y, "tolist") else list(y)
-            if len(flat) != int(sizes.sum()):
-                raise ValueError(f"y must hold one tag per row; got {len(flat)} tags for {int(sizes.sum())} rows.")
-            ends = np.cumsum(sizes)[:-1].tolist()
-            return [flat[a:b] for a, b in pairwise([0, *ends, len(flat)])]
-        if len(y := list(y)) != len(sizes):
-            raise ValueError(f"X and y must have as many sentences; got {len(sizes)} sentences and {len(y)} tag lists.")
-        for i, (tags, n) in enumerate(zip(y, sizes.tolist(), strict=True)):
-            if isinstance(tags, str | bytes | dict | set | frozenset) or not hasattr(tags, "__len__"):
-                raise TypeError(f"the tags of a sentence must be a list; those of sentence {i} are {tags!r}.")
-            if len(tags) != n:
-                raise ValueError(
-                    f"a sentence needs a tag for each token; sentence {i} (counted from 0) has {n} tokens and "
-                    f"{len(tags)} tags."
-                )
-        return [tags.tolist() if hasattr(tags, "tolist") else list(tags) for tags in y]
+        if lengths is not None:
+            return _cut(_plain(y), sizes)
+        if len(lists := list(y)) != len(sizes):
+            raise ValueError(
+                f"X and y must have as many sentences; got {len(sizes)} sentences and {len(lists)} tag lists."
+            )
+        return [_tags_of(i, tags, n) for i, (tags, n) in enumerate(zip(lists, sizes.tolist(), strict=True))]
+
+
+def _plain(tags: Any) -> list[Hashable]:
+    """Tags as plain Python values."""
+    return tags.tolist() if hasattr(tags, "tolist") else list(tags)
+
+
+def _cut(flat: list[Hashable], sizes: np.ndarray) -> list[list[Hashable]]:
+    """One tag per row of a matrix, cut into sentences."""
+    if len(flat) != int(sizes.sum()):
+        raise ValueError(f"y must hold one tag per row; got {len(flat)} tags for {int(sizes.sum())} rows.")
+    ends = np.cumsum(sizes)[:-1].tolist()
+    return [flat[a:b] for a, b in pairwise([0, *ends, len(flat)])]
+
+
+def _tags_of(i: int, tags: object, n: int) -> list[Hashable]:
+    """The tags of sentence `i`, as many as it has tokens."""
+    if isinstance(tags, str | bytes | dict | set | frozenset) or not hasattr(tags, "__len__"):
+        raise TypeError(f"the tags of a sentence must be a list; those of sentence {i} are {tags!r}.")
+    if len(tags) != n:
+        raise ValueError(
+            f"a sentence needs a tag for each token; sentence {i} (counted from 0) has {n} tokens and {len(tags)} tags."
+        )
+    return _plain(tags)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,10 +10,14 @@ import numpy as np
 
 from hinged.estimators.classifier import Classifier
 from hinged.estimators.dicts import BEYOND
+from hinged.estimators.learner import State
+from hinged.estimators.options import ClassWeight, Cost, DType, Features, Geometry, RandomState, Rule, Sharing
 from hinged.estimators.parts import Parts
+from hinged.estimators.protocol import LabelModelLike
 from hinged.estimators.ranker import Ranker
-from hinged.estimators.reader import Batch
+from hinged.estimators.reader import Batch, Reads
 from hinged.estimators.row_learner import RowLearner
+from hinged.estimators.settings import Settled
 from hinged.io.examples.chunk import Chunk
 from hinged.text import Hasher, Vocabulary
 from hinged.text.words import WordList
@@ -21,7 +25,7 @@ from hinged.text.words import WordList
 __all__ = ["TextClassifier", "TextRanker"]
 
 TEXT_SETTINGS = ("words", "chars", "values", "lowercase", "field_limit")
-HASH_SETTINGS = ("bits", "seed", "signed")
+ALL_SETTINGS = (*TEXT_SETTINGS, "bits", "seed", "signed")  # where words are hashed
 
 
 @dataclass(frozen=True)
@@ -35,12 +39,13 @@ class TextReader:
     frame: ClassVar[None] = None  # of data frames
 
     @staticmethod
-    def one(x: Any) -> Any:
+    def one(x: object) -> object:
         """One document as a batch of one."""
         return x if isinstance(x, Chunk) else [x]
 
-    def read(self, who: Any, X: Any, grow: bool) -> Batch:
+    def read(self, who: Reads, X: object, grow: bool) -> Batch:
         """Documents as rows; where they may `grow`, new words are taken in, else they have no weight."""
+        assert isinstance(who, TextLearner)
         space = who.text_space_
         known = space.width()
         rows = space.read(X, grow)
@@ -53,8 +58,9 @@ class TextReader:
             rows = rows._replace(data=rows.data.astype(dtype))
         return Batch(rows, dtype, space.width(), None, None)
 
-    def admit(self, who: Any, batch: Batch) -> TextReader:
+    def admit(self, who: Reads, batch: Batch) -> TextReader:
         """Make room in the model for the words of a batch."""
+        assert who._model is not None
         who._model.widen(batch.width)
         return self
 
@@ -69,70 +75,66 @@ class TextReader:
         assert self.space is not None
         return "bias" if feature == 0 else self.space.name_of(feature - 1)
 
-    def mark(self) -> tuple[WordList | None, int]:
-        """What `back_to` needs to forget later words."""
-        return None if self.space is None else self.space.word_list_, self.n_known
+    def mark(self) -> Callable[[], TextReader]:
+        """Remember this moment; the function forgets the words that came after it."""
+        space, known = self.space, self.n_known
+        words = None if space is None else space.word_list_
 
-    def back_to(self, mark: tuple[WordList | None, int]) -> TextReader:
-        """Forget the words that came after a mark."""
-        words, known = mark
-        if self.space is not None:
-            self.space.word_list_ = words
-            if words is not None:
-                words.truncate(known)
-        return self
+        def back() -> TextReader:
+            if space is not None:
+                space.word_list_ = words
+                if words is not None:
+                    words.truncate(known)
+            return self
+
+        return back
 
 
-class TextLearner(RowLearner):
+class TextLearner(RowLearner[LabelModelLike, Settled]):
     """Settings of text, and a reader of documents in place of one of rows; the words it knows are part of the model."""
 
-    geometry: Any = "euclidean"  # words may come at any time
-    _parts = Parts(None, None, TextReader())
+    geometry: Geometry = "euclidean"  # words may come at any time
+    _parts: Parts[LabelModelLike, TextReader] = Parts(None, None, TextReader())
     _before = {"field_limit": None}  # noqa: RUF012, what files from before a setting existed mean
     bits: int | None
 
     def __init__(
         self,
-        rule: Any = "optimal",
+        rule: Rule = "optimal",
         C: float = 1.0,
         *,
-        words: Any = (1, 1),
-        chars: Any = None,
+        words: tuple[int, int] | None = (1, 1),
+        chars: tuple[int, int] | None = None,
         values: str = "binary",
         lowercase: bool = True,
         field_limit: int | None = 36,
         bits: int | None = None,
         seed: int = 0,
         signed: bool = False,
-        sharing: Any = "hybrid",
-        features: Any = "auto",
+        sharing: Sharing = "hybrid",
+        features: Features = "auto",
         margin: float = 1.0,
-        cost: Any = None,
+        cost: Cost = None,
         constraint: str = "max-loss",
         scaling: str | None = "idf",
         normalize: bool = True,
         average: bool = False,
         bias: float = 0.0,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         epochs: int = 1,
         shuffle: bool = False,
-        random_state: Any = None,
-        dtype: Any = None,
+        random_state: RandomState = None,
+        dtype: DType = None,
     ) -> None:
         self._store(locals())
 
     @property
     def text_space_(self) -> Vocabulary | Hasher:
         """The `Vocabulary` or `Hasher` between the text and the learner."""
-        names = (*TEXT_SETTINGS, *(() if self.bits is None else HASH_SETTINGS))
-        settings = {name: getattr(self, name) for name in names}
+        settings = {name: getattr(self, name) for name in (TEXT_SETTINGS if self.bits is None else ALL_SETTINGS)}
         space, made_of = self._parts.reader.space, self._parts.reader.settings
         if space is None or (self._model is None and made_of != settings):
-            with self._writing():
-                if self._parts.reader.settings != settings:  # another thread may have been quicker
-                    space = (Vocabulary if self.bits is None else Hasher)(**settings)
-                    self._parts = self._parts._replace(reader=TextReader(space, settings))
-                return self._parts.reader.space
+            return self._new_space(settings)
         if made_of != settings:
             raise ValueError(
                 f"how text is read cannot change once something is learnt; it was {made_of}, now {settings}. "
@@ -140,19 +142,29 @@ class TextLearner(RowLearner):
             )
         return space
 
-    def _state(self) -> Any:
+    def _new_space(self, settings: dict[str, Any]) -> Vocabulary | Hasher:
+        """A space of words for documents still to come."""
+        with self._writing():
+            if self._parts.reader.settings != settings:  # another thread may have been quicker
+                reader = TextReader((Vocabulary if self.bits is None else Hasher)(**settings), settings)
+                self._parts = self._parts._replace(reader=reader)
+            space = self._parts.reader.space
+            assert space is not None
+            return space
+
+    def _state(self) -> State:
         about, arrays, names = super()._state()
         words = self.text_space_.word_list_ or WordList()
         return about, {**arrays, **{f"words.{name}": array for name, array in words.arrays().items()}}, names
 
-    def _restore(self, about: Any, arrays: Any, names: Any) -> None:
+    def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: dict[str, list[Hashable]]) -> None:
         pieces = {name: arrays.pop(f"words.{name}") for name in ("hashes", "ends", "arena")}
         space = self.text_space_
         space.word_list_ = WordList.from_arrays(**pieces)
         super()._restore(about, arrays, names)
-        self._model.widen(space.width())
+        self._learnt("words").widen(space.width())
 
-    def _reader_of(self, about: Any, names: Any) -> TextReader:
+    def _reader_of(self, about: dict[str, Any], names: dict[str, list[Hashable]]) -> TextReader:
         return self._parts.reader
 
     def __sklearn_tags__(self) -> Any:

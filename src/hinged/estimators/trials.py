@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from hinged.estimators.inputs import LARGEST, LEAST, as_matrix, check_finite, from_matrix
-from hinged.estimators.learner import Learner
+from hinged.estimators.learner import Learner, State
+from hinged.estimators.options import Geometry, Rule
 from hinged.estimators.parts import Parts, at_one_moment
 from hinged.estimators.reader import RowReader
 from hinged.estimators.settings import check_entropic_rule, check_sizes
@@ -26,7 +28,7 @@ from hinged.tasks.trials import directions, signs
 __all__ = ["Trials"]
 
 
-class Trials(Learner):
+class Trials(Learner[TrialModel, RowReader]):
     """Online learner on raw trials: instances with labels ±1, all to be met at once by one weight vector.
 
     A trial brings a matrix of instances; each asks for y_j ⟨ω, x_j⟩ >= margin, and one instance on the wrong side makes
@@ -69,16 +71,19 @@ class Trials(Learner):
 
     _forgotten = (*Learner._forgotten, "_warned")
     _warned = False
-    rule: Any
+    _parts: Parts[TrialModel, RowReader] = Parts(None, None, RowReader())
+    rule: Rule
     C: float
-    geometry: Any
+    geometry: Geometry
     margin: float
 
-    def __init__(self, rule: Any = "simproj", C: float = 1.0, geometry: Any = "euclidean", margin: float = 1.0) -> None:
+    def __init__(
+        self, rule: Rule = "simproj", C: float = 1.0, geometry: Geometry = "euclidean", margin: float = 1.0
+    ) -> None:
         self._store(locals())
 
     # ------------------------------------------------------------------ learning
-    def learn_one(self, X_t: Any, y_t: Any, nu: Any = None) -> None:
+    def learn_one(self, X_t: object, y_t: ArrayLike, nu: ArrayLike | None = None) -> None:
         """Learn one trial.
 
         Parameters
@@ -91,19 +96,21 @@ class Trials(Learner):
         """
         self._learn([X_t], [y_t], [nu])
 
-    def partial_fit(self, X: Sequence[Any], y: Sequence[Any], nu: Iterable[Any] | None = None) -> Self:
+    def partial_fit(
+        self, X: Sequence[object], y: Sequence[ArrayLike], nu: Iterable[ArrayLike | None] | None = None
+    ) -> Self:
         """Learn trials in order: a matrix and labels for each, and weights where given."""
         self._learn(X, y, nu)
         return self
 
-    def fit(self, X: Sequence[Any], y: Sequence[Any], nu: Iterable[Any] | None = None) -> Self:
+    def fit(self, X: Sequence[object], y: Sequence[ArrayLike], nu: Iterable[ArrayLike | None] | None = None) -> Self:
         """Forget everything, then learn trials in order."""
         fresh = type(self)(**self.get_params(deep=False))
         fresh._learn(X, y, nu)
         self._become(fresh)
         return self
 
-    def _learn(self, X: Sequence[Any], y: Sequence[Any], nu: Iterable[Any] | None) -> None:
+    def _learn(self, X: Sequence[object], y: Sequence[ArrayLike], nu: Iterable[ArrayLike | None] | None) -> None:
         """Learn trials in order; where one of them is refused, nothing has changed."""
         with self._or_undone(several=True):
             model = self._keep_up()
@@ -123,7 +130,7 @@ class Trials(Learner):
             )
 
     def _check(
-        self, X: Sequence[Any], y: Sequence[Any], nu: Iterable[Any] | None, model: TrialModel
+        self, X: Sequence[object], y: Sequence[ArrayLike], nu: Iterable[ArrayLike | None] | None, model: TrialModel
     ) -> list[tuple[sparse.csr_array, np.ndarray]]:
         """The constraints of each trial and the weights of their dual variables, if all of them are sound."""
         nus = [None] * len(X) if nu is None else list(nu)
@@ -138,24 +145,24 @@ class Trials(Learner):
             checked.append((directions(rows, _labels(y_t, n)), self._nu(nu_t, n, model)))
         return checked
 
-    def constraints(self, X_t: Any, y_t: Any) -> sparse.csr_array:
+    def constraints(self, X_t: object, y_t: ArrayLike) -> sparse.csr_array:
         """The vectors y_j x_j of a trial, a row each: what ⟨ω, ·⟩ >= margin is asked of."""
         rows = self._rows(X_t, None, fixed=False, grow=True)
         return directions(rows, _labels(y_t, rows.shape[0]))
 
     # ------------------------------------------------------------------ answers
     @at_one_moment
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """⟨ω, x⟩ of each instance, (instances,)."""
         model = self._fitted()
         rows = self._rows(X, self.n_features_in_, model.geometry is not None, grow=False)
         return rows @ model.coef[: rows.shape[1]]
 
-    def predict_one(self, X_t: Any) -> np.ndarray:
+    def predict_one(self, X_t: object) -> np.ndarray:
         """The sign of each instance of a trial, ±1; a score of 0 is -1."""
         return signs(self.decision_function(X_t))
 
-    def predict(self, X: Sequence[Any]) -> list[np.ndarray]:
+    def predict(self, X: Sequence[object]) -> list[np.ndarray]:
         """The signs of several trials."""
         return [self.predict_one(X_t) for X_t in X]
 
@@ -171,12 +178,12 @@ class Trials(Learner):
         return model.dual if model.step.certified and not model.edited else None
 
     # ------------------------------------------------------------------ keeping
-    def _state(self) -> Any:
-        model = self._model
+    def _state(self) -> State:
+        model = self._learnt("state")
         about = {"columns": self.n_features_in_, "edited": model.edited, "notes": self._notes}
         return about, model.arrays(), {}
 
-    def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: Any) -> None:
+    def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: dict[str, list[Hashable]]) -> None:
         """Become the model of that state."""
         model = self.check_settings()
         width = about["columns"]
@@ -216,7 +223,7 @@ class Trials(Learner):
             model.step, model.edited = fresh.step, True  # the certificate spoke of the rule it began with
         return model
 
-    def _rows(self, X_t: Any, known: int | None, fixed: bool, grow: bool) -> sparse.csr_array:
+    def _rows(self, X_t: object, known: int | None, fixed: bool, grow: bool) -> sparse.csr_array:
         """The instances of a trial, as wide as the `known` ones at least; wider ones are refused unless they `grow`."""
         matrix = as_matrix(X_t, self)
         rows = from_matrix(matrix, np.dtype(np.float64))
@@ -232,7 +239,7 @@ class Trials(Learner):
         )
 
     @staticmethod
-    def _nu(nu: Any, n: int, model: TrialModel) -> np.ndarray:
+    def _nu(nu: ArrayLike | None, n: int, model: TrialModel) -> np.ndarray:
         """Weights of the dual variables, one per instance."""
         if nu is None:
             return np.ones(n)
@@ -256,7 +263,7 @@ class Trials(Learner):
         return np.ones(n) if math.inf == model.step.C else weights
 
 
-def _labels(y_t: Any, n: int) -> np.ndarray:
+def _labels(y_t: ArrayLike, n: int) -> np.ndarray:
     """The instances' labels, ±1."""
     y = np.asarray(y_t)
     if y.shape != (n,):

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Hashable
+from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.base import OutlierMixin
 
 from hinged.estimators.dicts import is_dicts
+from hinged.estimators.options import DType, RandomState, RowSettings, SampleWeight
 from hinged.estimators.parameters import documented
-from hinged.estimators.parts import at_one_moment
-from hinged.estimators.reader import Batch, Checked, part_of
+from hinged.estimators.parts import Parts, at_one_moment
+from hinged.estimators.protocol import Advance
+from hinged.estimators.reader import Batch, Checked, RowReader, part_of
 from hinged.estimators.row_learner import RowLearner
 from hinged.estimators.settings import check_options, check_sizes, setting_of, whole
 from hinged.loops.explain import Share
 from hinged.loops.hearing import hear
 from hinged.loops.ledger import MISTAKES, Told
+from hinged.loops.rows import Rows
 from hinged.loops.steps import Setting
-from hinged.loops.uniclass import UniclassModel
+from hinged.loops.uniclass import Ball, UniclassModel
 from hinged.rules.table import UP_TO_THE_MARGIN, positive
 from hinged.rules.table import resolve as resolve_rule
 
@@ -35,7 +40,7 @@ class UniclassSettled(NamedTuple):
     learns_radius: bool
     certified: bool = False
 
-    def check_range(self, dtype: Any) -> None:
+    def check_range(self, dtype: DTypeLike) -> None:
         """Refuse numbers that are too large for a centre of that type."""
         check_sizes(self.sizes, np.dtype(dtype).name)
 
@@ -43,13 +48,13 @@ class UniclassSettled(NamedTuple):
         """Let a model go on by this rule."""
         model.setting = self.rule
 
-    def new_model(self, who: Any, dtype: Any) -> UniclassModel:
+    def new_model(self, who: RowSettings, dtype: DTypeLike) -> UniclassModel:
         """An empty model for a learner with these settings."""
         return UniclassModel(who.dtype or dtype, self.rule, self.largest, self.learns_radius)
 
 
 @documented
-class Uniclass(OutlierMixin, RowLearner):
+class Uniclass(OutlierMixin, RowLearner[UniclassModel, UniclassSettled]):
     """Online outlier detector: a ball that moves towards every row that lies outside of it.
 
     Parameters
@@ -89,6 +94,7 @@ class Uniclass(OutlierMixin, RowLearner):
 
     task = "outliers"
 
+    _parts: Parts[UniclassModel, RowReader] = Parts(None, None, RowReader())
     _stepping = ("rule", "C")
     _built_for = ("radius", "max_radius", "dtype")
 
@@ -102,13 +108,13 @@ class Uniclass(OutlierMixin, RowLearner):
         n_features: int | None = None,
         epochs: int = 1,
         shuffle: bool = False,
-        random_state: Any = None,
-        dtype: Any = None,
+        random_state: RandomState = None,
+        dtype: DType = None,
     ) -> None:
         self._store(locals())
 
     # ------------------------------------------------------------------ learning
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: object = None, sample_weight: SampleWeight = None) -> Self:
         """Forget everything and learn the rows `epochs` times; there are no answers, `y` is not looked at.
 
         Parameters
@@ -120,39 +126,32 @@ class Uniclass(OutlierMixin, RowLearner):
         """
         return super().fit(X, None, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: object, y: object = None, classes: object = None, sample_weight: SampleWeight = None
+    ) -> Self:
         """Learn rows in order, keeping what was learnt; wider rows are welcome, `y` is not looked at."""
         return super().partial_fit(X, None, classes, sample_weight)
 
-    def learn_one(self, x: Any, y: Any = None, sample_weight: float | None = None) -> None:
+    def learn_one(self, x: object, y: object = None, sample_weight: float | None = None) -> None:
         """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
         model = self._model
-        if (
-            model is not None
-            and type(x) is np.ndarray
-            and x.shape == model.columns.shape
-            and x.dtype is model.dtype
-            and x.flags.c_contiguous
-            and x.flags.writeable
-            and sample_weight is None
-        ):
+        if model is not None and sample_weight is None and type(x) is np.ndarray and _is_plain(x, model):
             with self._writing():
                 usual = self._model is model and self._is_up_to_date()
                 if usual and model.learn_dense(x) >= 0.0:
                     return
         super().learn_one(x, None, sample_weight)
 
-    def _learn(self, checked: Checked, delay: int = 0, advance: Callable[[int], None] | None = None) -> Told:
-        if self._model is None:
-            self._new_model(checked)
+    def _learn(self, checked: Checked[UniclassSettled], delay: int = 0, advance: Advance | None = None) -> Told:
+        model = self._model or self._new_model(checked)
         with self._between_rounds():
             self._take_in(checked.batch)
-            return self._one_after_another(checked.batch, checked.weights, delay, advance)
+            return self._one_after_another(model, checked.batch, checked.weights, delay, advance)
 
     def _one_after_another(
-        self, batch: Batch, weights: np.ndarray, delay: int, advance: Callable[[int], None] | None
+        self, model: UniclassModel, batch: Batch, weights: np.ndarray, delay: int, advance: Advance | None
     ) -> Told:
-        model, rows = self._model, batch.rows
+        rows = batch.rows
         if delay == 0:
             flags, losses = model.learn(rows, weights, advance)
         else:
@@ -160,7 +159,7 @@ class Uniclass(OutlierMixin, RowLearner):
             for t in range(batch.n + delay):
                 if t < batch.n:  # what counts is the ball of that moment
                     one = part_of(rows, slice(t, t + 1))
-                    losses[t] = model.ask(lambda ball, one=one: max(0.0, float(ball.distances(one)[0]) - ball.radius))
+                    losses[t] = model.ask(partial(_outside, one))
                     flags[t] = losses[t] > 0.0
                 if t >= delay:
                     i, before = t - delay, int(model.ledger.counts[MISTAKES])
@@ -173,27 +172,27 @@ class Uniclass(OutlierMixin, RowLearner):
 
     # ------------------------------------------------------------------ answers
     @at_one_moment
-    def score_samples(self, X: Any) -> np.ndarray:
+    def score_samples(self, X: object) -> np.ndarray:
         """Minus each row's distance from the centre: the lower, the stranger."""
         rows = self._rows(X)
         return self._fitted().ask(lambda ball: -ball.distances(rows))
 
     @at_one_moment
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """How far inside the ball each row lies; negative outside."""
         rows = self._rows(X)
         return self._fitted().ask(lambda ball: -ball.distances(rows) + ball.radius)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """+1 for rows in the ball, -1 for outliers."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
-    def predict_one(self, x: Any) -> int:
+    def predict_one(self, x: object) -> int:
         """+1 for a row in the ball, -1 for an outlier; -1 before anything is learnt."""
         return -1 if self._model is None else int(self.predict(self._parts.reader.one(x))[0])
 
     @at_one_moment
-    def explain(self, x: Any, top: int | None = 10) -> list[tuple[Any, float]]:
+    def explain(self, x: object, top: int | None = 10) -> list[tuple[Hashable, float]]:
         """The features that set a row apart: x - centre for each, largest first; their squares sum to distance²."""
         top = None if top is None else whole("top", top, 1)
         model, reader = self._fitted(), self._parts.reader
@@ -243,13 +242,23 @@ class Uniclass(OutlierMixin, RowLearner):
         check_sizes(sizes, np.dtype(self.dtype or np.float64).name)
         return UniclassSettled(setting_of(step), sizes, largest, learns)
 
-    def _answers(self, y: Any, n: int) -> list:
+    def _answers(self, y: object, n: int) -> list[None]:
         return [None] * n
 
-    def _one_answer(self, y: Any) -> list:
+    def _one_answer(self, y: object) -> list[None]:
         return [None]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         return tags
+
+
+def _outside(row: Rows, ball: Ball) -> float:
+    """How far outside of a ball a row lies; 0 inside."""
+    return max(0.0, float(ball.distances(row)[0]) - ball.radius)
+
+
+def _is_plain(x: np.ndarray, model: UniclassModel) -> bool:
+    """Return True if a row can be read where it lies: as wide as those before, of the same type, in one piece."""
+    return x.shape == model.columns.shape and x.dtype is model.dtype and x.flags.c_contiguous and x.flags.writeable

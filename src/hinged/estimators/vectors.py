@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Hashable, Iterator, Sequence
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from hinged.estimators.inputs import dense_rows, dense_values
+from hinged.compiling.arrays import Ints
+from hinged.estimators.inputs import dense_rows, kept_dense
 from hinged.estimators.kernel_model import KernelVectorModel
-from hinged.estimators.parts import at_one_moment, runs_functions
-from hinged.estimators.protocol import VectorModelLike
-from hinged.estimators.reader import Checked, part_of
+from hinged.estimators.options import AsBudget, DType, Kernel, Rule
+from hinged.estimators.parts import Parts, at_one_moment, runs_functions
+from hinged.estimators.protocol import Advance, VectorModelLike
+from hinged.estimators.reader import Answers, Checked, RowReader, part_of
 from hinged.estimators.row_learner import RowLearner
 from hinged.estimators.settings import (
     check_kernel_settings,
@@ -19,19 +22,20 @@ from hinged.estimators.settings import (
     check_sizes,
     check_without_kernel,
     new_machine,
+    scaled_as,
     setting_of,
     whole,
 )
 from hinged.loops.hearing import hear, pieces
 from hinged.loops.ledger import MISTAKES, NOVEL, Told
-from hinged.loops.rows import Dense, Rows
+from hinged.loops.rows import Rows
 from hinged.loops.steps import Setting
 from hinged.loops.vector_model import ORDINAL, REGRESSION, VectorModel
 from hinged.rules.table import check_runs, name_of
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import is_interior
 
-__all__ = ["VectorLearner"]
+__all__ = ["VectorLearner", "VectorSettled"]
 
 UNWEIGHTED = np.zeros(0)
 
@@ -44,55 +48,51 @@ class VectorSettled(NamedTuple):
     sizes: dict[str, float]  # what must fit the range of the weights' type
     task: str
     epsilon: float
-    kernel: Any = None
+    kernel: Kernel | None = None
 
-    def check_range(self, dtype: Any) -> None:
+    def check_range(self, dtype: DTypeLike) -> None:
         """Refuse numbers that are too large for weights of that type."""
         check_sizes(self.sizes, np.dtype(dtype).name)
 
-    def change(self, model: Any) -> None:
+    def change(self, model: VectorModelLike) -> None:
         """Let a model go on by this rule."""
-        model.setting, model.epsilon = self.rule, self._within()
+        model.setting = self.rule
+        if isinstance(model, KernelVectorModel):
+            model.epsilon = self._within()
+        elif isinstance(model, VectorModel):
+            model.epsilon = self.epsilon
 
-    def _within(self) -> Any:
+    def _within(self) -> float | None:
         """How close a number must come; None where a kernel learns labels."""
-        return None if self.kernel is not None and self.task != REGRESSION else self.epsilon
+        return self.epsilon if self.task == REGRESSION else None
 
-    def new_model(self, who: Any, dtype: Any) -> VectorModelLike:
+    def new_model(self, who: VectorLearner, dtype: DTypeLike) -> VectorModelLike:
         """An empty model for a learner with these settings; both kinds take the same calls."""
         if self.kernel is not None:
             machine = new_machine(who, self.kernel, dtype, n_outputs=1)
             return KernelVectorModel(machine, self.rule, self._within(), unit=bool(who.normalize))
-        return VectorModel(
-            self.task,
-            who.dtype or dtype,
-            self.rule,
-            epsilon=self.epsilon,
-            idf=who.scaling == "idf",
-            unit=bool(who.normalize),
-            bias=float(who.bias),
-            average=bool(who.average),
-        )
+        return VectorModel(self.task, who.dtype or dtype, self.rule, epsilon=self.epsilon, **scaled_as(who))
 
 
-class VectorLearner(RowLearner):
+class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
     """Online learner of one weight vector; subclasses say what the score means."""
 
     _task: ClassVar[str]
     _rules: ClassVar[tuple[str, ...]]
+    _parts: Parts[VectorModelLike, RowReader] = Parts(None, None, RowReader())
     device: str = "cpu"
-    budget: Any = None
-    rule: Any
+    budget: AsBudget = None
+    rule: Rule
     C: float
     scaling: str | None
     normalize: bool
     average: bool
     bias: float
-    dtype: Any
+    dtype: DType
 
     # ------------------------------------------------------------------ answers
     @at_one_moment
-    def explain(self, x: Any, top: int | None = 10) -> list[tuple[Hashable, float]]:
+    def explain(self, x: object, top: int | None = 10) -> list[tuple[Hashable, float]]:
         """The features of a row that carry its score ⟨w, x⟩, signed, largest first; all of them sum to the score.
 
         With a kernel, the past rounds that carry it, by their number from 0.
@@ -104,36 +104,51 @@ class VectorLearner(RowLearner):
     @property
     def coef_(self) -> np.ndarray:
         """The weights (features,); their mean over the rounds where one is kept."""
-        return self._with_weights("coef_").weights[1:].copy()
+        return self._linear("coef_").weights[1:].copy()
 
     @property
     def intercept_(self) -> float:
         """What the bias adds to every score."""
-        model = self._with_weights("intercept_")
+        model = self._linear("intercept_")
         return float(model.weights[0]) * model.bias
 
+    def _linear(self, name: str) -> VectorModel:
+        model = self._with_weights(name)
+        assert isinstance(model, VectorModel)
+        return model
+
     # ------------------------------------------------------------------ learning
-    def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> None:
+    def learn_one(self, x: object, y: object, sample_weight: float | None = None) -> None:
         """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
-        _, model, reader = self._parts
-        if sample_weight is None and self.class_weight is None and model is not None and not runs_functions(model):
-            named = type(x) is dict and reader.names is not None
-            if named or (type(x) is np.ndarray and x.ndim == 1 and reader.is_usual(model, x[np.newaxis])):
-                with self._writing():
-                    target, (_, model, reader) = self._usual_answer(y), self._parts
-                    if target is not None and self._is_up_to_date():  # the common case of a stream
-                        batch = reader.read_dicts(self, (x,), True) if named else reader.read(self, x[np.newaxis], True)
-                        if named:
-                            self._take_in(batch)
-                        model.learn(batch.rows, target, UNWEIGHTED)
-                        return
+        if sample_weight is None and self.class_weight is None:
+            with self._writing():
+                if self._learn_usual(x, y):
+                    return
         super().learn_one(x, y, sample_weight)
 
-    def _usual_answer(self, y: Any) -> np.ndarray | None:
+    def _learn_usual(self, x: object, y: object) -> bool:
+        """Learn a row where nothing but weights changes, the common case of a stream; False elsewhere."""
+        _, model, reader = self._parts
+        if model is None or runs_functions(model):
+            return False
+        target = self._usual_answer(y)
+        if target is None or not self._is_up_to_date():
+            return False
+        if type(x) is dict and reader.names is not None:
+            batch = reader.read_dicts(self, (x,), True)
+            self._take_in(batch)
+        elif type(x) is np.ndarray and x.ndim == 1 and reader.is_usual(model, x[np.newaxis]):
+            batch = reader.read(self, x[np.newaxis], True)
+        else:
+            return False
+        model.learn(batch.rows, target, UNWEIGHTED)
+        return True
+
+    def _usual_answer(self, y: object) -> np.ndarray | None:
         """An answer as the loop reads it, if it needs no closer look."""
         return None
 
-    def _learn(self, checked: Checked, delay: int = 0, advance: Callable[[int], None] | None = None) -> Told:
+    def _learn(self, checked: Checked[VectorSettled], delay: int = 0, advance: Advance | None = None) -> Told:
         """Learn rows in order; where it is refused, nothing has changed."""
         batch, answers, weights, _ = checked
         self._refuse(answers, weights)
@@ -149,12 +164,12 @@ class VectorLearner(RowLearner):
         return Told(flags, ranks, losses)
 
     def _unrank(
-        self, before: Sequence[Hashable], answers: Any, weights: np.ndarray, delay: int, ranks: np.ndarray
+        self, before: Sequence[Hashable], answers: Answers, weights: np.ndarray, delay: int, ranks: np.ndarray
     ) -> None:
         """Give rank 0 to the rounds that cannot be wrong; the labels `before` were known."""
 
     def _one_after_another(
-        self, rows: Rows, answers: Any, weights: np.ndarray, delay: int, advance: Callable[[int], None] | None
+        self, rows: Rows, answers: Answers, weights: np.ndarray, delay: int, advance: Advance | None
     ) -> tuple[np.ndarray, np.ndarray]:
         n = len(rows.indptr) - 1
         flags, losses = np.zeros(n, np.int8), np.zeros(n)
@@ -165,21 +180,25 @@ class VectorLearner(RowLearner):
         for t in range(n + delay):
             if t < n:  # what counts is the prediction, by the model of its moment
                 one = slice(t, t + 1)
-                counts = self._model.ledger.counts.copy()
+                counts = self._counts().copy()
                 flags[one], losses[one] = self._run(part_of(rows, one), answers[one], np.zeros(1))
-                self._model.ledger.counts[:] = counts
+                self._counts()[:] = counts
             if t >= delay:
                 one = slice(t - delay, t - delay + 1)
-                counts = self._model.ledger.counts.copy()
+                counts = self._counts().copy()
                 self._run(part_of(rows, one), answers[one], weights[one])
-                self._model.ledger.counts[MISTAKES] = counts[MISTAKES] + (flags[one] == 1).sum()
-                self._model.ledger.counts[NOVEL] = counts[NOVEL] + (flags[one] == -1).sum()
+                self._counts()[MISTAKES] = counts[MISTAKES] + (flags[one] == 1).sum()
+                self._counts()[NOVEL] = counts[NOVEL] + (flags[one] == -1).sum()
                 if advance is not None:
                     advance(1)
             hear()
         return flags, losses
 
-    def _pieces(self, rows: Any, advance: Callable[[int], None] | None) -> Iterator[slice]:
+    def _counts(self) -> Ints:
+        """The counts of the model by now: a new rank may have replaced it."""
+        return self._learnt("counts").counts
+
+    def _pieces(self, rows: Rows, advance: Advance | None) -> Iterator[slice]:
         """The rows in pieces; a kernel cuts them itself, where its matrix products end."""
         if self.kernel is None:
             yield from pieces(rows.indptr, advance=advance)
@@ -191,20 +210,20 @@ class VectorLearner(RowLearner):
             if advance is not None:
                 advance(min(n, first + size) - first)
 
-    def _run(self, rows: Rows, answers: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _run(self, rows: Rows, answers: Answers, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Learn some rows; each round's flag and loss."""
-        return self._model.learn(rows, answers, weights)
+        return self._learnt("model").learn(rows, np.asarray(answers), weights)
 
-    def _refuse(self, answers: Any, weights: np.ndarray) -> None:
+    def _refuse(self, answers: Answers, weights: np.ndarray) -> None:
         """Refuse answers that cannot be learnt after what is known."""
 
     def _begin(self) -> None:
         """What a new model has to be told."""
 
     # ------------------------------------------------------------------ checks
-    def _dense(self, X: np.ndarray, dtype: np.dtype) -> Any:
+    def _dense(self, X: np.ndarray, dtype: np.dtype) -> Rows:
         plain = self.scaling is None and not self.normalize and self._task != ORDINAL
-        return Dense(dense_values(X, dtype)) if plain and len(X) > 1 else dense_rows(X, dtype)
+        return kept_dense(X, dtype) if plain and len(X) > 1 else dense_rows(X, dtype)
 
     def check_settings(self) -> VectorSettled:
         """Check every setting, by name; return what they stand for. A ValueError says what was wrong."""

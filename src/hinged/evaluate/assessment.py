@@ -255,7 +255,7 @@ class TagAssessment:
         """Sentences judged."""
         return self.sentences
 
-    def enter(self, right: list[str], predicted: list[Any]) -> None:
+    def enter(self, right: list[str], predicted: list[Hashable]) -> None:
         """Count one sentence."""
         self.sentences += 1
         self.whole += right == predicted

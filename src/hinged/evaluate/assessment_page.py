@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,7 @@ RANKING = {
 }
 
 
-def write_assessment(path: str | Path, result: Assessment, model: Any, name: str, how: str, more: str = "") -> Path:
+def write_assessment(path: str | Path, result: Assessment, model: object, name: str, how: str, more: str = "") -> Path:
     """Write a page on an assessment that kept its rounds (`keep=True`).
 
     Parameters
@@ -149,7 +148,7 @@ def _labels(result: Assessment) -> str:
     return table(("Label", *MEANING), lines + means)
 
 
-def _settings(result: Assessment, model: Any) -> list[tuple[str, str]]:
+def _settings(result: Assessment, model: object) -> list[tuple[str, str]]:
     return [
         ("Model", f"<code>{escape(' '.join(repr(model).split()))}</code>"),
         ("Left out", f"{result.unlabelled:,} examples without a label, {result.skipped:,} malformed"),

@@ -6,9 +6,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Protocol, Self
 
 import numpy as np
+
+from hinged.estimators.options import SampleWeight
+from hinged.loops.ledger import Told
 
 __all__ = ["Progress", "counted_rounds", "progressive"]
 
@@ -114,12 +117,22 @@ class Progress:
         )
 
 
+class Learns(Protocol):
+    """What is asked of a learner: rounds that are predicted before they are learnt, and how many took a step."""
+
+    @property
+    def n_updates_(self) -> int: ...
+
+    @property
+    def learn_rounds(self) -> Callable[..., Told]: ...
+
+
 def progressive(
-    model: Any,
-    X: Any,
-    y: Any,
-    classes: Any = None,
-    sample_weight: Any = None,
+    model: Learns,
+    X: object,
+    y: object,
+    classes: object = None,
+    sample_weight: SampleWeight = None,
     delay: int = 0,
     show: bool | Callable[[int], None] = False,
 ) -> Progress:
@@ -161,7 +174,7 @@ def progressive(
 
 
 @contextmanager
-def _bar(name: str, X: Any) -> Iterator[Callable[[int], None]]:
+def _bar(name: str, X: object) -> Iterator[Callable[[int], None]]:
     """Yield a function that advances a progress bar on stderr by a number of rounds."""
     from rich.console import Console
     from rich.progress import Progress as Bar

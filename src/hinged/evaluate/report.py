@@ -54,7 +54,7 @@ class Run(NamedTuple):
     """
 
     name: str
-    model: Any
+    model: Any  # whatever has a `dual_`
     progress: Progress
 
 

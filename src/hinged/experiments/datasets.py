@@ -7,8 +7,9 @@ import gzip
 import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -127,7 +128,7 @@ class MultilabelSet(NamedTuple):
     labels, features : list of str
     """
 
-    X: Any
+    X: np.ndarray | sparse.csr_array
     Y: np.ndarray
     n_train: int
     labels: list[str]
@@ -193,7 +194,7 @@ def reuters() -> Stories:
     return Stories(texts, topics, n_train)
 
 
-def _rows(held: Any, part: str) -> Any:
+def _rows(held: Mapping[str, np.ndarray], part: str) -> np.ndarray | sparse.csr_array:
     if f"X_{part}" in held:
         return held[f"X_{part}"]
     data, indices, indptr, shape = (held[f"X_{part}_{name}"] for name in ("data", "indices", "indptr", "shape"))

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hinged.evaluate.progressive import Learns
     from hinged.evaluate.report import Run
 
 __all__ = ["side_by_side"]
 
 
 def side_by_side(
-    models: Mapping[str, Any],
+    models: Mapping[str, Learns],
     X: Any,
     y: Any,
     *,

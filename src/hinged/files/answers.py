@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from hinged.estimators.label_learner import LabelLearner
 from hinged.estimators.regressor import Regressor
-from hinged.files.examples import rows_for, task_of, vector_rows
+from hinged.files.examples import FileLearner, OneVector, SomeExamples, rows_for, task_of, vector_rows
 from hinged.io.examples.chunk import Chunk
 
 __all__ = ["Answers", "answer", "answer_vectors", "pieces"]
@@ -43,7 +44,7 @@ class Answers(NamedTuple):
         return np.argsort(-self.scores[i], kind="stable").tolist()
 
 
-def answer(model: Any, chunk: Chunk) -> Answers:
+def answer(model: LabelLearner, chunk: Chunk) -> Answers:
     """Predict the examples of a chunk; nothing is learnt."""
     said = model.scored(rows_for(model, chunk, False))
     if not said.labels:
@@ -52,14 +53,16 @@ def answer(model: Any, chunk: Chunk) -> Answers:
     return Answers(list(said.labels), said.scores, above, said.confidence)
 
 
-def answer_vectors(model: Any, chunk: Chunk) -> tuple[list[Any], np.ndarray]:
+def answer_vectors(model: OneVector, chunk: Chunk) -> tuple[list[Hashable], np.ndarray]:
     """Answers of a learner of `VECTOR_TASKS` to the examples of a chunk, and the scores behind them."""
     rows = vector_rows(model, chunk, False)
-    scores = model.predict(rows) if isinstance(model, Regressor) else model.decision_function(rows)
-    return (scores if isinstance(model, Regressor) else model.predict(rows)).tolist(), scores
+    if isinstance(model, Regressor):
+        numbers = model.predict(rows)
+        return numbers.tolist(), numbers
+    return model.predict(rows).tolist(), model.decision_function(rows)
 
 
-def pieces(model: Any, chunk: Any) -> Iterator[Any]:
+def pieces(model: FileLearner, chunk: SomeExamples) -> Iterator[SomeExamples]:
     """Cut a chunk so that the scores of a piece fit in memory, and a piece is done soon after Ctrl-C."""
     n_labels, start = len(model.known_labels()) + 1, 0
     ends = np.cumsum(chunk.sizes)

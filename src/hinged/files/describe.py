@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from hinged.estimators.label_learner import LabelLearner
-from hinged.files.examples import load_learner, reads_text
+from hinged.files.examples import FileLearner, load_learner, reads_text
 from hinged.io.model_file import FORMAT
 
 __all__ = ["describe"]
@@ -26,10 +27,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     ('TextClassifier', 3, [{'label': 'home', 'examples': 1}, {'label': 'work', 'examples': 1}])
     """
     model = load_learner(path)
-    memory, labels = model.model_, model.known_labels()
-    times: list[Any] = [] if not isinstance(model, LabelLearner) else memory.label_rows[: len(labels)].tolist()
-    if not any(times) or len(times) < len(labels):  # counted for label features only
-        times = [None] * len(labels)
+    labels, times = model.known_labels(), _times(model)
     order = sorted(range(len(labels)), key=lambda i: -(times[i] or 0))
     settings = model.get_params(deep=False)
     return {
@@ -37,7 +35,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "bytes": os.path.getsize(path),
         "version": _version(path),
         "estimator": type(model).__name__,
-        "dtype": memory.dtype.name,
+        "dtype": model.model_.dtype.name,
         "settings": settings,
         "defaults": type(model)().get_params(deep=False),
         "reads": _reads(model),
@@ -48,12 +46,19 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "certificate": model.dual_,
         "features": model.n_known_features,
         "feature_kind": _feature_kind(model),
-        "rows": memory.n_learnt if isinstance(model, LabelLearner) else model.n_known_features,
+        "rows": model.model_.n_learnt if isinstance(model, LabelLearner) else model.n_known_features,
         "labels": [{"label": labels[i], "examples": times[i]} for i in order],
     }
 
 
-def _reads(model: Any) -> str:
+def _times(model: FileLearner) -> Sequence[int | None]:
+    """How often each label was learnt; None where that is not known, as it is counted for label features only."""
+    n_labels = len(model.known_labels())
+    times = model.model_.label_rows[:n_labels].tolist() if isinstance(model, LabelLearner) else []
+    return times if any(times) and len(times) == n_labels else [None] * n_labels
+
+
+def _reads(model: FileLearner) -> str:
     notes = model.notes
     fields = notes.get("fields")
     if not fields:
@@ -62,7 +67,7 @@ def _reads(model: Any) -> str:
     return ("one text, " if len(fields) == 1 else "the fields ") + ", ".join(map(str, fields)) + label
 
 
-def _feature_kind(model: Any) -> str:
+def _feature_kind(model: FileLearner) -> str:
     if not reads_text(model):
         return "columns" if hasattr(model, "n_features_in_") else "names"
     return "words" if model.bits is None else f"words in {1 << model.bits:,} hashed columns"

@@ -7,7 +7,7 @@ import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard, TypeVar, overload
 
 import numpy as np
 from scipy import sparse
@@ -15,13 +15,14 @@ from scipy import sparse
 from hinged.estimators import Classifier, Ranker
 from hinged.estimators.binary import BinaryClassifier
 from hinged.estimators.files import load
+from hinged.estimators.label_learner import LabelLearner
 from hinged.estimators.ordinal import OrdinalClassifier
 from hinged.estimators.regressor import Regressor
 from hinged.estimators.sequence import SequenceTagger
 from hinged.estimators.text import TextClassifier, TextRanker
 from hinged.estimators.uniclass import Uniclass
 from hinged.files.sentences import Sentences, sentence_rows
-from hinged.io.examples.chunk import Chunk
+from hinged.io.examples.chunk import Answer, Chunk
 from hinged.text import Vocabulary
 
 __all__ = [
@@ -39,22 +40,38 @@ __all__ = [
     "vector_rows",
 ]
 
+#: Learners with one score for all answers, and all learners that files of examples can feed.
+OneVector: TypeAlias = BinaryClassifier | Regressor | OrdinalClassifier | Uniclass
+FileLearner: TypeAlias = LabelLearner | OneVector | SequenceTagger
 #: Tasks with one score for all answers, as `--task` names them → their learners.
-VECTOR_TASKS = {"binary": BinaryClassifier, "regress": Regressor, "ordinal": OrdinalClassifier, "outliers": Uniclass}
+VECTOR_TASKS: dict[str, type[OneVector]] = {
+    "binary": BinaryClassifier,
+    "regress": Regressor,
+    "ordinal": OrdinalClassifier,
+    "outliers": Uniclass,
+}
 #: Task → the class of its learners.
-TASKS: dict[str, Any] = {"classify": Classifier, "rank": Ranker, **VECTOR_TASKS, "sequence": SequenceTagger}
+TASKS: dict[str, type[FileLearner]] = {
+    "classify": Classifier,
+    "rank": Ranker,
+    **VECTOR_TASKS,
+    "sequence": SequenceTagger,
+}
 #: The same for text and named features.
 TEXT_LEARNERS = {"classify": TextClassifier, "rank": TextRanker}
 
-Examples = Chunk | Sentences
+Examples: TypeAlias = Chunk | Sentences
+SomeExamples = TypeVar("SomeExamples", Chunk, Sentences, Chunk | Sentences)
+#: What learners read of examples: chunks themselves, matrices or dicts, or the features of tokens.
+FileRows: TypeAlias = Chunk | list[dict[Hashable, float]] | sparse.csr_array | list[list[list[str]]]
 
 
-def task_of(model: Any) -> str:
+def task_of(model: FileLearner) -> str:
     """The task of a learner, as `--task` names it."""
     return next(task for task, kind in TASKS.items() if isinstance(model, kind))
 
 
-def new_learner(chunk: Examples, task: str | None, settings: Mapping[str, Any]) -> Any:
+def new_learner(chunk: Examples, task: str | None, settings: Mapping[str, Any]) -> FileLearner:
     """A learner for examples like these: of text or named features, or of numbered columns; of one label or several.
 
     Parameters
@@ -87,17 +104,17 @@ def new_learner(chunk: Examples, task: str | None, settings: Mapping[str, Any]) 
     return model
 
 
-def _notes(model: Any, chunk: Examples) -> dict[str, Any]:
+def _notes(model: FileLearner, chunk: Examples) -> dict[str, Any]:
     """How a model's examples are laid out: columns of a token, or fields of text."""
     if isinstance(chunk, Sentences):
         return {"columns": len(chunk.sentences[0].tokens[0])}
     return {"fields": list(chunk.texts)} if chunk.texts and reads_text(model) else {}
 
 
-def load_learner(path: str | os.PathLike[str]) -> Any:
+def load_learner(path: str | os.PathLike[str]) -> FileLearner:
     """The model in a file, if it can learn from files of examples."""
     model = load(path)
-    if not isinstance(model, tuple(TASKS.values())):
+    if not isinstance(model, FileLearner):
         raise ValueError(
             f"{os.fspath(path)} holds a model of {type(model).__name__.lower()}, which no file of examples can feed; "
             "use it from Python, with hinged.load."
@@ -105,17 +122,17 @@ def load_learner(path: str | os.PathLike[str]) -> Any:
     return model
 
 
-def reads_text(model: Any) -> bool:
+def reads_text(model: FileLearner) -> TypeGuard[TextClassifier | TextRanker]:
     """Return True if a label learner reads text or named features, False if it reads numbered columns."""
     return isinstance(model, TextClassifier | TextRanker)
 
 
-def needs_answers(model: Any) -> bool:
+def needs_answers(model: FileLearner) -> bool:
     """Return True unless a model learns from rows alone."""
     return task_of(model) != "outliers"
 
 
-def check_agrees(model: Any, task: str | None, settings: Mapping[str, Any], name: str) -> None:
+def check_agrees(model: FileLearner, task: str | None, settings: Mapping[str, Any], name: str) -> None:
     """Raise ValueError if a task or settings differ from those a model was learnt with."""
     if task is not None and task != task_of(model):
         raise ValueError(
@@ -131,7 +148,7 @@ def check_agrees(model: Any, task: str | None, settings: Mapping[str, Any], name
             )
 
 
-def check_setting(model: Any, name: str, what: str) -> None:
+def check_setting(model: FileLearner, name: str, what: str) -> None:
     """Raise ValueError if a learner has no such setting; `what` says which input it reads."""
     if name not in model.get_params(deep=False):
         if task_of(model) not in TEXT_LEARNERS:
@@ -140,7 +157,7 @@ def check_setting(model: Any, name: str, what: str) -> None:
         raise ValueError(f"{name} is a setting for {other}, and {what} {kind}; leave it out.")
 
 
-def labelled(chunk: Any) -> Any:
+def labelled(chunk: SomeExamples) -> SomeExamples:
     """The examples that have an answer."""
     if None not in chunk.answers:
         return chunk
@@ -148,14 +165,14 @@ def labelled(chunk: Any) -> Any:
 
 
 # ------------------------------------------------------------------ what a model is given
-def rows_for(model: Any, chunk: Any, grow: bool) -> Any:
+def rows_for(model: FileLearner, chunk: Examples, grow: bool) -> FileRows:
     """What a model reads of a chunk: the chunk with the fields the model knows, or rows or sentences made of it.
 
     Columns that the model has not seen are allowed: they have no weights yet.
     """
     if isinstance(chunk, Sentences):
         return sentence_rows(model, chunk)
-    if task_of(model) in VECTOR_TASKS:
+    if isinstance(model, OneVector):
         return vector_rows(model, chunk, grow)
     if reads_text(model):
         if chunk.columns is not None:
@@ -166,20 +183,23 @@ def rows_for(model: Any, chunk: Any, grow: bool) -> Any:
     return chunk
 
 
-def answers_for(model: Any, chunk: Any) -> Any:
+@overload
+def answers_for(model: LabelLearner, chunk: Examples) -> list[Any]: ...
+@overload
+def answers_for(model: FileLearner, chunk: Examples) -> list[Any] | None: ...
+def answers_for(model: FileLearner, chunk: Examples) -> list[Any] | None:
     """The answers as a model takes them: a label, a list of labels, a number, or tags for each example."""
-    task = task_of(model)
-    if task in VECTOR_TASKS:
-        return vector_answers(model, chunk)
-    if task == "sequence":
+    if isinstance(chunk, Sentences):
         return chunk.answers
-    if task == "rank":
+    if isinstance(model, OneVector):
+        return vector_answers(model, chunk)
+    if isinstance(model, Ranker):
         return [answer if isinstance(answer, list) else [answer] for answer in chunk.answers]
     hint = ", for a model learnt to classify. Use the task rank for label sets."
     return [single(answer, chunk, i, hint) for i, answer in enumerate(chunk.answers)]
 
 
-def _known_fields(model: Any, chunk: Chunk, grow: bool) -> Chunk:
+def _known_fields(model: FileLearner, chunk: Chunk, grow: bool) -> Chunk:
     """The chunk with the fields the model knows, and new ones if it learns; single texts match whatever their names."""
     notes = model.notes
     known, fields = notes.get("fields"), list(chunk.texts)
@@ -207,7 +227,7 @@ def _kind_of(chunk: Chunk) -> str:
 
 
 # ------------------------------------------------------------------ two labels, numbers, ranks and outliers
-def vector_rows(model: Any, chunk: Chunk, grow: bool) -> Any:
+def vector_rows(model: FileLearner, chunk: Chunk, grow: bool) -> list[dict[Hashable, float]] | sparse.csr_array:
     """The rows of a chunk: a sparse matrix of numbered columns, or dicts of named features and words."""
     if chunk.columns is None:
         if getattr(model, "n_features_in_", None) is not None:
@@ -233,7 +253,7 @@ def _dicts(chunk: Chunk) -> list[dict[Hashable, float]]:
     return [{names[c]: v for c, v in zip(columns[a:b], values[a:b], strict=True)} for a, b in pairwise(bounds)]
 
 
-def vector_answers(model: Any, chunk: Chunk) -> Any:
+def vector_answers(model: FileLearner, chunk: Chunk) -> list[Any] | None:
     """The answers as a model takes them: numbers for regression, numbers for ranks that are written so, else labels."""
     if isinstance(model, Uniclass):
         return None
@@ -245,7 +265,7 @@ def vector_answers(model: Any, chunk: Chunk) -> Any:
     return answers
 
 
-def single(answer: Any, chunk: Chunk, i: int, hint: str = ".") -> Any:
+def single(answer: Answer, chunk: Chunk, i: int, hint: str = ".") -> Hashable:
     """The one label of example i; more or fewer are an error."""
     if not isinstance(answer, list):
         return answer
@@ -254,7 +274,7 @@ def single(answer: Any, chunk: Chunk, i: int, hint: str = ".") -> Any:
     raise ValueError(f"{chunk.source}:{chunk.lines[i]}: there are {len(answer)} labels; expected one{hint}")
 
 
-def _number(answer: str, chunk: Chunk, i: int) -> float:
+def _number(answer: Any, chunk: Chunk, i: int) -> float:
     try:
         value = float(answer)
     except ValueError:
@@ -264,7 +284,7 @@ def _number(answer: str, chunk: Chunk, i: int) -> float:
     return value
 
 
-def _rank(answer: str) -> Hashable:
+def _rank(answer: Any) -> Hashable:
     try:
         value = float(answer)
     except ValueError:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sklearn.base import clone
 
+from hinged.estimators.label_learner import LabelLearner
+from hinged.estimators.sequence import SequenceTagger
 from hinged.files.answers import answer, answer_vectors
-from hinged.files.examples import VECTOR_TASKS, reads_text, rows_for, task_of, vector_rows
+from hinged.files.examples import FileLearner, FileRows, OneVector, reads_text, rows_for, vector_rows
 from hinged.files.sentences import words_of
 from hinged.io.examples import Chunk, Sentence, read
 from hinged.text.window import window
@@ -43,7 +45,7 @@ class Reason(NamedTuple):
     unknown: list[str]
 
 
-def explain_one(model: Any, text: str, label: Hashable | None = None) -> Reason:
+def explain_one(model: LabelLearner | OneVector, text: str, label: Hashable | None = None) -> Reason:
     """Explain one example: a text, a JSON object of field → text, VW's |features, or index:value pairs.
 
     Examples
@@ -57,7 +59,7 @@ def explain_one(model: Any, text: str, label: Hashable | None = None) -> Reason:
     ('tax', ['and'])
     """
     chunk = _example(model, text)
-    if task_of(model) in VECTOR_TASKS:
+    if isinstance(model, OneVector):
         return _of_one_vector(model, chunk, label)
     said = answer(model, chunk)
     ranking = said.ranking(0)
@@ -87,11 +89,11 @@ class TagReason(NamedTuple):
     """Why a word has its tag: features with their share of the score, largest first."""
 
     word: str
-    tag: str
+    tag: Hashable
     features: list[tuple[Hashable, float]]
 
 
-def explain_tags(model: Any, text: str, top: int) -> list[TagReason]:
+def explain_tags(model: SequenceTagger, text: str, top: int) -> list[TagReason]:
     """Explain the tag of each word: words are separated by blanks, further columns follow a word after a slash."""
     tokens = [tuple(word.split("/")) for word in text.split()]
     if not tokens:
@@ -102,7 +104,7 @@ def explain_tags(model: Any, text: str, top: int) -> list[TagReason]:
     return [TagReason(word[0], tags[i], model.explain(sentence, i, top=top)) for i, word in enumerate(words)]
 
 
-def _of_one_vector(model: Any, chunk: Chunk, label: Hashable | None) -> Reason:
+def _of_one_vector(model: OneVector, chunk: Chunk, label: Hashable | None) -> Reason:
     """Explain a model that has one score for all answers."""
     if label is not None:
         raise ValueError(f"this model has one score and no label of its own to explain; got {label!r}. Leave it out.")
@@ -115,7 +117,7 @@ def _of_one_vector(model: Any, chunk: Chunk, label: Hashable | None) -> Reason:
     return Reason(said, float(scores[0]), 1, 0, None, 0.0, None, model.explain(rows[0], top=None), unknown)
 
 
-def _example(model: Any, text: str) -> Chunk:
+def _example(model: FileLearner, text: str) -> Chunk:
     """The example in a text typed by a user."""
     text = " ".join(text.split())
     if not text:
@@ -127,12 +129,17 @@ def _example(model: Any, text: str) -> Chunk:
     known = model.notes.get("fields") or []
     if text.startswith("{"):
         return _read(text, "jsonl", _text_fields(text, known))
+    _check_one_field(text, known)
+    return _read("\t" + text, "lines")
+
+
+def _check_one_field(text: str, known: list[str]) -> None:
+    """Refuse a plain text where a model knows several fields and none is the text."""
     if len(known) > 1 and "text" not in known:
         example = json.dumps({known[-1]: text[:20] + ("…" if len(text) > 20 else "")}, ensure_ascii=False)
         raise ValueError(
             f"this model was taught the fields {', '.join(known)}; name the field of the text, as in {example}."
         )
-    return _read("\t" + text, "lines")
 
 
 def _text_fields(text: str, known: list[str]) -> list[str] | None:
@@ -152,7 +159,7 @@ def _read(line: str, format: str, text: list[str] | None = None) -> Chunk:
     return chunks[0]
 
 
-def _unknown(model: Any, given: Any) -> list[str]:
+def _unknown(model: FileLearner, given: FileRows) -> list[str]:
     """The features of an example that a vocabulary does not have."""
     if not reads_text(model) or model.bits is not None:
         return []

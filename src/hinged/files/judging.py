@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from hinged.estimators.label_learner import LabelLearner
 from hinged.estimators.labels import in_order
 from hinged.estimators.regressor import Regressor
 from hinged.estimators.scored import Scored
+from hinged.estimators.sequence import SequenceTagger
 from hinged.estimators.uniclass import Uniclass
 from hinged.evaluate.assessment import Assessment, TagAssessment, VectorAssessment
 from hinged.evaluate.progressive import counted_rounds
 from hinged.files.answers import answer, answer_vectors, pieces
 from hinged.files.examples import (
-    VECTOR_TASKS,
     Examples,
+    FileLearner,
+    OneVector,
     answers_for,
     labelled,
     needs_answers,
@@ -35,15 +38,19 @@ __all__ = ["Judged", "judge"]
 Judged = Assessment | VectorAssessment | TagAssessment
 
 
-class Family(NamedTuple):
-    """How learners of one family are judged: a new result, and what adds a chunk of examples to it."""
-
-    new: Callable[[Any, bool], Judged]
-    test: Callable[[Any, Any, Any], None]
-    test_then_learn: Callable[[Any, Any, Any], None]
+L = TypeVar("L", bound=FileLearner)
+J = TypeVar("J", bound=Judged)
 
 
-def judge(model: Any, chunks: Iterable[Examples], learns: bool = False, keep: bool = False) -> Judged:
+class Family(NamedTuple, Generic[L, J]):
+    """How learners of one family are judged: a new result, and what adds a chunk of their kind of examples to it."""
+
+    new: Callable[[L, bool], J]
+    test: Callable[[L, Any, J], None]
+    test_then_learn: Callable[[L, Any, J], None]
+
+
+def judge(model: FileLearner, chunks: Iterable[Examples], learns: bool = False, keep: bool = False) -> Judged:
     """Judge a model on examples from files.
 
     Parameters
@@ -62,8 +69,15 @@ def judge(model: Any, chunks: Iterable[Examples], learns: bool = False, keep: bo
     Assessment, VectorAssessment or TagAssessment
         By the model's task.
     """
-    task = task_of(model)
-    family = TAGS if task == "sequence" else VECTORS if task in VECTOR_TASKS else LABELS
+    if isinstance(model, SequenceTagger):
+        return _judge(model, TAGS, chunks, learns, keep)
+    if isinstance(model, LabelLearner):
+        return _judge(model, LABELS, chunks, learns, keep)
+    return _judge(model, VECTORS, chunks, learns, keep)
+
+
+def _judge(model: L, family: Family[L, J], chunks: Iterable[Examples], learns: bool, keep: bool) -> J:
+    """Judge a model as its family is judged."""
     result, began = family.new(model, keep), time.perf_counter()
     step = family.test_then_learn if learns else family.test
     for chunk in chunks:
@@ -77,7 +91,7 @@ def judge(model: Any, chunks: Iterable[Examples], learns: bool = False, keep: bo
 
 
 # ------------------------------------------------------------------ labels and label sets
-def _test(model: Any, whole: Chunk, result: Assessment) -> None:
+def _test(model: LabelLearner, whole: Chunk, result: Assessment) -> None:
     """Count the predictions of a model that does not learn."""
     for chunk in pieces(model, whole):
         said = answer(model, chunk)
@@ -97,7 +111,7 @@ def _test(model: Any, whole: Chunk, result: Assessment) -> None:
         result.labels = said.labels
 
 
-def _test_then_learn(model: Any, whole: Chunk, result: Assessment) -> None:
+def _test_then_learn(model: LabelLearner, whole: Chunk, result: Assessment) -> None:
     """Count each prediction, then learn the example; flags are those of `progressive`."""
     for chunk in pieces(model, whole):
         truth, flags, ranks, scores, thresholds, sure = _learn_rows(model, chunk, result)
@@ -131,7 +145,7 @@ def _as_table(scores: list[np.ndarray], n_labels: int) -> np.ndarray:
 class _Rounds(NamedTuple):
     """What happened in each round: scores before learning, and what progressive validation counts."""
 
-    truth: Any
+    truth: list[Any]
     flags: np.ndarray
     ranks: np.ndarray
     scores: list[np.ndarray]
@@ -139,7 +153,7 @@ class _Rounds(NamedTuple):
     confidence: np.ndarray
 
 
-def _learn_rows(model: Any, chunk: Chunk, result: Assessment) -> _Rounds:
+def _learn_rows(model: LabelLearner, chunk: Chunk, result: Assessment) -> _Rounds:
     """Score each row, then learn it."""
     n = len(chunk)
     truth = [in_order(answer) if result.ranks_sets else answer for answer in answers_for(model, chunk)]
@@ -201,14 +215,14 @@ def _right_sets(truth: list[list[Hashable]], place: dict[Hashable, int]) -> tupl
 
 
 # ------------------------------------------------------------------ two labels, numbers, ranks, outliers
-def _predict(model: Any, chunk: Chunk, result: VectorAssessment) -> None:
+def _predict(model: OneVector, chunk: Chunk, result: VectorAssessment) -> None:
     """Count the answers of a model that does not learn."""
     result.predicted += answer_vectors(model, chunk)[0]
     result.truth += vector_answers(model, chunk) or [None] * len(chunk)
     result.ranks = _ranks(model)
 
 
-def _predict_then_learn(model: Any, chunk: Chunk, result: VectorAssessment) -> None:
+def _predict_then_learn(model: OneVector, chunk: Chunk, result: VectorAssessment) -> None:
     """Count the answer to each example, then learn it; the first of all, and of each label, is not counted."""
     truth = vector_answers(model, chunk) or [None] * len(chunk)
     rows = vector_rows(model, chunk, True)
@@ -221,26 +235,26 @@ def _predict_then_learn(model: Any, chunk: Chunk, result: VectorAssessment) -> N
     result.ranks = _ranks(model)
 
 
-def _has_labels(model: Any) -> bool:
+def _has_labels(model: OneVector) -> bool:
     return not isinstance(model, Regressor | Uniclass)
 
 
-def _ranks(model: Any) -> list[Any]:
+def _ranks(model: OneVector) -> list[Hashable]:
     return list(model.known_labels()) if _has_labels(model) else []
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
 
 # ------------------------------------------------------------------ tags
-def _tag(model: Any, chunk: Sentences, result: TagAssessment) -> None:
+def _tag(model: SequenceTagger, chunk: Sentences, result: TagAssessment) -> None:
     """Count the tags of a model that does not learn."""
     for right, predicted in zip(chunk.answers, model.predict(sentence_rows(model, chunk)), strict=True):
         result.enter(right, predicted)
 
 
-def _tag_then_learn(model: Any, chunk: Sentences, result: TagAssessment) -> None:
+def _tag_then_learn(model: SequenceTagger, chunk: Sentences, result: TagAssessment) -> None:
     """Count the tags of each sentence, then learn it."""
     for right, features in zip(chunk.answers, sentence_rows(model, chunk), strict=True):
         known = set(model.known_labels())
@@ -250,6 +264,10 @@ def _tag_then_learn(model: Any, chunk: Sentences, result: TagAssessment) -> None
             result.enter(right, predicted)
 
 
-LABELS = Family(lambda model, keep: Assessment(task_of(model) == "rank", keep), _test, _test_then_learn)
-VECTORS = Family(lambda model, keep: VectorAssessment(task_of(model)), _predict, _predict_then_learn)
-TAGS = Family(lambda model, keep: TagAssessment(), _tag, _tag_then_learn)
+LABELS: Family[LabelLearner, Assessment] = Family(
+    lambda model, keep: Assessment(task_of(model) == "rank", keep), _test, _test_then_learn
+)
+VECTORS: Family[OneVector, VectorAssessment] = Family(
+    lambda model, keep: VectorAssessment(task_of(model)), _predict, _predict_then_learn
+)
+TAGS: Family[SequenceTagger, TagAssessment] = Family(lambda model, keep: TagAssessment(), _tag, _tag_then_learn)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from hinged.estimators.learner import Learner
+from hinged.estimators.parts import Reader
+from hinged.estimators.protocol import Model
 from hinged.io.examples.conll import Sentence
 from hinged.text.window import window
 
@@ -41,12 +43,12 @@ class Sentences:
         return replace(self, sentences=[self.sentences[i] for i in np.arange(len(self))[rows]], skipped=0)
 
 
-def sentence_rows(model: Any, chunk: Sentences) -> list[list[list[str]]]:
+def sentence_rows(model: Learner[Model, Reader], chunk: Sentences) -> list[list[list[str]]]:
     """The features of each token of each sentence."""
     return [window(words_of(model, sentence, chunk.source)) for sentence in chunk.sentences]
 
 
-def words_of(model: Any, sentence: Sentence, source: str) -> list[tuple[str, ...]]:
+def words_of(model: Learner[Model, Reader], sentence: Sentence, source: str) -> list[tuple[str, ...]]:
     """The columns of a sentence that a model was taught; one more, a tag, is left out."""
     notes = model.notes
     known, given = notes.get("columns"), len(sentence.tokens[0])

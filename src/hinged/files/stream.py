@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.evaluate.progressive import progressive
-from hinged.files.examples import Examples, answers_for, labelled, needs_answers, new_learner, rows_for
+from hinged.files.examples import Examples, FileLearner, answers_for, labelled, needs_answers, new_learner, rows_for
 from hinged.io.examples.chunk import Chunk  # noqa: F401 (for examples)
 from hinged.loops.hearing import Stopped, unless_stopped
 
@@ -70,7 +70,7 @@ NOTHING = Tally()
 
 
 def learn_stream(
-    model: Any, chunks: Iterable[Examples], so_far: Tally = NOTHING, going: Callable[[], bool] = lambda: True
+    model: FileLearner, chunks: Iterable[Examples], so_far: Tally = NOTHING, going: Callable[[], bool] = lambda: True
 ) -> Iterator[Tally]:
     """Learn chunks in order; yield the counts after every round that is a power of two, and at the end.
 
@@ -119,7 +119,7 @@ def learn_stream(
     yield tally
 
 
-def _learn(model: Any, chunk: Examples, tally: Tally, began: float, going: Callable[[], bool]) -> Tally:
+def _learn(model: FileLearner, chunk: Examples, tally: Tally, began: float, going: Callable[[], bool]) -> Tally:
     # Arrow's own memory is read-only, which would be another type to the compiled loop
     weights = None if chunk.weights is None else np.array(chunk.weights)
     rows, answers = rows_for(model, chunk, True), answers_for(model, chunk)
@@ -136,7 +136,7 @@ def _learn(model: Any, chunk: Examples, tally: Tally, began: float, going: Calla
 
 def learner_for(
     chunks: Iterable[Examples], task: str | None, settings: Mapping[str, Any]
-) -> tuple[Any | None, Iterator[Examples]]:
+) -> tuple[FileLearner | None, Iterator[Examples]]:
     """A new learner that suits the first example with an answer, and all chunks; None if there is no such example."""
     held: list[Examples] = []
     rest = iter(chunks)

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hinged.compiling.arrays import Ints
 from hinged.geometry.entropy import Entropy, simplex_weights
 from hinged.loops.base import ScaledModel, check_arrays, restored_ledger
 from hinged.loops.entropy import DUE, FULL, UNTIL, EntropicLearner, learn_entropic, score_entropic
@@ -47,7 +48,7 @@ class EntropicModel(ScaledModel):
 
     fixed_space = True  # names not met before stand for features that have weights already
     dtype = np.dtype(np.float64)
-    label_rows = np.zeros(0, np.int64)  # rows of each label are not counted here
+    label_rows: Ints = np.zeros(0, np.int64)  # rows of each label are not counted here
 
     def __init__(self, geometry: Entropy, setting: Setting, **scaled: Any) -> None:
         super().__init__(**scaled)

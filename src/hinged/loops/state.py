@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
+from hinged.compiling.arrays import Ints
 from hinged.loops.base import ScaledModel, restored_ledger
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
 from hinged.loops.costs import NO_COSTS
@@ -79,7 +80,7 @@ class LabelMemory(ScaledModel):
         ]
         self.notes = new_notes()
         self.costs = NO_COSTS
-        self.label_rows = np.zeros(1, np.int64)
+        self.label_rows: Ints = np.zeros(1, np.int64)
         self.first_rounds = np.zeros(1, np.int64)
         self.names: dict[Hashable, int] = {}  # features of the user's own label features
         self.functions = plan.functions

@@ -1,0 +1,89 @@
+"""Types of what users may set and give, for annotations; what is given is checked where it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from hinged.geometry.entropy import Entropy
+from hinged.mercer.budget import Budget
+from hinged.mercer.functions import Centred, Gaussian, Linear, Polynomial
+from hinged.rules.table import Mira, Optimal
+from hinged.sharing.features import Distance, First, Frequency, Tfidf
+from hinged.sharing.groups import Groups
+from hinged.tasks.cost import Tree
+
+__all__ = [
+    "AsBudget",
+    "ClassWeight",
+    "Cost",
+    "DType",
+    "Features",
+    "Geometry",
+    "Kernel",
+    "KernelSettings",
+    "LabelSettings",
+    "Lengths",
+    "OwnRule",
+    "RandomState",
+    "RowSettings",
+    "Rule",
+    "SampleWeight",
+    "ScaledSettings",
+    "Sharing",
+]
+
+OwnRule: TypeAlias = Callable[..., float]  # a compiled function; Numba's dispatchers have no types
+Rule: TypeAlias = str | Mira | Optimal | OwnRule
+Sharing: TypeAlias = str | Groups
+Features: TypeAlias = str | First | Frequency | Distance | Tfidf | Callable[..., Mapping[Hashable, float]] | None
+Geometry: TypeAlias = str | Entropy
+Cost: TypeAlias = ArrayLike | Mapping[tuple[Hashable, Hashable], float] | Tree | Callable[..., float] | None
+Kernel: TypeAlias = Linear | Polynomial | Gaussian | Centred | Callable[[np.ndarray, np.ndarray], ArrayLike]
+AsBudget: TypeAlias = int | Budget | None
+ClassWeight: TypeAlias = dict[Hashable, float] | str | None
+RandomState: TypeAlias = int | np.random.RandomState | None
+DType: TypeAlias = DTypeLike | None
+Lengths: TypeAlias = ArrayLike | None
+SampleWeight: TypeAlias = ArrayLike | None
+
+
+class RowSettings(Protocol):
+    """Settings of every learner of rows; `check_options` looks for others by name."""
+
+    n_features: int | None
+    dtype: DType
+
+
+class KernelSettings(Protocol):
+    """Settings of learners that may have a kernel."""
+
+    rule: Rule
+    kernel: Kernel | None
+    device: str
+    budget: AsBudget
+    dtype: DType
+
+
+class ScaledSettings(Protocol):
+    """Settings of linear weights: what happens to rows before they are scored, and whether mean weights are kept."""
+
+    scaling: str | None
+    normalize: bool
+    average: bool
+    bias: float
+
+
+class LabelSettings(RowSettings, KernelSettings, ScaledSettings, Protocol):
+    """Settings of learners of labels."""
+
+    C: float
+    margin: float
+    sharing: Sharing
+    features: Features
+    geometry: Geometry
+    cost: Cost
+    constraint: str
