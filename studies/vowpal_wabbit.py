@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.estimators.text import TextClassifier
-from hinged.loops.rows import Rows, Scaling, count_features, longest_row, read_row
+from hinged.loops.rows import IDF, Rows, Scaling, enter_row, longest_row, read_row
 from hinged.text import Vocabulary
 
 __all__ = ["READINGS", "Best", "Reading", "best_of", "row_lines", "word_lines"]
@@ -44,14 +44,14 @@ def row_lines(documents: Sequence[Any]) -> list[str]:
     """
     X = TextClassifier().text_space_.fit_transform(documents)
     rows = Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data.astype(np.float32))
-    df, logs = np.zeros(X.shape[1] + 1, np.int32), np.log(np.arange(len(documents) + 1) + 0.5)
-    scaling = Scaling(idf=True, unit=True, bias=0.0, counts=True, df=df, logs=logs)
+    df, logs, none = np.zeros(X.shape[1] + 1, np.int32), np.log(np.arange(len(documents) + 1) + 0.5), np.zeros(1)
+    scaling = Scaling(IDF, unit=True, bias=0.0, counts=True, df=df, logs=logs, means=none, spreads=none)
     f, v = np.empty(longest_row(rows), np.int64), np.empty(longest_row(rows), np.float32)
     lines = []
     for i in range(len(documents)):
         n, _ = read_row(rows, i, scaling, i, f, v)
         lines.append(" ".join(f"{a}:{b:.9g}" for a, b in zip(f[:n].tolist(), v[:n].tolist(), strict=True)))
-        count_features(scaling, f, n)
+        enter_row(scaling, rows, i)
     return lines
 
 

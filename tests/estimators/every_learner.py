@@ -255,6 +255,7 @@ LABELLED, NAMED = dense(label), by_name(dense(label))
 LEARNERS: dict[str, Learner] = {
     **many("classifier", classifier(), label, about_labels),
     **many("classifier average", classifier(average=True, scaling="idf", normalize=True), label, about_labels),
+    **many("classifier standard", classifier(scaling="standard", bias=0.5), label, about_labels),
     "classifier simproj": one(classifier(rule="simproj"), LABELLED, about_labels),
     "classifier cost": one(classifier(cost=lambda a, b: (a != b) + (a < b)), NAMED, about_labels, NAN_ROW),
     "hybrid frequency": one(classifier(sharing="hybrid", features="frequency"), NAMED, about_labels, NAN_ROW),

@@ -58,7 +58,7 @@ class Draw:
             "bias": self.one(0.0, 0.0, self.number()),
             "average": self.maybe(0.3),
             "normalize": self.maybe(0.2),
-            "scaling": self.one(None, None, "idf"),
+            "scaling": self.one(None, None, "idf", "standard"),
             "dtype": self.one(None, None, "float32", "float64"),
         }
 

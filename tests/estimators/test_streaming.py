@@ -28,6 +28,7 @@ SCHEMES = {
 OPTIONS = {
     "plain": {},
     "scaled": {"scaling": "idf", "normalize": True, "bias": 0.5},
+    "standard": {"scaling": "standard", "bias": 0.5},
     "average": {"average": True},
     "float32": {"dtype": np.float32, "scaling": "idf", "average": True},
 }

@@ -290,7 +290,7 @@ def test_a_declared_order_is_kept_and_nothing_else_is_known():
     (lambda: hinged.Regressor(C=-1.0), "C must be positive; got C=-1.0"),
     (lambda: hinged.BinaryClassifier("optimal"), "rule must be one of perceptron, pa, pa1, pa2; got rule='optimal'"),
     (lambda: hinged.BinaryClassifier(margin=0.0), "margin must be positive"),
-    (lambda: hinged.BinaryClassifier(scaling="tfidf"), "scaling must be None or 'idf'"),
+    (lambda: hinged.BinaryClassifier(scaling="tfidf"), "scaling must be None, 'idf' or 'standard'"),
     (lambda: hinged.OrdinalClassifier(hinged.rules.Optimal("interior-point")), "use solver='search'"),
     (lambda: hinged.OrdinalClassifier(order="abc"), "order must be a list of labels"),
     (lambda: hinged.OrdinalClassifier(order=[1, 1]), "order must hold each label once"),

@@ -50,6 +50,7 @@ SETTINGS = {
     "groups with features": {"sharing": Groups([{"a", "b"}, {"c", "d"}], [None, Frequency(high=0.5)])},
     "average": {"average": True, "bias": 0.5},
     "scaled": {"scaling": "idf", "normalize": True, "average": True},
+    "standard": {"scaling": "standard", "average": True},
     "mira": {"rule": "mira"},
     "Mira": {"rule": Mira(beta=0.05, cap=1.0)},
     "optimal": {"rule": Optimal(), "sharing": "hybrid", "features": "first"},

@@ -1,4 +1,4 @@
-"""Rows as a learner sees them: online IDF, unit length, then the constant bias feature."""
+"""Rows as a learner sees them: online IDF or standard scores, unit length, then the constant bias feature."""
 
 import numpy as np
 
@@ -12,33 +12,59 @@ class Scaler:
     when :math:`T = 0`. `normalize` divides the row by its L2 norm afterwards, and the bias is appended last, so
     that it is neither scaled nor part of that norm. Not in the papers: algorithms.md, section 4.
 
+    With "standard" each value is compared with the values that its feature had in the rounds that had it, its own among
+    them: if every round had it, the mean is taken off and the rest divided by the standard deviation, 0 where that
+    is 0; else it is divided by the root mean square. Then the row is divided by the root of its number of values.
+
     Parameters
     ----------
     n : int
         Number of raw features.
-    scaling : None or "idf"
-        Whether values are multiplied by the factor above.
+    scaling : None, "idf" or "standard"
+        What happens to values.
+    dense : bool
+        Whether a zero is a value like any other; only "standard" asks.
     normalize : bool
         Whether rows get unit length. A zero row stays zero.
     bias : float
         Value of the constant feature; 0 means that there is none.
     """
 
-    def __init__(self, n, scaling=None, normalize=False, bias=0.0):
-        self.scaling, self.normalize, self.bias = scaling, normalize, bias
+    def __init__(self, n, scaling=None, normalize=False, bias=0.0, dense=True):
+        self.scaling, self.normalize, self.bias, self.dense = scaling, normalize, bias, dense
         self.rounds = 0
         self.document_frequency = np.zeros(n)
+        self.values = [[] for _ in range(n)]
 
     def row(self, raw):
         """The row that is scored and learnt: scaled, normalised, bias appended."""
         x = np.array(raw, dtype=float)
         if self.scaling == "idf" and self.rounds > 0:
             x = x * np.maximum(0.1, np.log((self.rounds + 1) / (self.document_frequency + 0.5)))
+        if self.scaling == "standard":
+            x = self.standard(x)
         if self.normalize and np.any(x != 0):
             x = x / np.sqrt(np.sum(x * x))
         return np.append(x, self.bias) if self.bias else x
+
+    def standard(self, raw):
+        """Standard scores of the values that a row has."""
+        x, has = np.zeros(len(raw)), self.has(raw)
+        for i in np.flatnonzero(has):
+            values = np.array([*self.values[i], raw[i]])
+            if len(values) == self.rounds + 1:
+                x[i] = (raw[i] - np.mean(values)) / np.std(values) if np.ptp(values) > 0 else 0.0
+            elif np.any(values != 0):
+                x[i] = raw[i] / np.sqrt(np.mean(values**2))
+        return x / np.sqrt(max(1, np.sum(has)))
+
+    def has(self, raw):
+        """Which features a row has."""
+        return np.ones(len(raw), bool) if self.dense else np.asarray(raw) != 0
 
     def enter(self, raw):
         """Count a round that is over."""
         self.rounds += 1
         self.document_frequency += np.asarray(raw) != 0
+        for i in np.flatnonzero(self.has(raw)):
+            self.values[i].append(float(raw[i]))

@@ -117,9 +117,10 @@ LEARNER: dict[str, Any] = {
     ),
     "margin": _learner(float | None, "NUMBER", "By how much the right label must win, 1 by default."),
     "scaling": _learner(
-        Literal["idf", "none"] | None,
+        Literal["idf", "standard", "none"] | None,
         "HOW",
-        "idf (by how rare a feature has been so far) or none; idf for text, none for columns by default.",
+        "idf (by how rare a feature has been so far), standard (columns to mean 0 and deviation 1 so far) or none; idf "
+        "for text, none for columns by default.",
     ),
     "normalize": _learner(
         bool | None,

@@ -77,8 +77,11 @@ def as_matrix(X: object, who: object) -> np.ndarray | sparse.sparray:
     return matrix
 
 
-def from_matrix(X: np.ndarray | sparse.sparray, dtype: np.dtype) -> Rows:
-    """Rows of a sparse or dense 2-D matrix, columns rising and unique; the input is never changed."""
+def from_matrix(X: np.ndarray | sparse.sparray, dtype: np.dtype, stored_zeros: bool = True) -> Rows:
+    """Rows of a sparse or dense 2-D matrix, columns rising and unique; the input is never changed.
+
+    The loops pass over zeros that a sparse matrix stores; where they would not, `stored_zeros` must be False.
+    """
     if X.shape[1] > WIDEST:
         raise ValueError(f"at most {WIDEST} columns are possible; got {X.shape[1]}. Hash the features into fewer.")
     if not is_sparse(X):
@@ -90,6 +93,9 @@ def from_matrix(X: np.ndarray | sparse.sparray, dtype: np.dtype) -> Rows:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
+    if not stored_zeros and not X.data.all():
+        X = X.copy()
+        X.eliminate_zeros()
     check_finite(X.data, dtype)
     data = np.ascontiguousarray(X.data, dtype)
     return Rows(X.indptr.astype(np.int64, copy=False), np.ascontiguousarray(X.indices, np.int32), data)

@@ -13,8 +13,9 @@ PARAMETERS = {
     "kernel": """hinged.mercer kernel or function, optional
         What takes the place of inner products: `Polynomial(a, d)`, `Gaussian(gamma)`, `Centred(gamma)` for shared
         vectors, or a function of two matrices; docs/kernels.md.""",
-    "scaling": """None or "idf", default None
-        "idf" multiplies every value by how rare its feature has been so far.""",
+    "scaling": """None, "idf" or "standard", default None
+        "idf" multiplies every value by how rare its feature has been so far. "standard" brings columns of numbers to
+        mean 0 and deviation 1 as they have been so far; sparse features keep their zeros. docs/maths.md.""",
     "normalize": """bool, default False
         Divide each row by its L2 norm.""",
     "average": """bool, default False

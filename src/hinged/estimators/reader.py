@@ -170,7 +170,8 @@ class RowReader(NamedTuple):
         framed = hasattr(X, "columns")
         self._check_width(who, X if framed else matrix, matrix.shape[1], grow)
         dtype = who._dtype(dtype_of(X if framed and not sparse.issparse(matrix) else matrix))
-        rows = from_matrix(matrix, dtype) if sparse.issparse(matrix) else who._dense(matrix, dtype)
+        centred = getattr(who, "scaling", None) == "standard"
+        rows = from_matrix(matrix, dtype, not centred) if sparse.issparse(matrix) else who._dense(matrix, dtype)
         return Batch(rows, dtype, matrix.shape[1], None, X if framed else matrix)
 
     def is_usual(self, model: RowModel | None, X: np.ndarray) -> bool:

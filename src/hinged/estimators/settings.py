@@ -122,7 +122,7 @@ class Settled(NamedTuple):
 class Scaled(TypedDict):
     """What happens to rows before they are scored, and whether mean weights are kept."""
 
-    idf: bool
+    scaling: str | None
     unit: bool
     bias: float
     average: bool
@@ -131,7 +131,7 @@ class Scaled(TypedDict):
 def scaled_as(who: ScaledSettings) -> Scaled:
     """The settings of linear models, as they are named there."""
     return {
-        "idf": who.scaling == "idf",
+        "scaling": who.scaling,
         "unit": bool(who.normalize),
         "bias": float(who.bias),
         "average": bool(who.average),
@@ -213,8 +213,8 @@ def check_cost(who: LabelSettings, entropic: bool) -> None:
 def check_options(who: RowSettings) -> None:
     """Refuse, by name, what cannot be done to rows; for every kind of learner, as far as it has the option."""
     scaling, bias = getattr(who, "scaling", None), getattr(who, "bias", 0.0)
-    if scaling not in (None, "idf"):
-        raise ValueError(f"scaling must be None or 'idf'; got scaling={scaling!r}.")
+    if scaling not in (None, "idf", "standard"):
+        raise ValueError(f"scaling must be None, 'idf' or 'standard'; got scaling={scaling!r}.")
     check_switches(who, ("normalize", "average", "shuffle"))
     check_class_weight(getattr(who, "class_weight", None))
     if isinstance(bias, bool) or not isinstance(bias, Real) or not math.isfinite(bias):

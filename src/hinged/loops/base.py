@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from hinged.loops.ledger import GAIN, LEARNT, PENALTY, SQ_NORM, Ledger, new_ledger
 from hinged.loops.memory import longer
-from hinged.loops.rows import Rows, Scaling, longest_row, read_row
+from hinged.loops.rows import SCALINGS, Rows, Scaling, longest_row, read_row
 
 __all__ = ["Model", "ScaledModel", "check_arrays", "dual_of", "restored_ledger"]
 
@@ -81,34 +81,66 @@ class ScaledModel(Model):
 
     Parameters
     ----------
-    idf, unit, bias
-        Whether values are weighted by how rare their features are, whether rows get length 1, and the constant
-        feature's value.
+    scaling : None, "idf" or "standard"
+        How values are scaled by what has been seen of their features.
+    unit, bias
+        Whether rows get length 1, and the constant feature's value.
     average : bool
         Whether mean weights are kept.
     """
 
     n_features = 0
 
-    def __init__(self, *, idf: bool = False, unit: bool = False, bias: float = 0.0, average: bool = False) -> None:
+    def __init__(
+        self, *, scaling: str | None = None, unit: bool = False, bias: float = 0.0, average: bool = False
+    ) -> None:
         super().__init__()
-        self.idf, self.unit, self.bias, self.average = idf, unit, bias, average
-        self.counts_features = idf
-        self.df = np.zeros(1, np.int32)
-        self.logs = np.zeros(0)
+        self.scaling, self.unit, self.bias, self.average = scaling, unit, bias, average
+        self.counts_features = scaling is not None
+        self.df, self.logs = np.zeros(1, np.int32), np.zeros(0)
+        self.means, self.spreads = np.zeros(1), np.zeros(1)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The settings that this class was made with."""
+        return {"scaling": self.scaling, "unit": self.unit, "bias": self.bias, "average": self.average}
 
     def _tabulate(self, n_rows: int) -> None:
-        """Make room for the counts of all features, and for the logarithms that so many more rows may need."""
+        """Make room for what is kept of all features, and for the logarithms that so many more rows may need."""
+        if self.scaling == "standard":  # before the counts: readers go by these
+            self.means = longer(self.means, self.n_features + 1)
+            self.spreads = longer(self.spreads, len(self.means))
         if self.counts_features:
             self.df = longer(self.df, self.n_features + 1)
-        if not self.idf:
+        if self.scaling != "idf":
             return
         need = min(int(self.ledger.counts[LEARNT]) + n_rows + 1, LONGEST_LOG_TABLE)
         if need > len(self.logs):
             self.logs = np.log(np.arange(max(need, 2 * len(self.logs))) + 0.5)
 
     def _scaling(self) -> Scaling:
-        return Scaling(self.idf, self.unit, self.bias, self.counts_features, self.df, self.logs)
+        df, kind = self.df, SCALINGS[self.scaling]
+        return Scaling(kind, self.unit, self.bias, self.counts_features, df, self.logs, self.means, self.spreads)
+
+    def _statistics(self, n: int) -> dict[str, np.ndarray]:
+        """What has to be saved of the scaling of `n` features, the constant one among them."""
+        n = min(n, len(self.df)) if self.counts_features else 1
+        arrays: dict[str, np.ndarray] = {"df": self.df[:n]}
+        if self.scaling == "standard":
+            arrays |= {"means": self.means[:n], "spreads": self.spreads[:n]}
+        return arrays
+
+    def _restore_statistics(self, arrays: Mapping[str, np.ndarray], n: int) -> None:
+        """Load what `_statistics` had saved after checking it; the arrays are copied."""
+        df = arrays["df"]
+        if df.dtype != np.int32 or df.ndim != 1 or len(df) > max(1, n) or (df < 0).any():
+            raise ValueError("its counts are damaged")
+        self.df = df.copy()
+        if self.scaling == "standard":
+            check_arrays(arrays, dict.fromkeys(("means", "spreads"), (df.shape, np.float64)))
+            if (arrays["spreads"] < 0).any():
+                raise ValueError("its spreads are damaged")
+            self.means, self.spreads = arrays["means"].copy(), arrays["spreads"].copy()
 
     def read(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return features and scaled values of one row; feature 0 is the bias, column c is feature c + 1."""

@@ -40,7 +40,7 @@ class EntropicModel(ScaledModel):
     geometry : Entropy
     setting : Setting
         The rule.
-    idf, unit, bias
+    scaling, unit, bias
         What happens to rows before they are scored.
     average : bool
         Whether to answer with the mean of the weights after each round.
@@ -279,7 +279,6 @@ class EntropicModel(ScaledModel):
         simplex, k = self.simplex, int(self.ledger.counts[LABELS])
         n = int(simplex.used[0]) + 1
         return {f"ledger.{name}": array for name, array in self.ledger._asdict().items()} | {
-            "df": self.df,
             "n_features": np.array([self.n_features]),
             "notes": self.notes,
             "owners": simplex.owners[1:n].copy(),
@@ -287,6 +286,7 @@ class EntropicModel(ScaledModel):
             "mass": simplex.mass[:n, :k].copy(),
             "sums": simplex.labels[:, :k].copy(),
             **kept_means(simplex.means, n, k),
+            **self._statistics(self.n_features + 1),
         }
 
     def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int) -> None:
@@ -294,7 +294,7 @@ class EntropicModel(ScaledModel):
         ledger, owners, width = restored_ledger(arrays), arrays["owners"], arrays["n_features"]
         if ledger.counts[LABELS] != n_labels:
             raise ValueError("its counts do not fit its labels")
-        if arrays["df"].dtype != np.int32 or arrays["df"].ndim != 1 or width.shape != (1,) or width[0] < 0:
+        if width.shape != (1,) or width[0] < 0:
             raise ValueError("its counts are damaged")
         fresh = self._empty(int(width[0]), n_labels)
         shape = (len(owners) + 1, n_labels)
@@ -307,7 +307,8 @@ class EntropicModel(ScaledModel):
         if (arrays["mass"] < 0).any() or (arrays["sums"][TOTAL] <= 0).any():
             raise ValueError("its weights are damaged")
         self.ledger, self.n_features = ledger, int(width[0])
-        self.df, self.notes = arrays["df"].copy(), arrays["notes"].copy()
+        self.notes = arrays["notes"].copy()
+        self._restore_statistics(arrays, self.n_features + 1)
         fresh.slots[owners] = np.arange(1, len(owners) + 1)
         self.simplex = fresh._replace(
             owners=np.concatenate([np.zeros(1, np.uint32), owners]),
@@ -322,8 +323,7 @@ class EntropicModel(ScaledModel):
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            options = {"idf": self.idf, "unit": self.unit, "bias": self.bias, "average": self.average}
-            kept = {"options": options, "arrays": self.arrays(), "told": self.told}
+            kept = {"options": self.options, "arrays": self.arrays(), "told": self.told}
             return {"settings": (self.geometry, self.setting), **kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -29,7 +29,7 @@ from hinged.loops.ledger import (
     Told,
     note_lead,
 )
-from hinged.loops.rows import Rows, Scaling, Targets, count_features, read_row
+from hinged.loops.rows import Rows, Scaling, Targets, enter_row, read_row
 from hinged.loops.simplex import (
     TOTAL,
     Row,
@@ -172,9 +172,8 @@ def learn_entropic(
         k, weight = counts[LABELS], targets.weights[i] if targets.weights.shape[0] > 0 else 1.0
         relevant = targets.labels[targets.indptr[i] : targets.indptr[i + 1]]
         # ---- read
-        n_features, _q = read_row(rows, i, scaling, counts[LEARNT], room_f, room_v)
-        seen = room_f[: n_features if scaling.counts else 0].copy()  # features, before they become coordinates
-        n = expand(simplex.signed, room_f, room_v, n_features)
+        n, _q = read_row(rows, i, scaling, counts[LEARNT], room_f, room_v)
+        n = expand(simplex.signed, room_f, room_v, n)
         f, v = room_f[:n], room_v[:n]
         is_new, k_after = find_new(relevant, k)
         if weight > 0.0 and not is_new:  # memory first: a round is done whole or not begun
@@ -208,8 +207,8 @@ def learn_entropic(
         if delay == 0:
             told.flags[i], told.ranks[i], told.losses[i] = flag, rank, loss
         _note_round(counts, told.flags[i], weight > 0.0)
-        if weight > 0.0 and scaling.counts:
-            count_features(scaling, seen, n_features)
+        if weight > 0.0:
+            enter_row(scaling, rows, i)
         cursor[0] = t + 1
         if due:
             cursor[1] = DUE

@@ -51,7 +51,7 @@ from hinged.loops.round import (
     score,
     tell,
 )
-from hinged.loops.rows import Rows, Targets
+from hinged.loops.rows import Rows, Targets, enter_row
 from hinged.loops.shared import Parts
 from hinged.loops.steps import Ranking, Vectors, net_coefficients
 from hinged.native import borrowed
@@ -170,6 +170,8 @@ def _learn_row(
             return
     if cursor[DELAY] == 0:
         tell(book, i, verdict)
+    if weight > 0.0:
+        enter_row(memory.scaling, rows, i)
     note(memory, row, relevant, book.told.flags[i], weight, counts, work)
 
 

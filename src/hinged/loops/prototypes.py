@@ -17,7 +17,7 @@ from hinged.compiling.arrays import Floats, Int32s, Ints, Uint32s
 from hinged.loops.ledger import LABELS, LEARNT, Book, note_lead, note_middle, note_move, note_round
 from hinged.loops.pages import PAGE, PAGE_BITS, SEGMENT, Store, claim
 from hinged.loops.round import NEXT, UNTIL
-from hinged.loops.rows import Rows, Scaling, Targets, count_features, read_here
+from hinged.loops.rows import Rows, Scaling, Targets, enter_row, read_here
 from hinged.loops.steps import Ranking, Setting, by_joint_step, by_share
 from hinged.loops.weight_rows import move_pair, move_rows
 from hinged.native import borrowed, fetch, rival_of, segment, sum_rows
@@ -318,7 +318,6 @@ def _rounds(
                 move_rows(at, v, n, lane.padded, g, ahead)
         # ---- note
         note_round(counts, flag, True)
-        if scaling.counts:
-            count_features(scaling, f, n)
+        enter_row(scaling, rows, i)
         i += 1
     cursor[NEXT] = i

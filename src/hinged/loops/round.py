@@ -27,7 +27,7 @@ from hinged.loops.ledger import (
     note_round,
 )
 from hinged.loops.pages import SEGMENT, Store, add_means, add_scores, add_to
-from hinged.loops.rows import Rows, Scaling, count_features, read_row
+from hinged.loops.rows import Rows, Scaling, read_row
 from hinged.loops.shared import (
     Parts,
     add_shared_scores,
@@ -310,9 +310,7 @@ def move(memory: Memory, row: Row, step: Step, relevant: Ints, ledger: Ledger, w
 
 @compiled(helper=True)
 def note(memory: Memory, row: Row, relevant: Ints, flag: int, weight: float, counts: Ints, work: Work) -> None:
-    """Count the round, and update what later rounds are scaled and described by."""
+    """Count the round, and update what later rounds are described by."""
     note_round(counts, flag, weight > 0.0)
     if weight > 0.0:
-        if memory.scaling.counts:
-            count_features(memory.scaling, work.x.f, row.n)
         note_statistics(memory.parts, work.x.f, work.x.v, row.n, counts[ROUNDS], relevant)

@@ -1,4 +1,4 @@
-"""Reading rows: canonical, scaled by how rare each feature has been, and of unit length where asked."""
+"""Reading rows: canonical, scaled by what has been seen of their features, and of unit length where asked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = [
     "Rows",
     "Scaling",
     "Targets",
-    "count_features",
+    "enter_row",
     "longest_row",
     "make_unit",
     "read_here",
@@ -36,6 +36,10 @@ LARGEST_VALUE = {"float64": 1e30, "float32": 1e10}
 USUAL_SQUARE, USUAL_SQUARE_SINGLE = 1e30, 1e20
 
 NONE, ONE, TWO, THREE, FOUR = map(np.uint64, range(5))
+
+#: How values are scaled: not at all, by how rare their features are, or to mean 0 and deviation 1.
+UNSCALED, IDF, STANDARD = range(3)
+SCALINGS = {None: UNSCALED, "idf": IDF, "standard": STANDARD}
 
 
 def usual_square(dtype: np.dtype) -> float:
@@ -73,12 +77,14 @@ class Targets(NamedTuple):
 class Scaling(NamedTuple):
     """What changes a row's values before anything else sees them."""
 
-    idf: bool
+    kind: int  # UNSCALED, IDF or STANDARD
     unit: bool
     bias: float
     counts: bool  # whether features are counted at all
     df: np.ndarray  # int32 (features + 1,): rounds that had each feature; the bias is feature 0
-    logs: np.ndarray  # float64: log(n + 1/2) by n
+    logs: np.ndarray  # float64: log(n + 1/2) by n; for IDF
+    means: np.ndarray  # float64 (features + 1,): each feature's mean over the rounds that had it; for STANDARD ...
+    spreads: np.ndarray  # ... and its sum of squared deviations from that mean
 
 
 @compiled(inline=True)
@@ -138,6 +144,35 @@ def _scale(df: Int32s, logs: Floats, rounds: int, f: Ints | Uint32s, v: Floats, 
         v[j] = v.dtype.type(v[j] * max(0.1, log_rounds - log_count))
 
 
+@compiled(helper=True)
+def _after(mean: float, spread: float, count: int, value: float) -> tuple[float, float]:
+    """Mean and sum of squared deviations once a value has joined `count` others (Welford)."""
+    off = value - mean
+    mean += off / (count + 1)
+    return mean, spread + off * (value - mean)
+
+
+@compiled(helper=True)
+def _standardise(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n: int) -> None:
+    """Bring each value to the scale of its feature so far, this value included, and the row to a length of about 1.
+
+    A feature that every row has had is centred: (v - mean) / deviation, 0 while it is constant. A feature that some row
+    was without keeps its zeros: v / root mean square. Both are divided by the root of the number of values.
+    """
+    root = math.sqrt(n)
+    for j in range(n):
+        value, mean, spread, count = np.float64(v[j]), 0.0, 0.0, 0
+        if f[j] < scaling.df.shape[0]:
+            mean, spread, count = scaling.means[f[j]], scaling.spreads[f[j]], scaling.df[f[j]]
+        mean, spread = _after(mean, spread, count, value)
+        variance = max(0.0, spread) / (count + 1)  # a reader may meet a mean whose spread is yet to be written
+        if count >= rounds:
+            value -= mean
+        else:
+            variance += mean * mean
+        v[j] = value / (math.sqrt(variance) * root) if variance > 0.0 else 0.0
+
+
 @compiled(inline=True)
 def read_here(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats) -> tuple[int, float]:
     """Do what `read_row` does, as part of the caller."""
@@ -146,14 +181,16 @@ def read_here(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint3
     for j in range(n):
         zeros += x[j] == 0
         f[j], v[j] = columns[j] + 1, x[j]
-    if zeros > 0:
+    if zeros > 0 and scaling.kind != STANDARD:
         n = 0
         for j in range(x.shape[0]):
             if x[j] != 0:
                 f[n], v[n] = columns[j] + 1, x[j]
                 n += 1
-    if scaling.idf and rounds > 0:
+    if scaling.kind == IDF and rounds > 0:
         _scale(scaling.df, scaling.logs, rounds, f, v, n)
+    elif scaling.kind == STANDARD:
+        _standardise(scaling, rounds, f, v, n)
     q = make_unit(v, n) if scaling.unit else sum_of_squares(v, n)
     if scaling.bias != 0.0:
         f[n] = 0
@@ -167,8 +204,9 @@ def read_here(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint3
 def read_row(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats) -> tuple[int, float]:
     """Copy row `i` into (f, v), scaled, the bias last; return its length and its squared norm.
 
-    Column c becomes feature c + 1; feature 0 is the bias. Each value is multiplied by
-    max(0.1, log((T + 1) / (df + 1/2))), T the rounds so far (by 1 when T = 0); then the row is divided by its norm.
+    Column c becomes feature c + 1; feature 0 is the bias. With IDF each value is multiplied by
+    max(0.1, log((T + 1) / (df + 1/2))), T the rounds so far (by 1 when T = 0); STANDARD is what `_standardise` does.
+    Then the row is divided by its norm, where it shall be a unit. Zeros are left out, except under STANDARD.
     """
     return read_here(rows, i, scaling, rounds, f, v)
 
@@ -181,10 +219,18 @@ def longest_row(rows: Rows) -> int:
 
 
 @compiled(helper=True)
-def count_features(scaling: Scaling, f: Ints, n: int) -> None:
-    """Enter a row's features into the counts."""
-    for j in range(n):
-        scaling.df[f[j]] += 1
+def enter_row(scaling: Scaling, rows: Rows, i: int) -> None:
+    """Enter row `i`, as it came, into what later rows are scaled by."""
+    if not scaling.counts:
+        return
+    for j in range(rows.indptr[i], rows.indptr[i + 1]):
+        f, value = rows.indices[j] + 1, np.float64(rows.data[j])
+        if scaling.kind == STANDARD:
+            mean, spread = _after(scaling.means[f], scaling.spreads[f], scaling.df[f], value)
+            scaling.means[f], scaling.spreads[f] = mean, spread
+            scaling.df[f] += 1
+        elif value != 0.0:
+            scaling.df[f] += 1
 
 
 @compiled
@@ -201,5 +247,4 @@ def scale_rows(
             values[at] = v[j]
             at += 1
         indptr[i + 1] = at
-        if scaling.counts:
-            count_features(scaling, f, n)
+        enter_row(scaling, rows, i)

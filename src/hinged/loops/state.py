@@ -45,7 +45,7 @@ class LabelMemory(ScaledModel):
         The rule.
     own : compiled function or None
         A user's rule.
-    idf, unit, bias, average
+    scaling, unit, bias, average
         What happens to rows before they are scored, and whether mean weights are kept.
     """
 
@@ -55,22 +55,18 @@ class LabelMemory(ScaledModel):
         plan: Plan,
         setting: Setting,
         own: Any = None,
-        *,
-        idf: bool = False,
-        unit: bool = False,
-        bias: float = 0.0,
-        average: bool = False,
+        **options: Any,
     ) -> None:
-        super().__init__(idf=idf, unit=unit, bias=bias, average=average)
+        super().__init__(**options)
         self.dtype = np.dtype(dtype)
         least = LEAST_NORM if self.dtype.itemsize == 8 else LEAST_NORM_SINGLE
         self.plan, self.setting, self.own = plan, setting._replace(least_norm=least), own
-        depth = 2 if average else 1
+        depth = 2 if self.average else 1
         codes = {part.code for part in plan.parts}
         self.keeps = np.array([bool(codes & {FREQUENCY, TFIDF}), FIRST in codes, DISTANCE in codes])
         self.kind = f"{self.dtype.name} {'shared' if plan.parts else 'own'}"
         self.in_use = [WEIGHTS, *([VECTORS] if plan.parts else []), *(COUNTS + np.flatnonzero(self.keeps)).tolist()]
-        self.counts_features = idf or TFIDF in codes
+        self.counts_features = self.counts_features or TFIDF in codes
         self.stores = [
             Paged(self.dtype, depth),
             Paged(self.dtype, depth, least=1),
@@ -203,11 +199,11 @@ class LabelMemory(ScaledModel):
         n_labels = int(self.counts[LABELS])
         arrays = {f"ledger.{name}": array for name, array in self.ledger._asdict().items()}
         arrays |= {
-            "df": self.df[: self.n_features + 1],
             "label_rows": self.label_rows[:n_labels],
             "first_rounds": self.first_rounds[:n_labels],
             "n_features": np.array([self.n_features]),
         }
+        arrays |= self._statistics(self.n_features + 1)
         if self.notes[COST] > 0.0:
             arrays["cost"] = self.notes[[COST]]
         for which, paged in enumerate(self.stores):
@@ -221,12 +217,13 @@ class LabelMemory(ScaledModel):
             raise ValueError("its counts do not fit its labels")
         if len(arrays["first_rounds"]) < n_labels or arrays["first_rounds"].dtype != np.int64:
             raise ValueError("its counts are damaged")
-        if rows.dtype != np.int64 or arrays["df"].dtype != np.int32 or len(arrays["n_features"]) != 1:
+        if rows.dtype != np.int64 or len(arrays["n_features"]) != 1:
             raise ValueError("its counts are damaged")
         self.ledger = ledger
-        self.df, self.label_rows = arrays["df"].copy(), rows.copy()
+        self.label_rows = rows.copy()
         self.first_rounds = arrays["first_rounds"].copy()
         self.n_features = int(arrays["n_features"][0])
+        self._restore_statistics(arrays, self.n_features + 1)
         if "cost" in arrays:
             if arrays["cost"].shape != (1,) or not 0.0 <= float(arrays["cost"][0]) < np.inf:
                 raise ValueError("its cost is damaged")
@@ -247,8 +244,7 @@ class LabelMemory(ScaledModel):
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
             settings = {name: getattr(self, name) for name in ("dtype", "plan", "setting", "own")}
-            options = {"idf": self.idf, "unit": self.unit, "bias": self.bias, "average": self.average}
-            return {"settings": settings, "options": options, "arrays": self.arrays(), "names": list(self.names)}
+            return {"settings": settings, "options": self.options, "arrays": self.arrays(), "names": list(self.names)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state["settings"], **state["options"])  # type: ignore[misc]
@@ -276,7 +272,7 @@ class LabelMemory(ScaledModel):
 
     def _scaling(self) -> Scaling:
         now = self._scaled_by
-        if now is None or now.df is not self.df or now.logs is not self.logs:
+        if now is None or now.df is not self.df or now.logs is not self.logs or now.spreads is not self.spreads:
             now = self._scaled_by = super()._scaling()
         return now
 

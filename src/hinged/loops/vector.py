@@ -10,7 +10,7 @@ from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Int8s, Ints
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, LEARNT, MISTAKES, PENALTY, ROUNDS, SQ_NORM, UPDATES, Ledger
-from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Rows, Scaling, count_features, read_row
+from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Rows, Scaling, enter_row, read_row
 from hinged.loops.steps import Setting
 from hinged.rules.combine import Directions, Labels, over_labels
 from hinged.rules.length import alone, softening
@@ -164,8 +164,7 @@ def learn_one_constraint(
             sums[PENALTY] += softening(setting.words.length, step, C)
             _move(vector, f, v, n, s * step, float(counts[LEARNT]))
         counts[LEARNT] += 1
-        if scaling.counts:
-            count_features(scaling, f, n)
+        enter_row(scaling, rows, i)
 
 
 @compiled(error_model="numpy")
@@ -273,8 +272,7 @@ def learn_thresholds(
                 sums[GAIN] += total * margin
                 sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, sq_move + step * step * q)
         counts[LEARNT] += 1
-        if scaling.counts:
-            count_features(scaling, f, n)
+        enter_row(scaling, rows, i)
 
 
 @compiled(helper=True)

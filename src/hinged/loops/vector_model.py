@@ -46,7 +46,7 @@ class VectorModel(ScaledModel):
         The rule.
     epsilon : float
         How far a predicted number may lie from the right one.
-    idf, unit, bias, average
+    scaling, unit, bias, average
         What happens to rows before they are scored, and whether mean weights are kept.
     """
 
@@ -64,9 +64,7 @@ class VectorModel(ScaledModel):
             w = longer(self.vector.w, n_features + 1)
             late = longer(self.vector.late, len(w)) if self.average else self.vector.late
             self.vector = self.vector._replace(w=w, late=late)
-            if self.idf:
-                self.df = longer(self.df, n_features + 1)
-            self.n_features = n_features  # last: readers go by it
+            self.n_features = n_features
 
     def with_thresholds(self, before: int, after: int) -> Self:
         """The same model with new thresholds of 0 at either end; this one stays as it is for its readers."""
@@ -176,7 +174,7 @@ class VectorModel(ScaledModel):
             "late": self.vector.late[: n if self.average else 0],
             "b": self.vector.b,
             "late_b": self.vector.late_b,
-            "df": self.df[: n if self.idf else 1],
+            **self._statistics(n),
         }
 
     def restore(self, arrays: dict[str, np.ndarray], names: object, n_labels: int) -> None:
@@ -189,11 +187,9 @@ class VectorModel(ScaledModel):
             "late": ((n if self.average else 0,), np.float64),
             "b": ((n_thresholds,), np.float64),
             "late_b": ((n_thresholds if self.average else 0,), np.float64),
-            "df": ((n if self.idf else 1,), np.int32),
         }
         check_arrays(arrays, expected)
-        if (arrays["df"] < 0).any():
-            raise ValueError("its counts are damaged")
-        self.ledger, self.n_features, self.df = ledger, n - 1, arrays["df"].copy()
+        self._restore_statistics(arrays, n)
+        self.ledger, self.n_features = ledger, n - 1
         self.vector = Vector(*(arrays[name].copy() for name in Vector._fields))
         self._tabulate(0)
