@@ -65,7 +65,7 @@ def load(path: str | os.PathLike[str], **given: Any) -> Any:
         raise ValueError(f"{path} is not a sound hinged model: its settings are damaged ({problem!r}).") from problem
     try:
         kind = KINDS[about["estimator"]]
-        model = kind(**{**getattr(kind, "_before", {}), **params})
+        model = kind(**{**kind._before, **params})
         model._restore(about, tensors, names)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as problem:
         raise ValueError(f"{path} is not a sound hinged model: {problem}.") from problem

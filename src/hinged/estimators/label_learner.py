@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -34,7 +34,7 @@ ONE_EACH, UNWEIGHTED = np.arange(2), np.zeros(0)
 class LabelLearner(LabelEdits):
     """Online learner on labels; see `Classifier` and `Ranker` for the parameters."""
 
-    _stepping = ("rule", "C", "margin", "cost", "constraint")
+    _stepping = ("rule", "C", "margin", "cost", "constraint", "novel")
     _built_for = (
         "sharing", "features", "geometry", "kernel", "budget", "scaling", "normalize", "average", "bias", "dtype",
     )  # fmt: skip
@@ -48,6 +48,8 @@ class LabelLearner(LabelEdits):
     rule: Any
     device: str = "cpu"
     budget: Any = None
+    novel: str = "skip"  # of a model pickled before the setting existed
+    _before: ClassVar[dict[str, Any]] = {"novel": "skip"}
 
     def __init__(
         self,
@@ -60,6 +62,7 @@ class LabelLearner(LabelEdits):
         margin: float = 1.0,
         cost: Any = None,
         constraint: str = "max-loss",
+        novel: str = "learn",
         kernel: Any = None,
         scaling: str | None = None,
         normalize: bool = False,

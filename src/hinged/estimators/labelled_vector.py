@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -13,7 +13,7 @@ from hinged.estimators.labels import LabelIndex, as_labels, in_order, to_declare
 from hinged.estimators.parts import at_one_moment
 from hinged.estimators.reader import Checked, part_of
 from hinged.estimators.vectors import VectorLearner
-from hinged.loops.ledger import NOVEL
+from hinged.loops.ledger import MISTAKES, NOVEL
 from hinged.loops.rows import Rows
 
 __all__ = ["LabelledVector"]
@@ -23,6 +23,9 @@ FEW = 32  # labels that are quicker compared than looked up
 
 class LabelledVector(VectorLearner):
     """One weight vector whose answers are labels."""
+
+    novel: str = "skip"  # of a model pickled before the setting existed
+    _before: ClassVar[dict[str, Any]] = {"novel": "skip"}
 
     def declare(self, labels: Iterable[Hashable]) -> Self:
         """Make labels known before any of their rows came."""
@@ -103,18 +106,25 @@ class LabelledVector(VectorLearner):
                 flags[first:end], losses[first:end] = self._model.learn(
                     part_of(rows, slice(first, end)), self._targets(ids), weights[first:end], judged=len(position) > 1
                 )
-            if end < n:  # a new label
-                weight = weights[end : end + 1]
+            if end < n:
                 flags[end] = -1
-                self._model.learn(
-                    part_of(rows, slice(end, end + 1)), self._targets(np.zeros(1, np.int64)), weight, judged=False
-                )
-                self._model.ledger.counts[NOVEL] += 1
-                if not len(weight) or weight[0] > 0:
-                    self._admit([answers[end]])
+                self._learn_new(part_of(rows, slice(end, end + 1)), answers[end], weights[end : end + 1])
                 end += 1
             first = end
         return flags, losses
+
+    def _learn_new(self, row: Any, label: Hashable, weight: np.ndarray) -> None:
+        """A round that brings a label: it becomes known, its row is learnt where `novel` says so, nothing is judged."""
+        target, judged, is_learnt = 0, False, not len(weight) or weight[0] > 0
+        if is_learnt:
+            self._admit([label])
+            assert self._labels is not None
+            target, judged = self._labels.position[label], self.novel == "learn" and len(self._labels) > 1
+        counts = self._model.ledger.counts
+        mistakes = counts[MISTAKES]
+        self._model.learn(row, self._targets(np.array([target])), weight, judged=judged)
+        counts[MISTAKES] = mistakes
+        counts[NOVEL] += 1
 
     def _usual_answer(self, y: Any) -> np.ndarray | None:
         labels = self._labels

@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Hashable, Iterable
 from itertools import chain
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_random_state
 
 from hinged.estimators.inputs import check_caps, check_weights
 from hinged.estimators.labels import LabelIndex, check_labels, to_declare
+from hinged.estimators.parameters import documented
 from hinged.estimators.settings import check_sizes, whole
 from hinged.estimators.tagging import Batch, Tagging
 from hinged.loops.chain import NO_TABLE, ChainModel
@@ -21,12 +22,13 @@ from hinged.loops.sequence import ADDITIVE, MAX_LOSS, PREDICTION, Wish
 from hinged.rules.table import check_runs
 from hinged.rules.table import resolve as resolve_rule
 from hinged.tasks.cost import cost_matrix
+from hinged.tasks.labels import check_novel
 
 __all__ = ["SequenceTagger"]
 
 CONSTRAINTS = {"prediction": PREDICTION, "max-loss": MAX_LOSS, "additive": ADDITIVE}
 #: Settings a learner may change between rounds, and those its memory is built for.
-STEPPING, BUILT_FOR = ("rule", "C", "cost", "constraint", "n_best"), ("average", "dtype")
+STEPPING, BUILT_FOR = ("rule", "C", "cost", "constraint", "n_best", "novel"), ("average", "dtype")
 
 
 class Read(NamedTuple):
@@ -38,6 +40,7 @@ class Read(NamedTuple):
     weights: np.ndarray
 
 
+@documented
 class SequenceTagger(Tagging):
     """Online learner of one tag per token, where what a token is depends on its neighbours.
 
@@ -61,6 +64,7 @@ class SequenceTagger(Tagging):
     n_best : int, default 1
         How many of the best sequences the rule looks at; the right one among them is left out. More than one is what
         the simultaneous rules and "optimal" are for; not with "max-loss".
+    {novel}
     average : bool, default False
         Answer with the mean of the weights after each round.
     epochs : int, default 1
@@ -105,6 +109,8 @@ class SequenceTagger(Tagging):
     cost: Any
     constraint: str
     n_best: int
+    novel: str = "skip"  # of a model pickled before the setting existed
+    _before: ClassVar[dict[str, Any]] = {"novel": "skip"}
     average: bool
     epochs: int
     shuffle: bool
@@ -118,6 +124,7 @@ class SequenceTagger(Tagging):
         cost: Any = None,
         constraint: str = "prediction",
         n_best: int = 1,
+        novel: str = "learn",
         average: bool = False,
         epochs: int = 1,
         shuffle: bool = False,
@@ -278,7 +285,8 @@ class SequenceTagger(Tagging):
             raise ValueError(f"dtype must be float32 or float64; got dtype={self.dtype!r}.")
         check_sizes({"C": step.C}, self._dtype(np.dtype(np.float64)).name)
         self._costs([])
-        return Wish(step.words, step.C, step.uses_weight, CONSTRAINTS[self.constraint], n_best, 0.0)
+        learns_new = check_novel(self.novel)
+        return Wish(step.words, step.C, step.uses_weight, CONSTRAINTS[self.constraint], n_best, 0.0, learns_new)
 
     def _costs(self, labels: list[Hashable]) -> np.ndarray:
         """Costs by position (tags, tags); empty for the number of wrong tags, and for a function."""

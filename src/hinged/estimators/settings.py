@@ -28,6 +28,7 @@ from hinged.sharing.features import EXPLICIT, FREQUENCY
 from hinged.sharing.plan import Plan, chosen_features
 from hinged.sharing.plan import resolve as resolve_sharing
 from hinged.tasks.cost import cost_matrix
+from hinged.tasks.labels import check_novel
 
 __all__ = [
     "LARGEST_JOINT",
@@ -47,7 +48,7 @@ LARGEST_JOINT = 2000
 
 
 #: Settings a learner may change between rounds, and those its memory is built for.
-STEPPING = ("rule", "C", "margin", "cost", "constraint")
+STEPPING = ("rule", "C", "margin", "cost", "constraint", "novel")
 BUILT_FOR = ("sharing", "features", "geometry", "kernel", "budget", "scaling", "normalize", "average", "bias", "dtype")
 
 
@@ -149,12 +150,13 @@ def settle(who: Any) -> Settled:
     check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
     joint = is_joint(step.words) and (len(plan.parts) > 0 or not plan.per_label)
     most_labels = LARGEST_JOINT if joint else math.inf
-    return Settled(setting_of(step), step.certified, sizes, own, plan, most_labels, geometry)
+    return Settled(setting_of(step, who), step.certified, sizes, own, plan, most_labels, geometry)
 
 
-def setting_of(step: Step) -> Setting:
-    """A rule as the loops read it."""
-    return Setting(step.words, step.C, step.margin, step.uses_weight)
+def setting_of(step: Step, who: Any) -> Setting:
+    """A rule as the loops read it, for a learner; those without labels have no `novel`."""
+    learns_new = check_novel(getattr(who, "novel", "skip"))
+    return Setting(step.words, step.C, step.margin, step.uses_weight, learns_new=learns_new)
 
 
 def _with_kernel(who: Any, kernel: Any, step: Step, own: Any) -> Settled:
@@ -166,7 +168,7 @@ def _with_kernel(who: Any, kernel: Any, step: Step, own: Any) -> Settled:
     check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
     joint = is_joint(step.words) and who.sharing != "multi"
     certified, most_labels = step.certified and who.budget is None, LARGEST_JOINT if joint else math.inf
-    return Settled(setting_of(step), certified, sizes, own, plan, most_labels, None, kernel)
+    return Settled(setting_of(step, who), certified, sizes, own, plan, most_labels, None, kernel)
 
 
 def check_cost(who: Any, entropic: bool) -> None:

@@ -10,7 +10,7 @@ from hinged.io import from_json, to_json
 from hinged.journal.journal import Journal
 from hinged.sharing.plan import chosen_features
 
-__all__ = ["estimator_of", "functions_of", "keep_settings", "plain_settings"]
+__all__ = ["agrees", "complete", "estimator_of", "functions_of", "keep_settings", "plain_settings"]
 
 
 def plain_settings(model: Any) -> dict[str, Any]:
@@ -31,12 +31,39 @@ def plain_settings(model: Any) -> dict[str, Any]:
     return {"estimator": kind, "settings": {name: to_json(name, value) for name, value in settings.items()}}
 
 
+def complete(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return what a journal stored, with the settings that did not exist when it did: it goes on as it began.
+
+    Examples
+    --------
+    >>> complete({"estimator": "Classifier", "settings": {"rule": "pa2"}})["settings"]
+    {'novel': 'skip', 'rule': 'pa2'}
+    """
+    before = KINDS[stored["estimator"]]._before
+    return {"estimator": stored["estimator"], "settings": {**before, **stored["settings"]}}
+
+
+def agrees(model: Any, stored: dict[str, Any]) -> bool:
+    """Return True if a journal may go on that is opened with this estimator.
+
+    A setting that did not exist when the journal was created may be given as it was then, or be left at its default.
+    """
+    given, kept = plain_settings(model), complete(stored)
+    if given["estimator"] != kept["estimator"]:
+        return False
+    usual = plain_settings(type(model)())["settings"]
+    new = {n for n in kept["settings"] if n not in stored["settings"] and given["settings"].get(n) == usual[n]}
+    return {n: v for n, v in given["settings"].items() if n not in new} == {
+        n: v for n, v in kept["settings"].items() if n not in new
+    }
+
+
 def estimator_of(plain: dict[str, Any], given: Any = None) -> Any:
     """Return an unfitted estimator of these settings; functions among them are taken from `given`."""
     functions = functions_of(given)
     settings = {
         name: from_json(name, value, {name: functions[name]} if name in functions else {})
-        for name, value in plain["settings"].items()
+        for name, value in complete(plain)["settings"].items()
     }
     return KINDS[plain["estimator"]](**settings)
 
@@ -56,7 +83,7 @@ def keep_settings(journal: Journal, model: Any, folder: Path) -> Any:
     if stored is None:
         with journal.transaction():
             journal.put("model", plain_settings(model))
-    elif model is not None and plain_settings(model) != stored:
+    elif model is not None and not agrees(model, stored):
         raise ValueError(
             f"{folder} contains a {stored['estimator']} of other settings than those given; omit the model to "
             "continue with it, or choose another folder."

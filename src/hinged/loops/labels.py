@@ -139,7 +139,8 @@ def _learn_row(rows: Any, targets: Any, i: int, problem: Any, memory: Any, book:
     row = read(rows, i, memory, counts[LEARNT], work.x)
     is_new, k_after = find_new(relevant, k)
     if weight > 0.0:
-        _check_weights(memory, row, 0 if is_new else n_columns(memory.columns, k), work, cursor)
+        moves = problem.setting.learns_new or not is_new
+        _check_weights(memory, row, n_columns(memory.columns, k_after) if moves else 0, work, cursor)
         _check_parts(memory.parts, row, max(1, relevant.shape[0]), k_after, work, cursor)
         if cursor[REASON] != DONE:
             return
@@ -148,8 +149,13 @@ def _learn_row(rows: Any, targets: Any, i: int, problem: Any, memory: Any, book:
         verdict = NEW_LABEL
         if weight > 0.0:
             counts[LABELS] = k_after
+            if problem.setting.learns_new and relevant.shape[0] < k_after:  # the rank and loss found are not told
+                _learn_ranking(row, relevant, weight, False, problem, memory, book, work, cursor)
+                if cursor[REASON] != DONE:
+                    counts[LABELS] = k
+                    return
     elif 0 < relevant.shape[0] < k:
-        verdict = _learn_ranking(row, relevant, weight, problem, memory, book, work, cursor)
+        verdict = _learn_ranking(row, relevant, weight, True, problem, memory, book, work, cursor)
         if cursor[REASON] != DONE:
             return
     if cursor[DELAY] == 0:
@@ -159,9 +165,12 @@ def _learn_row(rows: Any, targets: Any, i: int, problem: Any, memory: Any, book:
 
 @compiled(helper=True)
 def _learn_ranking(
-    row: Any, relevant: Any, weight: float, problem: Any, memory: Any, book: Any, work: Any, cursor: Any
+    row: Any, relevant: Any, weight: float, counted: bool, problem: Any, memory: Any, book: Any, work: Any, cursor: Any
 ) -> Any:
-    """Score, count, step and move for a row with right labels and wrong ones; return its verdict."""
+    """Score, count, step and move for a row with right labels and wrong ones; return its verdict.
+
+    Where a round is not `counted`, because a label was new, its prediction is not noted.
+    """
     setting, ledger, stop = problem.setting, book.ledger, cursor[STOP:]
     k = ledger.counts[LABELS]
     s = work.scores[:k]
@@ -177,7 +186,8 @@ def _learn_ranking(
     if stop[0] != 0:  # what was computed is of no use, and nothing has changed
         cursor[REASON] = STOPPED
     elif weight > 0.0:
-        note_prediction(memory, row, verdict, base, relevant, ledger, work)
+        if counted:
+            note_prediction(memory, row, verdict, base, relevant, ledger, work)
         if step.total > 0.0:
             move(memory, row, step, relevant, ledger, work)
     mark(work.is_relevant, relevant, False)

@@ -26,6 +26,7 @@ class Rule(NamedTuple):
     uses_weight: bool = True
     own: Callable[..., Any] | None = None
     least_norm: float = 1e-60  # as in hinged.loops.rows
+    learns_new: bool = False  # as in hinged.loops.steps
 
 
 def pair_norms(measure: Any, r: Any, s: Any, least: float) -> Any:
