@@ -18,7 +18,18 @@ from tests.reference.hindsight import (
 )
 from tests.reference.learner import Mira
 from tests.reference.looking import dense, picture, scores_of, weights_of, worst_margin
-from tests.reference.strategies import LABELS, SCHEMES, biases, caps, eighths, margins, patience, seeds, streams
+from tests.reference.strategies import (
+    LABELS,
+    SCHEMES,
+    biases,
+    caps,
+    eighths,
+    margins,
+    patience,
+    protocols,
+    seeds,
+    streams,
+)
 from tests.reference.streams import Stream, easy_stream, random_stream, rounds_without_near_ties
 
 import hinged
@@ -149,12 +160,12 @@ def test_the_certificate_never_decreases(seed, kind, scheme, C, margin):
     seeds,
     st.sampled_from(["real", "count", "binary"]),
     st.sampled_from(SCHEMES),
-    st.sampled_from([(LABELS, "learn"), (None, "learn"), (None, "skip")]),
+    protocols,
     caps,
     margins,
 )
-def test_the_certificate_is_below_every_fixed_predictor(seed, kind, scheme, setting, C, margin):
-    stream, (classes, novel) = random_stream(kind, seed, rounds=8, features=4), setting
+def test_the_certificate_is_below_every_fixed_predictor(seed, kind, scheme, protocol, C, margin):
+    stream, (classes, novel) = random_stream(kind, seed, rounds=8, features=4), protocol
     directions = constraints(stream, classes=classes, novel=novel, **scheme)
     assume(directions)
     rng = np.random.default_rng(seed)
@@ -224,11 +235,11 @@ kinds = st.sampled_from(["easy", "real", "count", "binary"])
     kinds,
     st.sampled_from(SCHEMES),
     st.sampled_from([0.3, 1.0, 1.7]),
-    st.sampled_from([(LABELS, "learn"), (None, "learn"), (None, "skip")]),
+    protocols,
 )
-def test_simultaneous_mistakes_stay_below_their_bound(seed, kind, scheme, share, setting):
+def test_simultaneous_mistakes_stay_below_their_bound(seed, kind, scheme, share, protocol):
     stream = easy_stream(seed) if kind == "easy" else random_stream(kind, seed, rounds=30, features=5)
-    classes, novel = setting
+    classes, novel = protocol
     directions = constraints(stream, classes=classes, novel=novel, **scheme)
     R = longest_direction(directions)
     assume(R > 0)
