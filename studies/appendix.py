@@ -35,7 +35,8 @@ def _text(tokens: Sequence[str] = (), **settings: Any) -> Callable[[Messages], P
 
     def run(messages: Messages) -> Progress:
         documents = with_tokens(messages, FIELDS, tokens)
-        return progressive(TextClassifier(**PROTOCOL, **settings), documents, [message["folder"] for message in messages])
+        folders = [message["folder"] for message in messages]
+        return progressive(TextClassifier(**PROTOCOL, **settings), documents, folders)
 
     return run
 

@@ -63,7 +63,7 @@ def labels_of(answer):
 
 
 def knowledge(model, rows):
-    """Scores, certificate and steps, to the last bit; sums over past rows, which depend on the blocks, up to rounding."""
+    """Scores, certificate and steps to the last bit; with a kernel up to rounding, as sums depend on the blocks."""
     scores, dual = model.decision_function(rows), model.dual_
     if getattr(model, "kernel", None) is not None:
         scores, dual = np.round(scores, 9), None if dual is None else round(dual, 9)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hinged.estimators.files import KINDS
+from hinged.estimators.files import KINDS, settings_from_before
 from hinged.io import from_json, to_json
 from hinged.journal.journal import Journal
 from hinged.sharing.plan import chosen_features
@@ -39,8 +39,8 @@ def complete(stored: dict[str, Any]) -> dict[str, Any]:
     >>> complete({"estimator": "Classifier", "settings": {"rule": "pa2"}})["settings"]
     {'novel': 'skip', 'rule': 'pa2'}
     """
-    before = KINDS[stored["estimator"]]._before
-    return {"estimator": stored["estimator"], "settings": {**before, **stored["settings"]}}
+    kind = stored["estimator"]
+    return {"estimator": kind, "settings": {**settings_from_before(kind), **stored["settings"]}}
 
 
 def agrees(model: Any, stored: dict[str, Any]) -> bool:
