@@ -23,7 +23,7 @@ from studies.beyond import CHOSEN_ON
 from studies.enron_columns import PRINTED_USERS
 from studies.mail import FIELDS, at_once, messages_of, read_mail, users
 from studies.mail_tokens import with_tokens
-from studies.study import Advance, Outcome, Study, Table
+from studies.study import PROTOCOL, Advance, Outcome, Study, Table
 
 __all__ = ["STUDY"]
 
@@ -35,7 +35,8 @@ def _text(tokens: Sequence[str] = (), **settings: Any) -> Callable[[Messages], P
 
     def run(messages: Messages) -> Progress:
         documents = with_tokens(messages, FIELDS, tokens)
-        return progressive(TextClassifier(**settings), documents, [message["folder"] for message in messages])
+        folders = [message["folder"] for message in messages]
+        return progressive(TextClassifier(**PROTOCOL, **settings), documents, folders)
 
     return run
 
@@ -73,7 +74,7 @@ def _domains(messages: Messages) -> Progress:
 
 def _averaged(messages: Messages) -> Progress:
     """Answers by the mean of all weights so far, asked before each lesson: flags are those of the current weights."""
-    model, ranks = TextClassifier(average=True), []
+    model, ranks = TextClassifier(**PROTOCOL, average=True), []
     known: set[str] = set()
     for document, message in zip(with_tokens(messages, FIELDS, ()), messages, strict=True):
         ranks.append(model.rank_one(document).index(message["folder"]) + 1 if message["folder"] in known else 0)
@@ -86,7 +87,7 @@ def _averaged(messages: Messages) -> Progress:
 def _entropic(rule: str, C: float) -> Callable[[Messages], Progress]:
     def run(messages: Messages) -> Progress:
         mail = read_mail(messages, "all fields, presence, tagged")
-        model = Classifier(rule, C, geometry="entropy", margin=0.01, n_features=mail.X.shape[1])
+        model = Classifier(rule, C, geometry="entropy", margin=0.01, n_features=mail.X.shape[1], **PROTOCOL)
         return progressive(model, mail.X, mail.folders)
 
     return run

@@ -22,7 +22,7 @@ from hinged.evaluate.progressive import Progress
 from studies.enron_columns import PRINTED, PRINTED_USERS
 from studies.mail import FIELDS, at_once, messages_of, users
 from studies.mail_tokens import with_tokens
-from studies.study import Advance, Curves, Outcome, Study, Table
+from studies.study import PROTOCOL, Advance, Curves, Outcome, Study, Table
 from studies.vowpal_wabbit import READINGS, best_of
 
 __all__ = ["CHOSEN_ON", "STUDY", "who_wins", "without_copies"]
@@ -52,7 +52,7 @@ def run(advance: Advance) -> Outcome:
         folders = [message["folder"] for message in mail]
         documents = with_tokens(mail, FIELDS, WAYS[way])
         classes = sorted(set(folders)) if kind == "known" else None
-        told = progressive(TextClassifier(), documents, folders, classes=classes)
+        told = progressive(TextClassifier(**PROTOCOL), documents, folders, classes=classes)
         advance(f"{user}, {way}")
         return told
 

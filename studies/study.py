@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Curves", "Outcome", "Study", "Table"]
+__all__ = ["PROTOCOL", "Curves", "Outcome", "Study", "Table"]
+
+#: What the papers do with the example that brings a new label: the label becomes known, nothing is learnt of it.
+PROTOCOL: dict[str, Any] = {"novel": "skip"}
 
 POINTS = 300  # kept of a long curve
 Cell = Any  # str, int, float or None

@@ -26,6 +26,7 @@ OPTIONS = {
     "normalize": (True,),
     "radius": (0.5, 4.0),
     "signed": (True,),
+    "novel": ("learn", "skip"),
 }
 
 
@@ -76,10 +77,12 @@ def assert_equal_to_twin(streams, params, closed=False, sample_weight=None, enou
 
 
 # ------------------------------------------------------------------ twins
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "novel"), [("binary", "learn"), ("binary", "skip"), ("count", "learn"), ("real", "learn")]
+)
 @pytest.mark.parametrize("rule", RULES)
-def test_every_rule_equals_its_twin(rule, kind):
-    params = {"rule": rule, "margin": 0.4}
+def test_every_rule_equals_its_twin(rule, kind, novel):
+    params = {"rule": rule, "margin": 0.4, "novel": novel}
     if rule != "uniform":
         params["C"] = 2.0
     single = (random_stream(kind, seed, rounds=36) for seed in range(9))
@@ -107,6 +110,7 @@ def test_the_mean_of_all_weights_equals_its_twin(seed, kind):
     rng = np.random.default_rng([6, seed])
     params = {"rule": ("pa1", "simproj", "perceptron")[seed], "margin": 0.4, "C": (0.5, 3.0)[seed % 2], "average": True}
     params |= {name: OPTIONS[name][0] for name in ("bias", "signed", "radius", "scaling") if rng.random() < 0.5}
+    params["novel"] = "skip" if kind == "count" else "learn"
     weights = rng.choice([0.0, 0.5, 1.0], size=36) if seed else None
     streams = (random_stream(kind, s, rounds=36) for s in range(seed, seed + 9))
     assert_equal_to_twin(streams, params, bool(seed % 2), weights, enough=16)

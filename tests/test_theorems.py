@@ -18,13 +18,25 @@ from tests.reference.hindsight import (
 )
 from tests.reference.learner import Mira
 from tests.reference.looking import dense, picture, scores_of, weights_of, worst_margin
-from tests.reference.strategies import LABELS, SCHEMES, biases, caps, eighths, margins, patience, seeds, streams
+from tests.reference.strategies import (
+    LABELS,
+    SCHEMES,
+    biases,
+    caps,
+    eighths,
+    margins,
+    patience,
+    protocols,
+    seeds,
+    streams,
+)
 from tests.reference.streams import Stream, easy_stream, random_stream, rounds_without_near_ties
 
 import hinged
 
 RULES = tuple(hinged.rules.RULES)
 FEASIBLE = ("perceptron", "pa1", "simperc", "simproj", "conproj", "optimal")
+NOVEL = ("learn", "skip")
 GROWING = ("pa", "pa1", "pa2", "simproj", "conproj", "optimal")
 
 some = settings(max_examples=40 * patience, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -123,9 +135,9 @@ def test_a_zero_row_changes_no_weight(stream, rule, kind):
 
 
 # ------------------------------------------------------------------ the certificate
-def certificates(stream, scheme, **params):
-    """Return the certificate after each round with all labels declared, starting with 0."""
-    model = hinged.Classifier(**params, **scheme).declare(LABELS)
+def certificates(stream, scheme, classes=LABELS, **params):
+    """Return the certificate after each round with these labels declared, starting with 0."""
+    model = hinged.Classifier(**params, **scheme).declare(classes)
     answer = [0.0]
     for x, label in zip(stream.X, stream.y, strict=True):
         model.learn_one(x, label)
@@ -138,22 +150,31 @@ def certificates(stream, scheme, **params):
 def test_the_certificate_never_decreases(seed, kind, scheme, C, margin):
     stream = random_stream(kind, seed, rounds=24)
     for rule in GROWING:
-        values = certificates(stream, scheme, rule=rule, C=C, margin=margin)
-        assert np.all(np.diff(values) >= -1e-12 * (1 + np.abs(values[1:]))), rule
+        for classes in (LABELS, ()):
+            values = certificates(stream, scheme, classes, rule=rule, C=C, margin=margin)
+            assert np.all(np.diff(values) >= -1e-12 * (1 + np.abs(values[1:]))), rule
 
 
 @few
-@given(seeds, st.sampled_from(["real", "count", "binary"]), st.sampled_from(SCHEMES), caps, margins)
-def test_the_certificate_is_below_every_fixed_predictor(seed, kind, scheme, C, margin):
-    stream = random_stream(kind, seed, rounds=8, features=4)
-    directions = constraints(stream, classes=LABELS, **scheme)
+@given(
+    seeds,
+    st.sampled_from(["real", "count", "binary"]),
+    st.sampled_from(SCHEMES),
+    protocols,
+    caps,
+    margins,
+)
+def test_the_certificate_is_below_every_fixed_predictor(seed, kind, scheme, protocol, C, margin):
+    stream, (classes, novel) = random_stream(kind, seed, rounds=8, features=4), protocol
+    directions = constraints(stream, classes=classes, novel=novel, **scheme)
+    assume(directions)
     rng = np.random.default_rng(seed)
     best = best_predictor(directions, C, margin)
     tried = [best, 0.5 * best, np.zeros_like(best), *rng.normal(size=(4, len(best)))]
     bound = min(objective(u, directions, C, margin) for u in tried)
     squared = min(objective(u, directions, C, margin, power=2) for u in tried)
     for rule in ("perceptron", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal"):
-        value = certificates(stream, scheme, rule=rule, C=C, margin=margin)[-1]
+        value = certificates(stream, scheme, classes or (), rule=rule, C=C, margin=margin, novel=novel)[-1]
         assert value <= (squared if rule == "pa2" else bound) + 1e-9 * (1 + abs(value)), rule
 
 
@@ -209,26 +230,34 @@ kinds = st.sampled_from(["easy", "real", "count", "binary"])
 
 
 @few
-@given(seeds, kinds, st.sampled_from(SCHEMES), st.sampled_from([0.3, 1.0, 1.7]))
-def test_simultaneous_mistakes_stay_below_their_bound(seed, kind, scheme, share):
+@given(
+    seeds,
+    kinds,
+    st.sampled_from(SCHEMES),
+    st.sampled_from([0.3, 1.0, 1.7]),
+    protocols,
+)
+def test_simultaneous_mistakes_stay_below_their_bound(seed, kind, scheme, share, protocol):
     stream = easy_stream(seed) if kind == "easy" else random_stream(kind, seed, rounds=30, features=5)
-    directions = constraints(stream, classes=LABELS, **scheme)
+    classes, novel = protocol
+    directions = constraints(stream, classes=classes, novel=novel, **scheme)
     R = longest_direction(directions)
     assume(R > 0)
     C = share / R**2
     others = comparators(directions, C, np.random.default_rng(seed))
     bound = min(objective(u, directions, C) for u in others) / (C - 0.5 * C**2 * R**2)
     for rule in ("simperc", "conproj"):
-        model = hinged.Classifier(rule=rule, C=C, **scheme)
-        progress = hinged.evaluate.progressive(model, stream.X, stream.y, classes=LABELS)
+        model = hinged.Classifier(rule=rule, C=C, novel=novel, **scheme)
+        progress = hinged.evaluate.progressive(model, stream.X, stream.y, classes=classes)
         assert progress.mistakes <= bound + 1e-9, rule
 
 
 @few
-@given(seeds, kinds, st.sampled_from(["multi", "single", "hybrid"]))
-def test_shared_perceptron_mistakes_stay_below_their_bound(seed, kind, sharing):
+@given(seeds, kinds, st.sampled_from(["multi", "single", "hybrid"]), st.sampled_from(["learn", "skip"]))
+def test_shared_perceptron_mistakes_stay_below_their_bound(seed, kind, sharing, novel):
     stream = easy_stream(seed) if kind == "easy" else random_stream(kind, seed, rounds=30, features=5)
     scheme = {"sharing": sharing} if sharing == "multi" else {"sharing": sharing, "features": "first"}
+    scheme["novel"] = novel
     progress = hinged.evaluate.progressive(hinged.Classifier(rule="perceptron", C=1.0, **scheme), stream.X, stream.y)
     directions = constraints(stream, **scheme)
     R, owners = 2 * longest_block(stream, scheme), 2 if sharing == "hybrid" else 1
@@ -289,10 +318,10 @@ def test_permuting_known_labels_permutes_the_rows(seed, rule, names):
 
 
 @some
-@given(streams(), st.sampled_from(RULES), st.sampled_from(SCHEMES), biases, st.booleans())
-def test_learning_one_by_one_equals_learning_a_matrix(stream, rule, scheme, bias, average):
+@given(streams(), st.sampled_from(RULES), st.sampled_from(SCHEMES), biases, st.booleans(), st.sampled_from(NOVEL))
+def test_learning_one_by_one_equals_learning_a_matrix(stream, rule, scheme, bias, average, novel):
     assume(rule != "mira" or scheme["sharing"] == "multi")
-    params = {"rule": rule, "bias": bias, "average": average, "scaling": "idf", **scheme}
+    params = {"rule": rule, "bias": bias, "average": average, "scaling": "idf", "novel": novel, **scheme}
     at_once = hinged.Classifier(**params).partial_fit(stream.X, stream.y)
     one_by_one, sparse_rows = hinged.Classifier(**params), hinged.Classifier(**params)
     for x, label in zip(stream.X, stream.y, strict=True):
@@ -327,13 +356,13 @@ def test_dense_equals_sparse(stream, rule, scheme, bias):
 
 # ------------------------------------------------------------------ sample weights
 @some
-@given(streams(), st.data(), st.sampled_from(RULES), st.sampled_from(SCHEMES), st.booleans())
-def test_a_round_of_weight_zero_leaves_no_trace(stream, data, rule, scheme, average):
+@given(streams(), st.data(), st.sampled_from(RULES), st.sampled_from(SCHEMES), st.booleans(), st.sampled_from(NOVEL))
+def test_a_round_of_weight_zero_leaves_no_trace(stream, data, rule, scheme, average, novel):
     assume(rule != "mira" or scheme["sharing"] == "multi")
     rounds = len(stream.y)
     kept = np.array(data.draw(st.lists(st.booleans(), min_size=rounds, max_size=rounds)))
     assume(np.any(kept))
-    params = {"rule": rule, "scaling": "idf", "average": average, **scheme}
+    params = {"rule": rule, "scaling": "idf", "average": average, "novel": novel, **scheme}
     weighted = hinged.Classifier(**params).partial_fit(stream.X, stream.y, sample_weight=kept.astype(float))
     without = hinged.Classifier(**params)
     without.partial_fit(stream.X[kept], [label for label, keep in zip(stream.y, kept, strict=True) if keep])

@@ -34,7 +34,10 @@ OPTIONS = {
     "scaling": ("idf",),
     "normalize": (True,),
     "average": (True,),
+    "novel": ("learn", "skip"),
 }
+#: Each kind of numbers with one way to take new labels, and one kind with both.
+KINDS_AND_NOVEL = (("real", "learn"), ("real", "skip"), ("count", "learn"), ("binary", "skip"))
 
 
 # ------------------------------------------------------------------ names and conversion
@@ -169,10 +172,10 @@ PAIRINGS = [
 
 
 # ------------------------------------------------------------------ every rule on every scheme
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "novel"), KINDS_AND_NOVEL)
 @pytest.mark.parametrize(("rule", "scheme"), PAIRINGS)
-def test_every_rule_on_every_scheme_equals_its_twin(rule, scheme, kind):
-    params = {"rule": rule, **scheme}
+def test_every_rule_on_every_scheme_equals_its_twin(rule, scheme, kind, novel):
+    params = {"rule": rule, **scheme, "novel": novel}
     if isinstance(rule, str) and rule != "uniform":
         params["C"] = 0.5
     closed = prefers_closed(rule, scheme)
@@ -180,10 +183,10 @@ def test_every_rule_on_every_scheme_equals_its_twin(rule, scheme, kind):
     assert assert_equal_to_twin(stream, params, closed=closed, sparse=kind != "real", twin=twin) >= 10
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "novel"), KINDS_AND_NOVEL)
 @pytest.mark.parametrize(("rule", "scheme"), PAIRINGS)
-def test_label_sets_equal_their_twin(rule, scheme, kind):
-    params = {"rule": rule, **scheme}
+def test_label_sets_equal_their_twin(rule, scheme, kind, novel):
+    params = {"rule": rule, **scheme, "novel": novel}
     closed = prefers_closed(rule, scheme)
     stream, closed, twin = longest_clean_stream(kind, params, closed, sets=True, enough=16, rounds=24)
     assert assert_equal_to_twin(stream, params, closed=closed, sparse=kind == "real", twin=twin) >= 6

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
 from tests.bounds.test_theorems_of_papers import drawn, estimator, kinds, schemes
 from tests.reference import hindsight as plain
-from tests.reference.strategies import LABELS, caps, margins, patience, seeds
+from tests.reference.strategies import LABELS, caps, margins, patience, protocols, seeds
 from tests.reference.streams import easy_stream, random_stream
 
 import hinged
@@ -98,7 +98,7 @@ def test_where_there_are_none_it_says_so():
 
 
 def test_a_stream_without_constraints_costs_nothing():
-    found = bounds.hindsight((np.eye(3), [0, 1, 2]), 1.0)
+    found = bounds.hindsight(bounds.as_stream(np.eye(3), [0, 1, 2], like=hinged.Classifier(novel="skip")), 1.0)
     assert (found.objective, found.gap, found.epochs) == (0.0, 0.0, 0)
 
 
@@ -195,16 +195,16 @@ def test_binary_rows_on_the_simplex_meet_the_condition_of_label_ranking():
     st.sampled_from(["real", "binary"]),
     st.sampled_from(["perceptron", "pa1", "optimal", "simperc", "simproj", "conproj", "uniform"]),
     st.booleans(),
-    st.booleans(),
+    protocols,
     st.sampled_from([0.3, 0.9, 1.6, 9.0]),
     st.sampled_from([0.0, 0.5]),
 )
 @pytest.mark.filterwarnings("ignore:some rows are too long", "ignore:margin=")
-def test_entropic_learners_keep_theirs(seed, kind, rule, signed, closed, share, bias):
-    stream = random_stream(kind, seed, rounds=30, features=6)
+def test_entropic_learners_keep_theirs(seed, kind, rule, signed, protocol, share, bias):
+    stream, (classes, novel) = random_stream(kind, seed, rounds=30, features=6), protocol
     X = stream.X / max(1.0, np.abs(stream.X).max())
-    model = hinged.Classifier(rule, share / 2, margin=0.5, geometry=Entropy(2.0, signed), bias=bias)
-    seen = bounds.trace(model, X, stream.y, LABELS if closed else None)
+    model = hinged.Classifier(rule, share / 2, margin=0.5, geometry=Entropy(2.0, signed), bias=bias, novel=novel)
+    seen = bounds.trace(model, X, stream.y, classes)
     rounding = 1e-9 * (1 + seen.mistakes)
     assert (seen.mistakes <= seen.bound + rounding).all()
     assert (seen.mistakes <= seen.certified + rounding)[np.isfinite(seen.certified)].all()
@@ -216,11 +216,10 @@ def test_entropic_learners_keep_theirs(seed, kind, rule, signed, closed, share, 
 
 # ------------------------------------------------------------------ traces
 @some
-@given(seeds, kinds, schemes, st.sampled_from(RULES), st.booleans(), st.booleans(), caps, margins)
-def test_a_trace_shows_mistakes_below_certificate_and_bound(seed, kind, scheme, rule, closed, sets, C, margin):
-    stream = drawn(kind, seed, sets)
-    model = estimator(sets, rule, C, **scheme, margin=margin)
-    classes = LABELS if closed else None
+@given(seeds, kinds, schemes, st.sampled_from(RULES), protocols, st.booleans(), caps, margins)
+def test_a_trace_shows_mistakes_below_certificate_and_bound(seed, kind, scheme, rule, protocol, sets, C, margin):
+    stream, (classes, novel) = drawn(kind, seed, sets), protocol
+    model = estimator(sets, rule, C, **scheme, margin=margin, novel=novel)
     twin = clone(model)
     seen = bounds.trace(model, stream.X, stream.y, classes)
     progress = hinged.evaluate.progressive(twin, stream.X, stream.y, classes=classes)

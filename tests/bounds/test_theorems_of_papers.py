@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from tests.reference import hindsight as plain
 from tests.reference.looking import scores_of
-from tests.reference.strategies import LABELS, SCHEMES, biases, caps, margins, patience, seeds, streams
+from tests.reference.strategies import LABELS, SCHEMES, biases, caps, margins, patience, protocols, seeds, streams
 from tests.reference.streams import easy_stream, random_stream
 
 import hinged
@@ -39,14 +39,13 @@ def estimator(sets, *args, **params):
 
 # ------------------------------------------------------------------ rounds
 @few
-@given(seeds, kinds, schemes, biases, st.booleans(), st.booleans(), st.booleans(), margins)
+@given(seeds, kinds, schemes, biases, protocols, st.booleans(), st.booleans(), margins)
 def test_losses_and_lengths_are_those_of_the_rounds_that_a_learner_meets(
-    seed, kind, scheme, bias, closed, scaled, sets, margin
+    seed, kind, scheme, bias, protocol, scaled, sets, margin
 ):
     stream = drawn(kind, seed, sets, rounds=20)
-    stream = stream.head(20)
-    options = {"bias": bias, "scaling": "idf" if scaled else None, "normalize": scaled}
-    classes = LABELS if closed else None
+    stream, (classes, novel) = stream.head(20), protocol
+    options = {"bias": bias, "scaling": "idf" if scaled else None, "normalize": scaled, "novel": novel}
     z = plain.constraints(stream, classes=classes, **scheme, **options)
     like = estimator(sets, **scheme, **options, margin=margin)
     ours = bounds.as_stream(stream.X, stream.y, classes, like=like)
@@ -102,8 +101,9 @@ def test_groups_and_label_features_of_ones_own_are_read_too():
 def test_texts_make_streams():
     texts, folders = ["tax form", "cake", "tax", "cake recipe"], ["work", "home", "work", "home"]
     for model in (hinged.TextClassifier(), hinged.TextClassifier(sharing="multi", features=None)):
-        stream = bounds.as_stream(texts, folders, like=model)
-        assert repr(stream).startswith("Stream(4 rounds, 2 with constraints, 2 labels, 4 features")
+        for novel, constrained in (("learn", 3), ("skip", 2)):  # the first label has no rival yet, the second has one
+            stream = bounds.as_stream(texts, folders, like=model.set_params(novel=novel))
+            assert repr(stream).startswith(f"Stream(4 rounds, {constrained} with constraints, 2 labels, 4 features")
         assert not hasattr(model, "classes_")
 
 
@@ -125,18 +125,17 @@ def comparators(stream, seed, C, **options):
 
 
 @few
-@given(seeds, kinds, schemes, st.booleans(), st.booleans(), margins, st.sampled_from([0.3, 1.0, 1.7, 9.0]))
-def test_no_run_makes_more_mistakes_than_its_bounds_allow(seed, kind, scheme, closed, sets, margin, share):
-    stream = drawn(kind, seed, sets)
-    like = estimator(sets, **scheme, margin=margin)
-    classes = LABELS if closed else None
+@given(seeds, kinds, schemes, protocols, st.booleans(), margins, st.sampled_from([0.3, 1.0, 1.7, 9.0]))
+def test_no_run_makes_more_mistakes_than_its_bounds_allow(seed, kind, scheme, protocol, sets, margin, share):
+    stream, (classes, novel) = drawn(kind, seed, sets), protocol
+    like = estimator(sets, **scheme, margin=margin, novel=novel)
     read = bounds.as_stream(stream.X, stream.y, classes, like=like)
     longest = read.sq_lengths.max()
     assume(longest > 0)
     C = share * margin / longest
 
     def mistakes(rule):
-        model = estimator(sets, rule, C, **scheme, margin=margin)
+        model = estimator(sets, rule, C, **scheme, margin=margin, novel=novel)
         return hinged.evaluate.progressive(model, stream.X, stream.y, classes=classes).mistakes
 
     most = {
@@ -231,9 +230,9 @@ def test_the_cost_of_the_max_loss_update_stays_below_its_bound(seed, C, size):
 
 
 @few
-@given(seeds, kinds, schemes, st.booleans(), caps, margins)
-def test_the_certificate_is_below_what_any_comparator_pays(seed, kind, scheme, sets, C, margin):
-    stream = drawn(kind, seed, sets)
+@given(seeds, kinds, schemes, st.booleans(), caps, margins, st.sampled_from(["learn", "skip"]))
+def test_the_certificate_is_below_what_any_comparator_pays(seed, kind, scheme, sets, C, margin, novel):
+    stream, scheme = drawn(kind, seed, sets), {**scheme, "novel": novel}
     read = bounds.as_stream(stream.X, stream.y, like=estimator(sets, **scheme, margin=margin))
     us = comparators(read, seed, C) + comparators(read, seed, C, squared=True)[:1]
     for rule in ("perceptron", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal"):
@@ -248,9 +247,9 @@ def test_the_bounds_of_hypothesis_sharing_on_its_first_synthetic_set():
     rng = np.random.default_rng(0)
     X = rng.choice([-1.0, 1.0], size=(400, 64))
     y = ((X[:, :4] > 0) @ (8, 4, 2, 1)).tolist()
-    single = bounds.as_stream(X, y, like=hinged.Classifier(sharing="single", features="first"))
+    single = bounds.as_stream(X, y, like=hinged.Classifier(sharing="single", features="first", novel="skip"))
     assert bounds.hs_theorem_1(single, np.array([0.5] * 4)).value == 256
-    multi = bounds.as_stream(X, y)
+    multi = bounds.as_stream(X, y, like=hinged.Classifier(novel="skip"))
     codes = np.array([[1.0 if label & bit else -1.0 for bit in (8, 4, 2, 1)] for label in multi.labels])
     assert bounds.hs_theorem_1(multi, 0.5 * codes).value == 4096
 
@@ -321,4 +320,6 @@ def test_a_stream_is_a_pair_or_a_stream(small):
         bounds.losses(hybrid, np.eye(2))
     with pytest.raises(ValueError, match="one right label per round"):
         bounds.pa_theorem_10(bounds.as_stream(np.eye(3), [{0, 1}, {2}, {0}], [0, 1, 2]), np.eye(3), np.zeros((3, 3)))
-    assert bounds.pa_theorem_4((np.eye(2), [0, 1]), np.eye(2)).value == 2.0
+    assert bounds.pa_theorem_4((np.eye(2), [0, 1]), np.eye(2)).value == 4.0  # R²‖u‖², no loss in the second round
+    skipped = bounds.as_stream(np.eye(2), [0, 1], like=hinged.Classifier(novel="skip"))
+    assert bounds.pa_theorem_4(skipped, np.eye(2)).value == 2.0  # ‖u‖²/C, for want of constraints

@@ -285,6 +285,7 @@ def test_settings_that_differ_from_the_defaults_are_named(call, tmp_path):
     out = call("inspect", tmp_path / "m.hinged")[1]
     assert "rule='pa2'" in out
     assert "C=0.25" in out
+    assert "novel='learn'" in out  # always shown
     assert "columns" in out
 
 

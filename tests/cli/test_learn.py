@@ -41,6 +41,24 @@ def test_the_counts_are_those_of_progressive_validation(call, tmp_path):
     assert saved.rank_one("the invoice on friday") == model.rank_one("the invoice on friday")
 
 
+def test_the_example_that_brings_a_label_is_learnt_or_skipped(call, tmp_path):
+    path = write_jsonl(tmp_path / "a.jsonl", 120)
+    labels, texts = zip(*examples(120), strict=True)
+    for novel in ("learn", "skip"):
+        told = json.loads(call("learn", path, "--model", tmp_path / novel, "--novel", novel, "--json")[1])
+        judged = json.loads(call("evaluate", path, "--novel", novel, "--json")[1])
+        expected = hinged.evaluate.progressive(hinged.TextClassifier(novel=novel), list(texts), list(labels))
+        counts = {name: getattr(expected, name) for name in ("mistakes", "updates", "novel")}
+        assert {name: told[name] for name in counts} == counts
+        assert judged["mistakes"] == expected.mistakes
+        assert hinged.load(tmp_path / novel).novel == novel
+    code, _, err = call("learn", path, "--model", tmp_path / "skip", "--novel", "learn")
+    assert code != 0
+    assert "novel" in err
+    assert call("learn", path, "--model", tmp_path / "x", "--novel", "maybe")[0] != 0
+    assert call("learn", path, "--model", tmp_path / "x", "--novel", "skip", "--task", "regress")[0] != 0
+
+
 def test_learning_goes_on_where_it_stopped(call, tmp_path):
     first, second = write_jsonl(tmp_path / "a.jsonl", 60, 1), write_jsonl(tmp_path / "b.jsonl", 60, 2)
     assert call("learn", first, second, "--model", tmp_path / "once.hinged")[0] == 0

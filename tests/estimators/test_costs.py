@@ -132,7 +132,7 @@ def test_costs_may_come_as_a_dict_a_function_or_a_tree_and_survive_a_file(tmp_pa
 
 def test_a_label_that_appears_or_is_renamed_brings_its_own_cost():
     cost = {("a", "b"): 4.0, ("z", "b"): 9.0}
-    model = hinged.Classifier("pa", cost=cost)
+    model = hinged.Classifier("pa", cost=cost, novel="skip")
     for x, label in [([1.0, 0.0], "b"), ([0.0, 1.0], "a"), ([1.0, 0.0], "a")]:
         model.learn_one(x, label)
     assert model.total_cost_ == 4.0

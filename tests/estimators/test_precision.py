@@ -62,7 +62,7 @@ def rules(name, degree, dtype, scale):
     return {"rule": name, "C": C}, {"rule": name, "C": plain}
 
 
-def clear_stream(params, closed, least=8):
+def clear_stream(params, closed, least=10):
     """A stream of real values whose first rounds do not come near a threshold."""
     for seed in range(60):
         stream = random_stream("real", seed, rounds=20, features=5, labels=3)

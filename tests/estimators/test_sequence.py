@@ -108,10 +108,21 @@ def test_a_cost_by_position_can_be_added():
     agree(model, SequenceTwin(TAGS, "pa2", 0.5, table, "additive"), X, y)
 
 
-def test_averages_and_tags_that_appear_later_equal_the_twin():
+@pytest.mark.parametrize("novel", ["learn", "skip"])
+@pytest.mark.parametrize(("constraint", "n_best"), [("prediction", 1), ("max-loss", 1), ("additive", 3)])
+def test_averages_and_tags_that_appear_later_equal_the_twin(novel, constraint, n_best):
     X, y = random_sentences(7)
-    model = hinged.SequenceTagger("pa1", 0.5, average=True)
-    agree(model, SequenceTwin([], "pa1", 0.5), X, y, classes=None)
+    how = {"constraint": constraint, "n_best": n_best, "novel": novel}
+    model = hinged.SequenceTagger("pa1", 0.5, average=True, **how)
+    agree(model, SequenceTwin([], "pa1", 0.5, **how), X, y, classes=None)
+    assert model.n_novel_ > 0
+
+
+@pytest.mark.parametrize("novel", ["learn", "skip"])
+def test_a_cost_function_is_asked_about_new_tags_where_they_are_learnt(novel):
+    X, y = random_sentences(7)
+    model = hinged.SequenceTagger("pa1", 0.5, cost=zero_one, novel=novel)
+    agree(model, SequenceTwin([], "pa1", 0.5, zero_one, novel=novel), X, y, classes=None)
     assert model.n_novel_ > 0
 
 

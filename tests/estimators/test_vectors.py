@@ -266,7 +266,8 @@ def test_a_rank_may_come_later_past_either_end_and_never_in_between():
 
 def test_a_lower_rank_leaves_the_meaning_of_the_others_alone():
     X, targets = stream(2)
-    model = hinged.OrdinalClassifier("simproj").declare([1, 2, 3]).partial_fit(X, np.minimum(targets["ordinal"], 2) + 1)
+    model = hinged.OrdinalClassifier("simproj", novel="skip").declare([1, 2, 3])
+    model.partial_fit(X, np.minimum(targets["ordinal"], 2) + 1)
     before = model.thresholds_.tolist()
     model.learn_one(X[0], 0)
     assert model.classes_.tolist() == [0, 1, 2, 3]

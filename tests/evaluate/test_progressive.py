@@ -10,7 +10,7 @@ import pytest
 import hinged
 from hinged.evaluate import Progress, progressive
 
-X, RANKS = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]]), [0, 1, 1, 0]
+X, RANKS = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]]), [0, 1, 1, 1]
 TEXTS = ["a tax form", "a cake", "tax on cake", "cake form"]
 SENTENCES = [[["a"], ["b"]], [["b"], ["a"]], [["a"], ["a"]], [["b"], ["b"]]]
 
@@ -26,10 +26,10 @@ SENTENCES = [[["a"], ["b"]], [["b"], ["a"]], [["a"], ["a"]], [["b"], ["b"]]]
         (partial(hinged.Classifier, sharing="hybrid", features="first"), RANKS),
         (partial(hinged.Classifier, geometry="entropy", margin=0.5, n_features=2), RANKS),
         (partial(hinged.Classifier, kernel=hinged.mercer.Gaussian()), RANKS),
-        (hinged.Ranker, [{0}, {1}, {0, 1}, {0}]),
+        (hinged.Ranker, [{0}, {1}, {0, 1}, {1}]),
         (hinged.TextClassifier, RANKS),
         (hinged.TextRanker, [{0}, {1}, {0, 1}, {0}]),
-        (hinged.SequenceTagger, [[0, 1], [1, 0], [0, 1], [1, 1]]),
+        (hinged.SequenceTagger, [[0, 1], [1, 1], [0, 1], [1, 1]]),
     ],
 )
 def test_passes_put_together_keep_the_losses_of_their_rounds(kind, y):

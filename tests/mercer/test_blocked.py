@@ -53,20 +53,19 @@ def test_any_kernel_may_see_rows_from_the_means_of_labels(kernel, sharing, plain
     assert np.abs(learnt.scores(X[:5]) - expected).max() <= 1e-10 * max(1.0, np.abs(expected).max())
 
 
-@pytest.mark.parametrize("known", [None, 4])
+@pytest.mark.parametrize(("known", "novel"), [(None, "learn"), (None, "skip"), (4, "learn")])
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(("kernel", "sharing", "plain"), KERNELS)
-def test_blocks_of_any_size_are_plain_rounds(kernel, sharing, plain, rule, known):
+def test_blocks_of_any_size_are_plain_rounds(kernel, sharing, plain, rule, known, novel):
     X, y = stream()
     margin = 0.1 if rule == "mira" else 1.0
     twin_rule = Mira(margin, 0.5) if rule == "mira" else rule
-    twin = KernelTwin(
-        plain, twin_rule, 0.5, sharing=sharing, margin=margin, classes=None if known is None else range(4)
-    )
+    how = {"sharing": sharing, "margin": margin, "novel": novel}
+    twin = KernelTwin(plain, twin_rule, 0.5, classes=None if known is None else range(4), **how)
     twin.run(X, y.tolist())
     expected = twin.scores(X[:5])
     for block in (1, 7, 40):
-        learnt = learn(X, y, kernel, rule, 0.5, sharing=sharing, margin=margin, n_labels=known, block=block)
+        learnt = learn(X, y, kernel, rule, 0.5, n_labels=known, block=block, **how)
         np.testing.assert_array_equal(learnt.flags, twin.flags)
         assert learnt.updates == twin.updates
         error = np.abs(learnt.scores(X[:5]) - expected).max()

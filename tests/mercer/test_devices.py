@@ -59,15 +59,12 @@ def alike(ours, theirs, X, tolerance=1e-10):
     np.testing.assert_allclose(ours.scores(X), expected, rtol=0, atol=tolerance * max(1.0, np.abs(expected).max()))
 
 
-@pytest.mark.parametrize("known", [None, 4])
+@pytest.mark.parametrize(("known", "novel"), [(None, "learn"), (None, "skip"), (4, "learn")])
 @pytest.mark.parametrize("rule", RULES)
-def test_a_program_runs_the_rounds_of_every_rule(rule, known, device):
+def test_a_program_runs_the_rounds_of_every_rule(rule, known, novel, device):
     X, y = stream()
-    margin = 0.1 if rule == "mira" else 1.0
-    ours, theirs = (
-        learn(X, y, Polynomial(0.0, 2), rule, 0.4, margin=margin, n_labels=known, device=d, block=37)
-        for d in (device, "cpu")
-    )
+    how = {"margin": 0.1 if rule == "mira" else 1.0, "n_labels": known, "novel": novel}
+    ours, theirs = (learn(X, y, Polynomial(0.0, 2), rule, 0.4, device=d, block=37, **how) for d in (device, "cpu"))
     alike(ours, theirs, X)
 
 
@@ -144,11 +141,13 @@ def test_shared_vectors_live_there_as_well(sharing, device):
     np.testing.assert_allclose(ours.scores(X), theirs.scores(X), rtol=0, atol=1e-10)
 
 
-def test_estimators_go_on_from_files_and_pickles(device, tmp_path):
+@pytest.mark.parametrize("novel", ["learn", "skip"])
+def test_estimators_go_on_from_files_and_pickles(device, novel, tmp_path):
     X, y = stream()
     weights = np.where(np.arange(len(X)) % 5 == 0, 0.0, 1.5)
-    there = hinged.Classifier("pa2", kernel=Gaussian(0.4), device=device).partial_fit(X, y, sample_weight=weights)
-    here = hinged.Classifier("pa2", kernel=Gaussian(0.4)).partial_fit(X, y, sample_weight=weights)
+    how = {"kernel": Gaussian(0.4), "novel": novel}
+    there = hinged.Classifier("pa2", device=device, **how).partial_fit(X, y, sample_weight=weights)
+    here = hinged.Classifier("pa2", **how).partial_fit(X, y, sample_weight=weights)
     for name in ("n_mistakes_", "n_updates_", "n_novel_"):
         assert getattr(there, name) == getattr(here, name)
     assert there.dual_ == pytest.approx(here.dual_, rel=1e-12)

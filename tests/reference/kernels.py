@@ -47,8 +47,8 @@ class KernelTwin:
         Labels known from the start; the others become known when they appear.
     """
 
-    def __init__(self, kernel, rule="pa1", C=1.0, *, sharing="multi", margin=1.0, classes=None):
-        self.kernel, self.sharing, self.C = kernel, sharing, C
+    def __init__(self, kernel, rule="pa1", C=1.0, *, sharing="multi", margin=1.0, novel="learn", classes=None):
+        self.kernel, self.sharing, self.C, self.novel = kernel, sharing, C, novel
         self.settings = rule if isinstance(rule, Mira) else Mira()
         self.rule = "mira" if isinstance(rule, Mira) else rule
         self.margin = self.settings.beta if self.rule == "mira" else margin
@@ -82,8 +82,11 @@ class KernelTwin:
         flag, loss = -1, 0.0
         if not new:
             flag, loss = self.update(x, relevant, weight)
-        if weight > 0:
+        elif weight > 0:
             self.known += new
+            if self.novel == "learn":
+                self.update(x, relevant, weight)
+        if weight > 0:
             for r in relevant:
                 self.rows.setdefault(r, []).append(x)
         self.flags.append(flag)

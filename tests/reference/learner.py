@@ -59,6 +59,8 @@ class Twin:
         A name of `rules.RULES`.
     sharing, features
         As in `sharing.groups`.
+    novel : "learn" or "skip"
+        Whether a row that brings new labels is learnt with these known, or makes them known after it.
     """
 
     def __init__(
@@ -75,11 +77,12 @@ class Twin:
         scaling=None,
         normalize=False,
         average=False,
+        novel="learn",
         classes=None,
     ):
         self.settings = rule if isinstance(rule, Mira) else Mira()
         self.rule = "mira" if isinstance(rule, Mira) else rule
-        self.n, self.C, self.average = n, C, average
+        self.n, self.C, self.average, self.novel = n, C, average, novel
         self.margin = self.settings.beta if self.rule == "mira" else margin
         self.collection = groups(sharing, labels, features)
         self.sharing, self.labels = sharing, list(labels)
@@ -98,14 +101,17 @@ class Twin:
         x = self.scaler.row(raw)
         new = sorted(r for r in relevant if r not in self.known)
         flag, loss, nearest = -1, 0.0, np.inf
-        if not new:
+        if new and weight > 0 and self.novel == "learn":
+            self.known += new
+        if relevant <= set(self.known):
             trial = self.trial(x, relevant)
-            flag, loss = int(np.any(trial.mistaken)), float(np.max(trial.loss, initial=0.0))
+            if not new:
+                flag, loss = int(np.any(trial.mistaken)), float(np.max(trial.loss, initial=0.0))
             if len(trial.achieved):
                 nearest = rules.nearest_threshold(self.rule, trial)
                 self.update(trial, weight)
         if weight > 0:
-            self.known += new
+            self.known += [r for r in new if r not in self.known]
             self.scaler.enter(raw)
             self.statistics.enter(x, relevant)
             self.sum_of_w += self.w

@@ -69,14 +69,24 @@ class SequenceTwin:
     ----------
     tags : list
         Tags known from the start, in order; others become known when they appear.
-    rule, C, cost, constraint, n_best
+    rule, C, cost, constraint, n_best, novel
         As `hinged.SequenceTagger`; `cost` is a function of two sequences.
     by_recursion : bool
         Predict by `viterbi`, for the prediction alone; sentences may then be long.
     """
 
-    def __init__(self, tags=(), rule="pa1", C=1.0, cost=hamming, constraint="prediction", n_best=1, by_recursion=False):
-        self.by_recursion = by_recursion
+    def __init__(
+        self,
+        tags=(),
+        rule="pa1",
+        C=1.0,
+        cost=hamming,
+        constraint="prediction",
+        n_best=1,
+        novel="learn",
+        by_recursion=False,
+    ):
+        self.by_recursion, self.novel = by_recursion, novel
         self.tags, self.rule, self.C, self.cost = list(tags), rule, C, cost
         self.constraint, self.n_best = constraint, n_best
         self.weights, self.sums = defaultdict(float), defaultdict(float)
@@ -92,11 +102,10 @@ class SequenceTwin:
         flag, loss = -1, 0.0
         if new:
             self.tags += new if weight > 0 else []
+            if weight > 0 and self.novel == "learn":
+                self.update(sentence, right, self.rivals(sentence, right, self.ranked(sentence)), self.C * weight)
         else:
-            if self.by_recursion:
-                ranked = [(0.0, viterbi(self.weights, sentence, self.tags))]
-            else:
-                ranked = self.look(every_sequence(self.weights, sentence, self.tags))
+            ranked = self.ranked(sentence)
             flag = int(ranked[0][1] != right)
             self.spent += self.cost(right, ranked[0][1]) if flag else 0.0
             loss = self.update(sentence, right, self.rivals(sentence, right, ranked), self.C * weight)
@@ -107,6 +116,12 @@ class SequenceTwin:
         self.flags.append(flag)
         self.losses.append(loss)
         self.duals.append(self.dual)
+
+    def ranked(self, sentence):
+        """Sequences with their scores, best first; the best alone where it is found by recursion."""
+        if self.by_recursion:
+            return [(0.0, viterbi(self.weights, sentence, self.tags))]
+        return self.look(every_sequence(self.weights, sentence, self.tags))
 
     def look(self, ranked):
         """The list, after a note of how nearly its first `n_best` are ties."""

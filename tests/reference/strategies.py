@@ -18,6 +18,8 @@ SCHEMES = (
 patience = 20 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 1
 
 caps = st.sampled_from([0.015625, 0.125, 1.0, 4.0])
+#: Labels that are declared, and what happens to rounds that bring others.
+protocols = st.sampled_from([(LABELS, "learn"), (None, "learn"), (None, "skip")])
 margins = st.sampled_from([0.5, 1.0, 2.0])
 biases = st.sampled_from([0.0, 0.5, -2.0])
 seeds = st.integers(0, 2**31)

@@ -49,8 +49,8 @@ def label_sets(arrays):
 
 
 def twin_parameters(params):
-    """The twin's parameters from those of the case."""
-    mine = dict(params)
+    """The twin's parameters from those of the case; the golden streams follow the papers' protocol."""
+    mine = {"novel": "skip", **params}
     if isinstance(mine.get("rule"), dict):
         mine["rule"] = Mira(**mine["rule"]["args"])
     if isinstance(mine.get("features"), dict):

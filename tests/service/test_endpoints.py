@@ -131,6 +131,24 @@ def test_a_model_that_is_there_is_found_and_another_of_its_name_refused(client, 
     assert "other settings" in said["error"]
 
 
+def test_a_model_from_before_a_setting_existed_goes_on_as_it_began(tmp_path):
+    before = hinged.TextClassifier(novel="skip")
+    with DurableModel(tmp_path / "models" / "old", before) as kept, kept.journal.transaction():
+        stored = kept.journal.get("model")
+        del stored["settings"]["novel"]
+        kept.journal.put("model", stored)
+    with serving(Settings(tmp_path)) as (url, token), Client(url, token) as client:
+        old, new = client.create("old", "TextClassifier"), client.create("new", "TextClassifier")
+        for model in (old, new):
+            for x, y in TEXTS[:2]:
+                model.learn(x, y)
+        assert [model.status().settings["novel"] for model in (old, new)] == ["skip", "learn"]
+        assert [model.status().updates for model in (old, new)] == [0, 1]
+        assert client.create("other", "TextClassifier", novel="skip").status().settings["novel"] == "skip"
+        with pytest.raises(ServiceError, match="novel must be 'learn' or 'skip'"):
+            client.create("wrong", "TextClassifier", novel="maybe")
+
+
 def test_a_deleted_model_is_gone_and_its_name_free(client):
     model = client.create("gone", "TextClassifier")
     model.learn("tax", "work")

@@ -165,8 +165,8 @@ def losses(stream: object, u: object) -> np.ndarray:
 
     Examples
     --------
-    >>> losses((np.eye(2), [0, 1]), np.eye(2)).tolist()  # the first of each label has no rival that is known
-    [0.0, 0.0]
+    >>> losses((np.eye(2), [0, 1]), 0.25 * np.eye(2)).tolist()  # the first label has no rival yet
+    [0.0, 0.75]
     >>> stream = as_stream(np.eye(2), [0, 1], classes=[0, 1])
     >>> losses(stream, 0.25 * np.eye(2)).tolist()
     [0.75, 0.75]

@@ -1,7 +1,9 @@
 """A stream as the theorems see it: in each round the vectors V_r of the labels known so far, and which are right.
 
 None of it depends on what a learner's weights are, so a fixed comparator is judged on the very rounds that the learner
-met: rows scaled as it scales them, label features from the same statistics, labels known when it knew them.
+met: rows scaled as it scales them, label features from the same statistics, labels known when it knew them. A round
+that brings a label has constraints where the learner learns it, novel="learn": what the comparator loses there belongs
+to the bound, though the learner's own mistake there is not counted.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from hinged.estimators.stream import read_stream
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, Columns, sq_distance
 from hinged.loops.labels import Targets
 from hinged.rules.table import positive
+from hinged.tasks.labels import check_novel
 
 __all__ = ["Constraints", "Stream", "as_arrays", "as_stream", "mark"]
 
@@ -52,7 +55,8 @@ class Constraints(NamedTuple):
 class Stream:
     """Rounds with their constraints: every right label should score above every other one by `margin`.
 
-    Made by `as_stream`. A round whose label is new, or whose labels are all right or all wrong, has no constraints.
+    Made by `as_stream`. A round whose labels are all right or all wrong has no constraints; nor has one whose label is
+    new, for a learner with novel="skip".
 
     Attributes
     ----------
@@ -73,7 +77,7 @@ class Stream:
     )  # csr_array: φ of each (round, label), a row each, in the order of `starts`; None without shared vectors
     n_parts: int
     right: Targets
-    known: np.ndarray  # labels known before each round
+    known: np.ndarray  # labels that each round is about: those known before it, and those it brings where it is learnt
     starts: np.ndarray  # where a round's labels begin in a list of all (round, label); none without constraints
 
     def __len__(self) -> int:
@@ -198,7 +202,7 @@ def as_stream(X: Any, y: Any = None, classes: Any = None, *, like: Any = None, m
         Whatever the learner takes: dense or sparse matrices, data frames, dicts, texts; one label per row, or several.
         Raw trials are a list of pairs (X_t, y_t) with no y; u is then one vector (features,).
     classes : labels known from the start, optional
-        Without them a label's first round has no constraints, as it counts for nothing.
+        Without them a label's first round has those that a learner with novel="learn" learns, or none with "skip".
     like : Classifier, Ranker, TextClassifier, TextRanker or Trials, optional
         Whose settings say how rows are read and weights shared; it is not changed. Without it, a plain `Classifier`, or
         a plain `Ranker` where answers are sets, lists, tuples or a matrix.
@@ -209,7 +213,7 @@ def as_stream(X: Any, y: Any = None, classes: Any = None, *, like: Any = None, m
     --------
     >>> import numpy as np
     >>> as_stream(np.eye(3)[[0, 1, 0, 1]], ["a", "b", "a", "b"])
-    Stream(4 rounds, 2 with constraints, 2 labels, 3 features)
+    Stream(4 rounds, 3 with constraints, 2 labels, 3 features)
     >>> trials = as_stream([(np.eye(2), [1, -1]), (np.eye(2)[:1], [1])])
     >>> trials.n_pairs.tolist(), trials.sq_lengths.tolist()
     ([2, 1], [1.0, 1.0])
@@ -242,6 +246,8 @@ def _as_rounds(X: Any, y: Any, classes: Any, like: Any, margin: float | None) ->
     read = read_stream(model, X, y, classes)
     memory, right, labels = read.new_model(), read.targets, read.labels
     known = _known_before(right, read.n_known)
+    if check_novel(model.novel):
+        known = np.append(known[1:], len(labels)) if len(known) else known  # each label from its own round on
     constrained = _constrained(right, known)
     starts = np.concatenate([[0], np.cumsum(np.where(constrained, known, 0))]).astype(np.int64)
     indptr, columns, values = memory.scaled(read.rows)

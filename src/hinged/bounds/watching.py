@@ -73,7 +73,7 @@ class Beginning:
     >>> for one in kept.of(learner, [chunk]):
     ...     _ = learner.partial_fit(rows_for(learner, one, True), one.answers)
     >>> kept.trace(learner).trace
-    Trace(pa1: 2 mistakes in 4 rounds, at most 2 by PA theorem 4)
+    Trace(pa1: 1 mistakes in 4 rounds, at most 2 by PA theorem 4)
     """
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from hinged.cli.tables import bold, dim, emit_json, percent, rows_of, say, short
 __all__ = ["inspect"]
 
 SHOWN = 10
-ALWAYS = ("rule", "C", "sharing", "features", "scaling", "normalize")  # others if they differ from the default
+ALWAYS = ("rule", "C", "sharing", "features", "scaling", "normalize", "novel")  # others if they differ from the default
 
 
 def inspect(model: Annotated[Path, argument("MODEL", "The model file.")], as_json: AsJson = False) -> None:

@@ -116,6 +116,11 @@ LEARNER: dict[str, Any] = {
         "euclidean (steps add up, the default) or entropy (steps multiply); for columns only.",
     ),
     "margin": _learner(float | None, "NUMBER", "By how much the right label must win, 1 by default."),
+    "novel": _learner(
+        Literal["learn", "skip"] | None,
+        "HOW",
+        "learn the example that brings a new label (the default), or skip it: the label becomes known, no more.",
+    ),
     "scaling": _learner(
         Literal["idf", "standard", "none"] | None,
         "HOW",

@@ -31,7 +31,7 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
     {C}
     margin : float, default 1.0
         How far on its own side of 0 a score must lie.
-    {kernel, scaling, normalize, average, bias, class_weight, n_features, epochs, shuffle, random_state, device}
+    {novel, kernel, scaling, normalize, average, bias, class_weight, n_features, epochs, shuffle, random_state, device}
     {budget, dtype}
 
     Attributes
@@ -63,7 +63,7 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
 
     _task = BINARY
     _rules = ON_ONE
-    _stepping = ("rule", "C", "margin")
+    _stepping = ("rule", "C", "margin", "novel")
     _built_for = ("kernel", "budget", "scaling", "normalize", "average", "bias", "dtype")
 
     def __init__(
@@ -72,6 +72,7 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
         C: float = 1.0,
         *,
         margin: float = 1.0,
+        novel: str = "learn",
         kernel: Kernel | None = None,
         scaling: str | None = None,
         normalize: bool = False,

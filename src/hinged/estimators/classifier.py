@@ -45,7 +45,7 @@ class Classifier(ClassifierMixin, LabelLearner):
         pairs (others cost 1), or a function of both. A pair's margin is then √ρ in place of `margin`.
     constraint : "max-loss" or "prediction", default "max-loss"
         With costs, which pair the rules on one pair take: the one with the largest loss, or that of the prediction.
-    {kernel, scaling, normalize, average, bias, class_weight, n_features, epochs, shuffle, random_state, device}
+    {novel, kernel, scaling, normalize, average, bias, class_weight, n_features, epochs, shuffle, random_state, device}
     {budget, dtype}
 
     Attributes

@@ -35,6 +35,11 @@ KINDS = {
 }
 
 
+def settings_from_before(estimator: str) -> dict[str, Any]:
+    """Return what the settings mean that did not exist when a model was stored: it goes on as it began."""
+    return dict(KINDS[estimator]._before)
+
+
 def load(path: str | os.PathLike[str], **given: Any) -> Any:
     """The model in a file, ready to answer and to go on learning.
 
@@ -65,7 +70,7 @@ def load(path: str | os.PathLike[str], **given: Any) -> Any:
         raise ValueError(f"{path} is not a sound hinged model: its settings are damaged ({problem!r}).") from problem
     try:
         kind = KINDS[about["estimator"]]
-        model = kind(**{**getattr(kind, "_before", {}), **params})
+        model = kind(**{**settings_from_before(about["estimator"]), **params})
         model._restore(about, tensors, names)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as problem:
         raise ValueError(f"{path} is not a sound hinged model: {problem}.") from problem

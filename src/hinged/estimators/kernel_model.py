@@ -85,7 +85,7 @@ class KernelModel:
     def rule(self) -> Rule:
         """The rule as the rounds read it."""
         s = self.setting
-        return Rule(s.words, s.C, s.margin, s.uses_weight, self.own, LEAST[self.dtype.name])
+        return Rule(s.words, s.C, s.margin, s.uses_weight, self.own, LEAST[self.dtype.name], s.learns_new)
 
     # ------------------------------------------------------------------ rows
     def widen(self, n_features: int) -> None:

@@ -6,7 +6,7 @@ import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -50,7 +50,7 @@ ONE_EACH, UNWEIGHTED = np.arange(2), np.zeros(0)
 class LabelLearner(LabelEdits):
     """Online learner on labels; see `Classifier` and `Ranker` for the parameters."""
 
-    _stepping = ("rule", "C", "margin", "cost", "constraint")
+    _stepping = ("rule", "C", "margin", "cost", "constraint", "novel")
     _built_for = (
         "sharing", "features", "geometry", "kernel", "budget", "scaling", "normalize", "average", "bias", "dtype",
     )  # fmt: skip
@@ -65,6 +65,8 @@ class LabelLearner(LabelEdits):
     bias: float
     device: str = "cpu"
     budget: AsBudget = None
+    novel: str = "skip"  # of a model pickled before the setting existed
+    _before: ClassVar[dict[str, object]] = {"novel": "skip"}
 
     def __init__(
         self,
@@ -77,6 +79,7 @@ class LabelLearner(LabelEdits):
         margin: float = 1.0,
         cost: Cost = None,
         constraint: str = "max-loss",
+        novel: str = "learn",
         kernel: Kernel | None = None,
         scaling: str | None = None,
         normalize: bool = False,

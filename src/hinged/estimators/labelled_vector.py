@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -15,7 +15,7 @@ from hinged.estimators.parts import at_one_moment
 from hinged.estimators.protocol import VectorModelLike
 from hinged.estimators.reader import Answers, Checked, part_of
 from hinged.estimators.vectors import VectorLearner, VectorSettled
-from hinged.loops.ledger import NOVEL
+from hinged.loops.ledger import MISTAKES, NOVEL
 from hinged.loops.rows import Rows
 
 __all__ = ["LabelledVector"]
@@ -25,6 +25,9 @@ FEW = 32  # labels that are quicker compared than looked up
 
 class LabelledVector(VectorLearner):
     """One weight vector whose answers are labels."""
+
+    novel: str = "skip"  # of a model pickled before the setting existed
+    _before: ClassVar[dict[str, Any]] = {"novel": "skip"}
 
     def declare(self, labels: Iterable[Hashable]) -> Self:
         """Make labels known before any of their rows came."""
@@ -110,12 +113,16 @@ class LabelledVector(VectorLearner):
         return self._learnt("model").learn(rows, self._targets(ids), weights, judged=judged)
 
     def _learn_new(self, row: Rows, label: Hashable, weight: np.ndarray) -> None:
-        """Learn a row whose label is new: it is counted, and its label known from now on unless its weight is 0."""
-        model = self._learnt("model")
-        model.learn(row, self._targets(np.zeros(1, np.int64)), weight, judged=False)
-        model.counts[NOVEL] += 1
+        """A round that brings a label: it becomes known, its row is learnt where `novel` says so, nothing is judged."""
+        model, target, judged = self._learnt("model"), 0, False
         if not len(weight) or weight[0] > 0:
             self._admit([label])
+            position = {} if self._labels is None else self._labels.position
+            target, judged = position[label], self.novel == "learn" and len(position) > 1
+        mistakes = model.counts[MISTAKES]
+        model.learn(row, self._targets(np.array([target])), weight, judged=judged)
+        model.counts[MISTAKES] = mistakes
+        model.counts[NOVEL] += 1
 
     def _usual_answer(self, y: Any) -> np.ndarray | None:
         labels = self._labels

@@ -42,7 +42,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         below or above all known ones, not between them.
     margin : float, default 1.0
         How far from every threshold a score must lie.
-    {scaling, normalize, average, bias, n_features, epochs, shuffle, random_state, dtype}
+    {novel, scaling, normalize, average, bias, n_features, epochs, shuffle, random_state, dtype}
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
 
     _task = ORDINAL
     _rules = tuple(RULES)
-    _stepping = ("rule", "C", "margin")
+    _stepping = ("rule", "C", "margin", "novel")
     _built_for = ("order", "scaling", "normalize", "average", "bias", "dtype")
 
     def __init__(
@@ -84,6 +84,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         *,
         order: Sequence[Hashable] | None = None,
         margin: float = 1.0,
+        novel: str = "learn",
         scaling: str | None = None,
         normalize: bool = False,
         average: bool = False,

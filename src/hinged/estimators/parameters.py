@@ -10,6 +10,9 @@ __all__ = ["PARAMETERS", "documented"]
 PARAMETERS = {
     "C": """float, default 1.0
         Longest step, positive. Small for noisy labels or targets; inf for the plain step.""",
+    "novel": """"learn" or "skip", default "learn"
+        What to do with the example that brings a new label: learn it like any other once the label is known, or only
+        make the label known, as the papers do. Either way it is not counted as right or wrong.""",
     "kernel": """hinged.mercer kernel or function, optional
         What takes the place of inner products: `Polynomial(a, d)`, `Gaussian(gamma)`, `Centred(gamma)` for shared
         vectors, or a function of two matrices; docs/kernels.md.""",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable
 from itertools import chain
 from numbers import Real
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_random_state
@@ -15,6 +15,7 @@ from hinged.compiling.arrays import Ints
 from hinged.estimators.inputs import check_caps, check_weights
 from hinged.estimators.labels import LabelIndex, check_labels, to_declare
 from hinged.estimators.options import Cost, DType, Lengths, RandomState, Rule, SampleWeight
+from hinged.estimators.parameters import documented
 from hinged.estimators.protocol import Advance
 from hinged.estimators.settings import check_dtype, check_sizes, check_switches, check_unchanged, whole
 from hinged.estimators.tagging import Batch, Tagging
@@ -24,6 +25,7 @@ from hinged.loops.sequence import ADDITIVE, MAX_LOSS, PREDICTION, Wish
 from hinged.rules.table import check_runs
 from hinged.rules.table import resolve as resolve_rule
 from hinged.tasks.cost import cost_matrix
+from hinged.tasks.labels import check_novel
 
 __all__ = ["SequenceTagger"]
 
@@ -40,6 +42,7 @@ class Read(NamedTuple):
     weights: np.ndarray
 
 
+@documented
 class SequenceTagger(Tagging):
     """Online learner of one tag per token, where what a token is depends on its neighbours.
 
@@ -63,6 +66,7 @@ class SequenceTagger(Tagging):
     n_best : int, default 1
         How many of the best sequences the rule looks at; the right one among them is left out. More than one is what
         the simultaneous rules and "optimal" are for; not with "max-loss".
+    {novel}
     average : bool, default False
         Answer with the mean of the weights after each round.
     epochs : int, default 1
@@ -107,6 +111,8 @@ class SequenceTagger(Tagging):
     cost: Cost
     constraint: str
     n_best: int
+    novel: str = "skip"  # of a model pickled before the setting existed
+    _before: ClassVar[dict[str, object]] = {"novel": "skip"}
     average: bool
     epochs: int
     shuffle: bool
@@ -120,6 +126,7 @@ class SequenceTagger(Tagging):
         cost: Cost = None,
         constraint: str = "prediction",
         n_best: int = 1,
+        novel: str = "learn",
         average: bool = False,
         epochs: int = 1,
         shuffle: bool = False,
@@ -273,7 +280,8 @@ class SequenceTagger(Tagging):
         check_dtype(self.dtype)
         check_sizes({"C": step.C}, self._dtype(np.dtype(np.float64)).name)
         self._costs([])
-        return Wish(step.words, step.C, step.uses_weight, CONSTRAINTS[self.constraint], n_best, 0.0)
+        learns_new = check_novel(self.novel)
+        return Wish(step.words, step.C, step.uses_weight, CONSTRAINTS[self.constraint], n_best, 0.0, learns_new)
 
     def _check_constraint(self, n_best: int) -> None:
         """Refuse, by name, what a constraint cannot be combined with."""

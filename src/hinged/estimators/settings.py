@@ -42,6 +42,7 @@ from hinged.sharing.features import EXPLICIT, FREQUENCY
 from hinged.sharing.plan import Plan, chosen_features
 from hinged.sharing.plan import resolve as resolve_sharing
 from hinged.tasks.cost import cost_matrix
+from hinged.tasks.labels import check_novel
 
 __all__ = [
     "LARGEST_JOINT",
@@ -159,7 +160,7 @@ def settle(who: LabelSettings) -> Settled:
     sizes = _sizes(who, step, plan) | ({} if geometry is None else {"radius": geometry.radius})
     check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
     most_labels = LARGEST_JOINT if is_joint(step.words) and shares_vectors(plan) else math.inf
-    return Settled(setting_of(step), step.certified, sizes, own, plan, most_labels, geometry)
+    return Settled(setting_of(step, who), step.certified, sizes, own, plan, most_labels, geometry)
 
 
 def shares_vectors(plan: Plan) -> bool:
@@ -179,9 +180,10 @@ def check_plan(who: LabelSettings, step: Step, plan: Plan) -> None:
         raise ValueError("label features of your own cannot be mixed with built-in ones in one model; use either.")
 
 
-def setting_of(step: Step) -> Setting:
-    """A rule as the loops read it."""
-    return Setting(step.words, step.C, step.margin, step.uses_weight)
+def setting_of(step: Step, who: object) -> Setting:
+    """A rule as the loops read it, for a learner; those without labels have no `novel`."""
+    learns_new = check_novel(getattr(who, "novel", "skip"))
+    return Setting(step.words, step.C, step.margin, step.uses_weight, learns_new=learns_new)
 
 
 def _with_kernel(who: LabelSettings, kernel: Kernel, step: Step, own: OwnRule | None) -> Settled:
@@ -193,7 +195,7 @@ def _with_kernel(who: LabelSettings, kernel: Kernel, step: Step, own: OwnRule | 
     check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
     joint = is_joint(step.words) and who.sharing != "multi"
     certified, most_labels = step.certified and who.budget is None, LARGEST_JOINT if joint else math.inf
-    return Settled(setting_of(step), certified, sizes, own, plan, most_labels, None, kernel)
+    return Settled(setting_of(step, who), certified, sizes, own, plan, most_labels, None, kernel)
 
 
 def check_cost(who: LabelSettings, entropic: bool) -> None:

@@ -95,7 +95,7 @@ class TextLearner(RowLearner[LabelModelLike, Settled]):
 
     geometry: Geometry = "euclidean"  # words may come at any time
     _parts: Parts[LabelModelLike, TextReader] = Parts(None, None, TextReader())
-    _before = {"field_limit": None}  # noqa: RUF012, what files from before a setting existed mean
+    _before: ClassVar[dict[str, object]] = {"field_limit": None, "novel": "skip"}
     bits: int | None
 
     def __init__(
@@ -116,6 +116,7 @@ class TextLearner(RowLearner[LabelModelLike, Settled]):
         margin: float = 1.0,
         cost: Cost = None,
         constraint: str = "max-loss",
+        novel: str = "learn",
         scaling: str | None = "idf",
         normalize: bool = True,
         average: bool = False,
@@ -182,7 +183,7 @@ class TextClassifier(TextLearner, Classifier):
 
     Parameters
     ----------
-    rule, C, sharing, features, margin, scaling, normalize, average, bias
+    rule, C, sharing, features, margin, novel, scaling, normalize, average, bias
     class_weight, epochs, shuffle, random_state, dtype
         As in `Classifier`, with defaults that suit text: the joint step, online IDF, unit rows, weights of each
         label's own and shared ones. Beyond 2,000 labels use rule="pa1" or sharing="multi". features="auto" is

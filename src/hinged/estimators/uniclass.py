@@ -240,7 +240,7 @@ class Uniclass(OutlierMixin, RowLearner[UniclassModel, UniclassSettled]):
         largest = positive(name, self.max_radius if learns else self.radius, "1.0, in the unit of the data")
         sizes = {"C": step.C, name: largest}
         check_sizes(sizes, np.dtype(self.dtype or np.float64).name)
-        return UniclassSettled(setting_of(step), sizes, largest, learns)
+        return UniclassSettled(setting_of(step, self), sizes, largest, learns)
 
     def _answers(self, y: object, n: int) -> list[None]:
         return [None] * n

@@ -243,7 +243,7 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
         sizes = {"C": step.C, "margin": step.margin, "bias": self.bias, "epsilon": epsilon}
         check_sizes(sizes, np.dtype(self.dtype or np.float64).name)
         certified = step.certified and self.budget is None
-        return VectorSettled(setting_of(step), certified, sizes, self._task, epsilon, self.kernel)
+        return VectorSettled(setting_of(step, self), certified, sizes, self._task, epsilon, self.kernel)
 
     def _epsilon(self) -> float:
         """How far a predicted number may lie from the right one."""

@@ -91,7 +91,7 @@ def learn_stream(
     >>> rows = np.arange(6), np.array([0, 1, 0, 1, 1]), np.ones(5)
     >>> chunk = Chunk(["a", "b", "a", "b", "b"], np.arange(1, 6), "x.svm", columns=rows)
     >>> [(tally.rounds, tally.mistakes) for tally in learn_stream(hinged.Classifier(), [chunk])]
-    [(1, 0), (2, 0), (4, 2), (5, 2)]
+    [(1, 0), (2, 0), (4, 1), (5, 1)]
     """
     tally, room = so_far, 1.0
     for chunk in chunks:

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from hinged.estimators.files import KINDS
+from hinged.estimators.files import KINDS, settings_from_before
 from hinged.estimators.learner import Learner
 from hinged.io import from_json, to_json
 from hinged.journal.journal import Journal
 from hinged.sharing.plan import chosen_features
 
-__all__ = ["estimator_of", "functions_of", "keep_settings", "new_estimator", "plain_settings"]
+__all__ = [
+    "agrees",
+    "complete",
+    "estimator_of",
+    "functions_of",
+    "keep_settings",
+    "new_estimator",
+    "plain_settings",
+]
 
 
 def new_estimator(kind: str, settings: Mapping[str, object]) -> Learner:
@@ -27,7 +35,14 @@ def new_estimator(kind: str, settings: Mapping[str, object]) -> Learner:
     return make(**settings)
 
 
-def plain_settings(model: Learner) -> dict[str, object]:
+class Stored(TypedDict):
+    """An estimator in a journal."""
+
+    estimator: str
+    settings: dict[str, Any]
+
+
+def plain_settings(model: Learner) -> Stored:
     """Return the kind and the settings of an estimator.
 
     Examples
@@ -45,12 +60,39 @@ def plain_settings(model: Learner) -> dict[str, object]:
     return {"estimator": kind, "settings": {name: to_json(name, value) for name, value in settings.items()}}
 
 
-def estimator_of(plain: Mapping[str, Any], given: Learner | None = None) -> Learner:
+def complete(stored: Stored) -> Stored:
+    """Return what a journal stored, with the settings that did not exist when it did: it goes on as it began.
+
+    Examples
+    --------
+    >>> complete({"estimator": "Classifier", "settings": {"rule": "pa2"}})["settings"]
+    {'novel': 'skip', 'rule': 'pa2'}
+    """
+    kind = stored["estimator"]
+    return {"estimator": kind, "settings": {**settings_from_before(kind), **stored["settings"]}}
+
+
+def agrees(model: Learner, stored: Stored) -> bool:
+    """Return True if a journal may go on that is opened with this estimator.
+
+    A setting that did not exist when the journal was created may be given as it was then, or be left at its default.
+    """
+    given, kept = plain_settings(model), complete(stored)
+    if given["estimator"] != kept["estimator"]:
+        return False
+    usual = plain_settings(type(model)())["settings"]
+    new = {n for n in kept["settings"] if n not in stored["settings"] and given["settings"].get(n) == usual[n]}
+    return {n: v for n, v in given["settings"].items() if n not in new} == {
+        n: v for n, v in kept["settings"].items() if n not in new
+    }
+
+
+def estimator_of(plain: Stored, given: Learner | None = None) -> Learner:
     """Return an unfitted estimator of these settings; functions among them are taken from `given`."""
     functions = functions_of(given)
     settings = {
         name: from_json(name, value, {name: functions[name]} if name in functions else {})
-        for name, value in plain["settings"].items()
+        for name, value in complete(plain)["settings"].items()
     }
     return new_estimator(plain["estimator"], settings)
 
@@ -67,7 +109,7 @@ def keep_settings(journal: Journal, model: Learner | Callable[[], Learner] | Non
         return _keep_first(journal, model, folder)
     if model is None or callable(model):  # a function is called only for a new folder
         return None
-    if plain_settings(model) != stored:
+    if not agrees(model, stored):
         raise ValueError(
             f"{folder} contains a {stored['estimator']} of other settings than those given; omit the model to "
             "continue with it, or choose another folder."

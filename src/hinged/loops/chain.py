@@ -156,7 +156,7 @@ class ChainModel:
         def run(i: int, weight: np.ndarray, told: Told) -> float:
             """Run one round; return its cost."""
             one, right = part_of(sentences, order[i]), tags[sentences.ends[order[i]] : sentences.ends[order[i] + 1]]
-            given = NOT_GIVEN if cost is None or self._is_new(right) else self._asked(one, right, cost)
+            given = self._asked(one, right, weight, cost)
             before = sums[COST]
             self._run(Lessons(one, right, np.zeros(1, np.int64), weight), n_tags, given, told)
             return float(sums[COST] - before)
@@ -179,13 +179,18 @@ class ChainModel:
                 advance(1)
             hear()
 
-    def _is_new(self, tags: np.ndarray) -> bool:
-        return bool(tags.min() < 0 or tags.max() >= self.counts[LABELS])
+    def _asked(self, one: Sentences, right: np.ndarray, weight: np.ndarray, cost: Asked | None) -> np.ndarray:
+        """Costs of the best sequences of one sentence, by a user's function; none where nothing is learnt or counted.
 
-    def _asked(self, one: Sentences, right: np.ndarray, cost: Asked) -> np.ndarray:
-        """Costs of the best sequences of one sentence, by a user's function."""
-        given = np.zeros(self.wish.n_best)
-        _, listed, _, found = self.answer(one, int(self.counts[LABELS]), self.wish.n_best, current=True)
+        The sequences are over the tags of the round: those known, and new ones where the sentence is learnt.
+        """
+        known = int(self.counts[LABELS])
+        is_new = bool(right.min() < 0 or right.max() >= known)
+        is_learnt = self.wish.learns_new and (len(weight) == 0 or weight[0] > 0.0)
+        if cost is None or (is_new and not is_learnt):
+            return NOT_GIVEN
+        given, k = np.zeros(self.wish.n_best), max(known, int(right.max()) + 1)
+        _, listed, _, found = self.answer(one, k, self.wish.n_best, current=True)
         for j in range(int(found[0])):
             given[j] = 0.0 if (listed[j] == right).all() else cost(right, listed[j])
         return given

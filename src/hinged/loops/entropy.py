@@ -176,7 +176,7 @@ def learn_entropic(
         n = expand(simplex.signed, room_f, room_v, n)
         f, v = room_f[:n], room_v[:n]
         is_new, k_after = find_new(relevant, k)
-        if weight > 0.0 and not is_new:  # memory first: a round is done whole or not begun
+        if weight > 0.0 and (setting.learns_new or not is_new):  # memory first: a round is done whole or not begun
             new = missing(simplex, f)
             if simplex.used[0] + new >= simplex.theta.shape[0]:
                 cursor[1], cursor[2] = FULL, new
@@ -188,17 +188,21 @@ def learn_entropic(
                 counts[LABELS] = k_after
                 if simplex.means.kept:  # weights of a label count from this round on
                     simplex.means.labels[COUNTED, k:k_after] = counts[LEARNT]
-        elif 0 < relevant.shape[0] < k:
+                if setting.learns_new:
+                    k = k_after
+        if 0 < relevant.shape[0] < k and (not is_new or (setting.learns_new and weight > 0.0)):
             # ---- score and count
             s = all_scores[:k]
             _score(simplex, f, v, k, all_sums, s)
             for r in relevant:
                 is_relevant[r] = True
-            low, rival, gap, rank = judge(s, relevant, is_relevant)
-            flag, loss = 1 if gap <= 0.0 else 0, max(0.0, setting.margin - gap)
+            low, rival, gap, found_rank = judge(s, relevant, is_relevant)
+            if not is_new:
+                flag, rank, loss = 1 if gap <= 0.0 else 0, found_rank, max(0.0, setting.margin - gap)
             if weight > 0.0:
                 labels = Labels(s, relevant, is_relevant[:k], low, rival)
-                _note_score(ledger.sums, ledger.leads, labels)
+                if not is_new:
+                    _note_score(ledger.sums, ledger.leads, labels)
                 C = setting.C * weight if setting.uses_weight else setting.C
                 due = _step(setting, simplex, ledger, notes, C, labels, measure(simplex, f, v), work)
             for r in relevant:

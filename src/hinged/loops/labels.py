@@ -8,6 +8,8 @@ the middle of a long row, it leaves that round undone.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hinged.compiling import compiled
@@ -61,6 +63,14 @@ from hinged.tasks.labels import find_new
 __all__ = ["Targets", "learn"]
 
 WEIGHTS, VECTORS, COUNTS, FIRSTS, SUMS = range(5)
+
+
+class Lesson(NamedTuple):
+    """The answer to a row."""
+
+    relevant: Ints  # the right labels
+    weight: float
+    is_new: bool  # one of them was not known: there was no prediction to note
 
 
 @compiled
@@ -155,7 +165,8 @@ def _learn_row(
     row = read(rows, i, memory, counts[LEARNT], work.x)
     is_new, k_after = find_new(relevant, k)
     if weight > 0.0:
-        _check_weights(memory, row, 0 if is_new else n_columns(memory.columns, k), work, cursor)
+        moves = problem.setting.learns_new or not is_new
+        _check_weights(memory, row, n_columns(memory.columns, k_after) if moves else 0, work, cursor)
         _check_parts(memory.parts, row, max(1, relevant.shape[0]), k_after, work, cursor)
         if cursor[REASON] != DONE:
             return
@@ -164,8 +175,13 @@ def _learn_row(
         verdict = NEW_LABEL
         if weight > 0.0:
             counts[LABELS] = k_after
+            if problem.setting.learns_new and relevant.shape[0] < k_after:  # the rank and loss found are not told
+                _learn_ranking(row, Lesson(relevant, weight, True), problem, memory, book, work, cursor)
+                if cursor[REASON] != DONE:
+                    counts[LABELS] = k
+                    return
     elif 0 < relevant.shape[0] < k:
-        verdict = _learn_ranking(row, relevant, weight, problem, memory, book, work, cursor)
+        verdict = _learn_ranking(row, Lesson(relevant, weight, False), problem, memory, book, work, cursor)
         if cursor[REASON] != DONE:
             return
     if cursor[DELAY] == 0:
@@ -177,10 +193,16 @@ def _learn_row(
 
 @compiled(helper=True)
 def _learn_ranking(
-    row: Row, relevant: Ints, weight: float, problem: Problem, memory: Memory, book: Book, work: Work, cursor: Ints
+    row: Row, lesson: Lesson, problem: Problem, memory: Memory, book: Book, work: Work, cursor: Ints
 ) -> Verdict:
     """Score, count, step and move for a row with right labels and wrong ones; return its verdict."""
-    setting, ledger, stop = problem.setting, book.ledger, cursor[STOP:]
+    setting, ledger, stop, relevant, weight = (
+        problem.setting,
+        book.ledger,
+        cursor[STOP:],
+        lesson.relevant,
+        lesson.weight,
+    )
     k = ledger.counts[LABELS]
     s = work.scores[:k]
     describe(memory, row, ledger.counts[LEARNT], relevant[0], k, work.x, stop)
@@ -195,7 +217,8 @@ def _learn_ranking(
     if stop[0] != 0:  # what was computed is of no use, and nothing has changed
         cursor[REASON] = STOPPED
     elif weight > 0.0:
-        note_prediction(memory, row, verdict, base, relevant, ledger, work)
+        if not lesson.is_new:
+            note_prediction(memory, row, verdict, base, relevant, ledger, work)
         if step.total > 0.0:
             move(memory, row, step, relevant, ledger, work)
     mark(work.is_relevant, relevant, False)

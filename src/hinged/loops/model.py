@@ -112,7 +112,7 @@ class LabelModel(LabelMemory):
             """One row by itself; with a delay of 1 it is predicted in round 0 and learnt in round 1."""
             one = slice(i, i + 1)
             row, target = part_of(rows, targets, one)
-            explicit = self._explicit(row, labels[: int(self.counts[LABELS])], describe, grow)
+            explicit = self._explicit(row, labels[: self._asked_about(target, learns=grow)], describe, grow)
             cursor = _new_cursor(min(delay, 1))
             cursor[[NEXT, UNTIL]] = begin, begin + 1
             self._run(row, target, labels, longest_row(row), told.part(one), cursor, explicit)
@@ -125,6 +125,14 @@ class LabelModel(LabelMemory):
                 run(t - delay, min(delay, 1), grow=True)
                 if advance is not None:
                     advance(1)
+
+    def _asked_about(self, target: Targets, learns: bool) -> int:
+        """How many labels a round on one row scores: those known, and where it `learns` new ones, those too."""
+        known = int(self.counts[LABELS])
+        if not (learns and self.setting.learns_new) or (len(target.weights) and target.weights[0] == 0.0):
+            return known
+        right = target.labels[target.indptr[0] : target.indptr[1]]
+        return max(known, int(right.max(initial=-1)) + 1)
 
     def _run(
         self,

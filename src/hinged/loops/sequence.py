@@ -36,6 +36,7 @@ class Wish(NamedTuple):
     constraint: int  # PREDICTION, MAX_LOSS or ADDITIVE
     n_best: int
     least_norm: float  # a direction with a smaller squared norm counts as none
+    learns_new: bool = False  # a sentence with a new tag is learnt, though never counted
 
 
 class Lessons(NamedTuple):
@@ -135,12 +136,16 @@ def learn(lessons: Lessons, learner: ChainLearner, given: Floats, k_after: int, 
             counts[NOVEL] += 1
             if weight > 0.0:
                 counts[LABELS] = k
-        else:
+        if not is_new or (learner.wish.learns_new and weight > 0.0):
             emissions(chain, sentences, a, b - a, 0, now.E)
-            found, rank = _count(learner, y, k, given, now)
-            told.flags[t], told.ranks[t] = rank > 1, rank
+            found, rank = _rank(learner, y, k, now)
+            if not is_new:
+                told.flags[t], told.ranks[t] = rank > 1, rank
+                _count(learner, y, rank, given, now)
             n_rivals = _find_rivals(learner, y, k, given, found, now)
-            misses, told.losses[t] = _compare(learner, y, n_rivals, given, now)
+            misses, loss = _compare(learner, y, n_rivals, given, now)
+            if not is_new:
+                told.losses[t] = loss
             if misses and weight > 0.0:
                 _step(learner, sentences, a, y, n_rivals, weight, now)
         counts[ROUNDS] += 1
@@ -149,19 +154,24 @@ def learn(lessons: Lessons, learner: ChainLearner, given: Floats, k_after: int, 
 
 
 @compiled(helper=True)
-def _count(learner: ChainLearner, y: Ints, k: int, given: Floats, now: Round) -> tuple[int, int]:
-    """List the best sequences and count; return how many are listed, and at which rank the right one is."""
+def _rank(learner: ChainLearner, y: Ints, k: int, now: Round) -> tuple[int, int]:
+    """List the best sequences; return how many are listed, and at which rank the right one is."""
     n, m = y.shape[0], learner.wish.n_best
     found = best_paths(now.E, learner.chain.T[0], n, k, m, now.room, now.listed, now.tops)
     rank = m + 1
     for j in range(found - 1, -1, -1):
         if _same(n, now.listed[j], y):
             rank = j + 1
+    return found, rank
+
+
+@compiled(helper=True)
+def _count(learner: ChainLearner, y: Ints, rank: int, given: Floats, now: Round) -> None:
+    """Count a sentence whose right sequence is at that rank among those listed."""
     learner.counts[MISTAKES] += rank > 1
     if rank > 1:
-        cost = given[0] if given.shape[0] > 0 else table_cost(learner.rho, n, y, now.listed[0])
+        cost = given[0] if given.shape[0] > 0 else table_cost(learner.rho, y.shape[0], y, now.listed[0])
         learner.sums[COST] += cost
-    return found, rank
 
 
 @compiled(helper=True)

@@ -34,6 +34,7 @@ class Setting(NamedTuple):
     uses_weight: bool
     least_norm: float = LEAST_NORM  # a direction with a smaller squared norm counts as none
     tolerance: float = 1e-14  # relative gap at which interior points stop
+    learns_new: bool = False  # a round with a new label is learnt, though never counted
 
 
 class Ranking(NamedTuple):

@@ -13,6 +13,7 @@ from hinged.mercer.functions import Centred, Kernel, check_kernel
 from hinged.mercer.rounds import LabelRounds
 from hinged.mercer.steps import Rule
 from hinged.rules.table import RULES, cap_of
+from hinged.tasks.labels import check_novel
 
 __all__ = ["Learnt", "learn"]
 
@@ -43,6 +44,7 @@ def learn(
     sharing: str = "multi",
     margin: float = 1.0,
     n_labels: int | None = None,
+    novel: str = "learn",
     budget: Budget | int | None = None,
     before: Learnt | None = None,
     block: int | None = None,
@@ -65,6 +67,8 @@ def learn(
         The last two with `Centred` only.
     n_labels : int, optional
         Labels known from the start; None lets them appear, in the order of their numbers.
+    novel : "learn" or "skip", default "learn"
+        Whether the row that brings a new label is learnt, or only makes it known; it is not counted either way.
     budget : int or Budget, optional
         How many rows may be remembered; with "single" and "hybrid", how many rounds.
     before : Learnt, optional
@@ -90,7 +94,8 @@ def learn(
     if before is None:
         before = Learnt(Machine(kernel, sharing, X.dtype, 0, within, where), n_labels or 0, np.zeros(0, np.int8), 0, 0)
     machine, known, done = before.machine.copy(), before.n_labels, before.rounds
-    rounds = LabelRounds(Rule(RULES[rule].words, cap_of(rule, C), margin), np.arange(len(y) + 1), y, np.zeros(0), known)
+    asked = Rule(RULES[rule].words, cap_of(rule, C), margin, learns_new=check_novel(novel))
+    rounds = LabelRounds(asked, np.arange(len(y) + 1), y, np.zeros(0), known)
     machine.learn(X, rounds, max(known, int(y.max(initial=-1)) + 1), done, block, tile)
     mistakes = int((rounds.flags == 1).sum())
     return Learnt(machine, rounds.n_known, rounds.flags, mistakes, rounds.updates, done + len(y), rounds.losses)

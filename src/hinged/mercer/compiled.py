@@ -42,6 +42,7 @@ class Numbers(NamedTuple):
     margin: float
     uses_weight: bool
     least_norm: float
+    learns_new: bool
 
 
 class Block(NamedTuple):
@@ -215,9 +216,13 @@ def label_rounds(formula: Formula, rule: Numbers, block: Block, indptr: Ints, ri
         is_new, after = find_new(right, k)
         if is_new:
             noted.flags[i], noted.ranks[i] = -1, 0
-            if is_learnt:
-                noted.counts[KNOWN] = after
-        if is_new or right.shape[0] == 0 or right.shape[0] >= k:
+            if not is_learnt:
+                continue
+            noted.counts[KNOWN] = after
+            if not rule.learns_new:
+                continue
+            k = after
+        if right.shape[0] == 0 or right.shape[0] >= k:
             continue
         # ---- score and count
         s, is_right = s_room[:k], right_room[:k]
@@ -226,11 +231,13 @@ def label_rounds(formula: Formula, rule: Numbers, block: Block, indptr: Ints, ri
             is_right[r] = True
         low, rival, gap, rank = judge(s, right, is_right)
         labels = Labels(s, right, is_right, low, rival)
-        noted.losses[i] = max(0.0, rule.margin - gap)
-        if gap <= 0.0:
-            noted.flags[i], noted.ranks[i] = 1, rank
+        if not is_new:
+            noted.losses[i] = max(0.0, rule.margin - gap)
+            if gap <= 0.0:
+                noted.flags[i], noted.ranks[i] = 1, rank
         if is_learnt:
-            _note_lead(noted, labels)
+            if not is_new:
+                _note_lead(noted, labels)
             if gap < rule.margin:
                 g, at = g_room[:k], noted.counts[MOVED]
                 total, softened = _step(rule, C, labels, block.lengths[i], g)

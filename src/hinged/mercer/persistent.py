@@ -159,7 +159,7 @@ def _judge(s, y, known, margin, labels):  # type: ignore[no-untyped-def]
 @triton.jit(do_not_specialize=["n_known"])
 def _program(  # type: ignore[no-untyped-def]
     scores, among, worst, meta, told, coef, moved, status, numbers, n, n_known, infinite,
-    CHOOSE: tl.constexpr, LENGTH: tl.constexpr, COMBINE: tl.constexpr,
+    CHOOSE: tl.constexpr, LENGTH: tl.constexpr, COMBINE: tl.constexpr, LEARNS_NEW: tl.constexpr,
     K: tl.constexpr, STRIP: tl.constexpr, PAST: tl.constexpr, COLS: tl.constexpr,
 ):  # fmt: skip
     """Run the rounds of a block; `Program.run` says what each array holds."""
@@ -192,11 +192,10 @@ def _program(  # type: ignore[no-untyped-def]
         sound = sound & (length >= 0.0)
         flag, rank, total, inner, sq_move, lead = zero, one, zero, zero, zero, zero
         hit, middle, noted, loss, softened = zero, zero, zero, zero, zero
-        if y >= known or y < 0:
-            flag, rank = -one, zero
-            if weight > 0.0:
-                known = tl.maximum(known, y + 1)
-        elif known > 1:
+        is_new = (y >= known) | (y < 0)
+        if is_new & (weight > 0.0):
+            known = tl.maximum(known, y + 1)
+        if (known > 1) & ((is_new == 0) | ((weight > 0.0) & LEARNS_NEW)):
             own, rivals, top, rival, gap, lead, hit, rank = _judge(s, y, known, margin, labels)
             sound = sound & (gap - gap == 0.0)
             flag, noted = tl.where(gap <= 0.0, one, zero), tl.where(weight > 0.0, one, zero)
@@ -213,6 +212,8 @@ def _program(  # type: ignore[no-untyped-def]
                     tl.store(moved + n_moved, i)
                     n_moved += 1
                     s_all += products[:, None] * g[None, :]
+        if is_new:  # learnt or not, it is not counted
+            flag, rank, noted, loss = -one, zero, zero, zero
         row = told + i * COLS
         tl.store(row + 0, flag)
         tl.store(row + 1, rank)
@@ -312,7 +313,7 @@ class Program:
         _program[(1,)](
             self.scores, among, worst, meta, told, self.coef, self.moved, self.status, self.numbers,
             len(among), self.n_known, int(math.inf == self.rule.C),
-            CHOOSE=rule.choose, LENGTH=rule.length, COMBINE=rule.combine,
+            CHOOSE=rule.choose, LENGTH=rule.length, COMBINE=rule.combine, LEARNS_NEW=bool(self.rule.learns_new),
             K=self.width, STRIP=self.strip, PAST=self.past, COLS=len(COLUMNS), num_warps=WARPS,
         )  # fmt: skip
         n_known, n_moved, sound = self.status.tolist()

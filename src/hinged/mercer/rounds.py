@@ -65,9 +65,8 @@ class Rounds:
         loops, rule, (n, k) = compiled(), self.rule, (len(block[0]), len(block[2]))
         shape = GIVEN if kernel is None else formula(kernel)
         assert shape is not None
-        numbers = loops.Numbers(
-            rule.words, float(rule.C), float(rule.margin), bool(rule.uses_weight), float(rule.least_norm)
-        )
+        caps = float(rule.C), float(rule.margin), bool(rule.uses_weight), float(rule.least_norm)
+        numbers = loops.Numbers(rule.words, *caps, bool(rule.learns_new))
         moved, coef, counts, sums = np.zeros(n, np.int64), np.zeros((n, k)), np.zeros(4, np.int64), np.zeros(3)
         counts[loops.KNOWN] = self.n_known
         rows = loops.Block(*block, self.weights[first : first + n])
@@ -167,9 +166,12 @@ class LabelRounds(Rounds):
         novel = not 0 <= one < k if len(right) == 1 else len(right) > 0 and (right.min() < 0 or right.max() >= k)
         if novel:
             self.flags[i], self.ranks[i] = -1, 0
-            if weight > 0.0:
-                self.n_known = max(k, int(right.max()) + 1)
-            return None
+            if weight <= 0.0:
+                return None
+            self.n_known = max(k, int(right.max()) + 1)
+            if not self.rule.learns_new:
+                return None
+            k = self.n_known
         if not 0 < len(right) < k:
             return None
         s = scores[:k]
@@ -181,15 +183,12 @@ class LabelRounds(Rounds):
         else:
             low, rival = _extremes(s, right)
         gap = float(s[low] - s[rival])
-        self.losses[i] = max(0.0, self.rule.margin - gap)
-        if gap <= 0.0:
-            self.flags[i] = 1
-            wrong = np.ones(k, np.bool_)
-            wrong[right] = False
-            self.ranks[i] = 1 + np.count_nonzero(s[wrong] >= s[right].max())
+        if not novel:
+            self._count(i, s, right, gap)
         if weight <= 0.0:
             return None
-        self._note_lead(s, right, low, rival, gap)
+        if not novel:
+            self._note_lead(s, right, low, rival, gap)
         if gap >= self.rule.margin:
             return None
         told = net_coefficients(self.rule, C, s, right, low, rival, _known(measure, k))
@@ -199,6 +198,15 @@ class LabelRounds(Rounds):
         sq_move = measure * float(g @ g) if isinstance(measure, float) else float(g @ measure[:k, :k] @ g)
         self.note(total * self.rule.margin, float(g @ s), sq_move, penalty)
         return g
+
+    def _count(self, i: int, s: np.ndarray, right: np.ndarray, gap: float) -> None:
+        """Write down flag, rank and loss of a round."""
+        self.losses[i] = max(0.0, self.rule.margin - gap)
+        if gap <= 0.0:
+            self.flags[i] = 1
+            wrong = np.ones(len(s), np.bool_)
+            wrong[right] = False
+            self.ranks[i] = 1 + np.count_nonzero(s[wrong] >= s[right].max())
 
     def _note_lead(self, s: np.ndarray, right: np.ndarray, low: int, rival: int, gap: float) -> None:
         at, self.noted = self.noted, self.noted + 1

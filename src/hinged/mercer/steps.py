@@ -27,6 +27,7 @@ class Rule(NamedTuple):
     uses_weight: bool = True
     own: Callable[..., Any] | None = None
     least_norm: float = 1e-60  # as in hinged.loops.rows
+    learns_new: bool = False  # as in hinged.loops.steps
 
 
 def pair_norms(measure: float | np.ndarray, r: Ints, s: Ints, least: float) -> float | np.ndarray:

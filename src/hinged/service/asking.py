@@ -10,6 +10,7 @@ from contextlib import suppress
 from hinged.estimators.learner import Learner
 from hinged.estimators.scored import Scored
 from hinged.journal import DurableModel, Example
+from hinged.journal.estimator_settings import complete
 from hinged.service.values import LARGEST_WEIGHT, LONGEST_KEY, as_label, as_number, as_row, plain
 from hinged.text import window
 
@@ -124,7 +125,7 @@ def status(name: str, kept: DurableModel) -> dict[str, object]:
     return {
         "name": name,
         "estimator": stored["estimator"],
-        "settings": stored["settings"],
+        "settings": complete(stored)["settings"],
         **{name: int(getattr(model, f"n_{name}_", 0)) if learnt else 0 for name in counts},
         "labels": [plain(label) for label in kept.labels()],
         "journal": kept.journal.last,

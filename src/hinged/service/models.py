@@ -17,7 +17,7 @@ from typing import ParamSpec, TypeVar
 from hinged.estimators.learner import Learner
 from hinged.http.connections import share_files
 from hinged.journal import DurableModel
-from hinged.journal.estimator_settings import plain_settings
+from hinged.journal.estimator_settings import agrees
 from hinged.journal.folder import FolderLock, flush_folder
 from hinged.service.responses import Refused
 from hinged.service.settings import Settings
@@ -122,7 +122,7 @@ class Models:
                         self._drop(slot)
                         raise
                 async with self.holding(slot):
-                    if slot.durable.journal.get("model") != plain_settings(estimator):
+                    if not agrees(estimator, slot.durable.journal.get("model")):
                         sentence = f"a model {name!r} of other settings exists; choose another name, or delete it."
                         raise Refused(409, sentence)
                     yield slot, new

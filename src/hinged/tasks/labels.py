@@ -12,7 +12,18 @@ import numpy as np
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats, Ints
 
-__all__ = ["extremes", "find_new", "judge", "rank_of_best", "runner_up"]
+__all__ = ["check_novel", "extremes", "find_new", "judge", "rank_of_best", "runner_up"]
+
+
+def check_novel(novel: object) -> bool:
+    """Return True if a round that brings a label is learnt, the setting novel="learn"; False for "skip".
+
+    Such a round is never counted. With "learn" its labels become known with weights of zero and it is learnt like any
+    other; with "skip" they become known after it, and it is not learnt (Fink et al. 2006, section 2).
+    """
+    if not isinstance(novel, str) or novel not in ("learn", "skip"):
+        raise ValueError(f"novel must be 'learn' or 'skip'; got novel={novel!r}.")
+    return novel == "learn"
 
 
 @compiled(helper=True)

@@ -103,7 +103,7 @@ def test_all_commands_and_the_page_work_beside_watch_and_reach_it(call, somebody
         assert len(run("undo")["put_back"]) == 3
         assert somebody.numbers_in("INBOX") == [41, 42, 43]
 
-        somebody.file(41, "Home")  # both see it, and one of them learns it
+        somebody.file(41, "Work")  # both see it, and one of them learns it
         run("learn")
         with Assistant(state) as assistant:
             mail = open_source(source)
