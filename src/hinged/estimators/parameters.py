@@ -9,7 +9,9 @@ __all__ = ["PARAMETERS", "documented"]
 
 PARAMETERS = {
     "C": """float, default 1.0
-        Longest step, positive. Small for noisy labels or targets; inf for the plain step.""",
+        Longest step, positive. Small for noisy labels or targets; inf for the plain step. `Classifier` and `Ranker`
+        with ``sharing="multi"`` also take "auto": five C learn side by side and answer together, those with smaller
+        losses so far counting for more.""",
     "kernel": """hinged.mercer kernel or function, optional
         What takes the place of inner products: `Polynomial(a, d)`, `Gaussian(gamma)`, `Centred(gamma)` for shared
         vectors, or a function of two matrices; docs/kernels.md.""",
