@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,8 +18,8 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "`Classifier()`": {},
     '`Classifier("optimal", C=0.01)`': {"rule": "optimal", "C": 0.01},
     **{
-        f'`Classifier(C={C}, scaling="standard", bias=0.3)`': {"C": C, "scaling": "standard", "bias": 0.3}
-        for C in (0.1, 0.3, 1)
+        f'`Classifier(C={json.dumps(C)}, scaling="standard", bias=0.3)`': {"C": C, "scaling": "standard", "bias": 0.3}
+        for C in (0.1, 0.3, 1, "auto")
     },
 }
 

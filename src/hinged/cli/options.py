@@ -80,7 +80,10 @@ LEARNER: dict[str, Any] = {
         "for text, pa1 for columns by default.",
     ),
     "C": _learner(
-        float | None, "NUMBER", "Longest step, 1 by default: small for noisy labels, inf for the plain step.", "--C"
+        str | None,
+        "NUMBER",
+        "Longest step, 1 by default: small for noisy labels, inf for the plain step, auto for several at once.",
+        "--C",
     ),
     "epsilon": _learner(float | None, "NUMBER", "Errors up to this size are ignored (regress); 0.1 by default."),
     "order": _learner(
@@ -206,8 +209,8 @@ def _number(text: str, given: str, wanted: str) -> float:
         raise typer.BadParameter(f"{wanted}; got {given!r}") from None
 
 
-def _radius(given: str) -> float | str:
-    return given if given == "learn" else _number(given, given, "--radius is a number or learn")
+def _number_or(word: str, name: str, given: str) -> float | str:
+    return given if given == word else _number(given, given, f"--{name} is a number or {word}")
 
 
 def _weighted(given: str) -> tuple[str, float]:
@@ -244,7 +247,8 @@ CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "chars": partial(_runs, "chars"),
     "cost": _cost,
     "order": names_in,
-    "radius": _radius,
+    "C": partial(_number_or, "auto", "C"),
+    "radius": partial(_number_or, "learn", "radius"),
     "scaling": lambda given: None if given == "none" else given,
     "field_limit": lambda given: given or None,
     "class_weight": lambda given: dict(map(_weighted, given)),

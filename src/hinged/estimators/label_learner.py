@@ -71,7 +71,7 @@ class LabelLearner(LabelEdits):
     def __init__(
         self,
         rule: Rule = "pa1",
-        C: float = 1.0,
+        C: float | str = 1.0,
         *,
         sharing: Sharing = "multi",
         features: Features = None,
@@ -380,6 +380,12 @@ class LabelLearner(LabelEdits):
         if not isinstance(model, LabelModel) or not model.plan.parts:
             raise AttributeError("shared_coef_ exists for sharing='single' and 'hybrid', and groups with features.")
         return model.shared_coef()
+
+    @property
+    def experts_(self) -> dict[float, float]:
+        """With ``C="auto"``: each C and its share in the answers, which follows the losses so far; else empty."""
+        experts = getattr(self._learnt("experts_"), "experts", None)
+        return {} if experts is None else dict(zip(experts.caps.tolist(), experts.shares.tolist(), strict=True))
 
     @property
     def solver_iterations_(self) -> int:

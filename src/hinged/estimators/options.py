@@ -80,7 +80,7 @@ class ScaledSettings(Protocol):
 class LabelSettings(RowSettings, KernelSettings, ScaledSettings, Protocol):
     """Settings of learners of labels."""
 
-    C: float
+    C: float | str
     margin: float
     sharing: Sharing
     features: Features

@@ -9,7 +9,9 @@ __all__ = ["PARAMETERS", "documented"]
 
 PARAMETERS = {
     "C": """float, default 1.0
-        Longest step, positive. Small for noisy labels or targets; inf for the plain step.""",
+        Longest step, positive. Small for noisy labels or targets; inf for the plain step. `Classifier` and `Ranker`
+        with ``sharing="multi"`` also take "auto": five C learn side by side and answer together, those with smaller
+        losses so far counting for more.""",
     "novel": """"learn" or "skip", default "learn"
         What to do with the example that brings a new label: learn it like any other once the label is known, or only
         make the label known, as the papers do. Either way it is not counted as right or wrong.""",

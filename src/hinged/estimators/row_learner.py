@@ -46,7 +46,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
     _parts: Parts[R_co, ReadsRows] = Parts(None, None, RowReader())
     _settled: S_co | None = None  # the settings that the model goes by, resolved
     _set_to: tuple[object, ...] | None = None  # their values as the user set them
-    C: float
+    C: float | str
     epochs: int
     shuffle: bool
     random_state: RandomState
@@ -241,7 +241,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         if by_label is not None:
             factors = np.array([self._factor(answer, by_label) for answer in answers], np.float64)
             weights = check_weights(weights * factors if len(weights) else factors, batch.n, batch.dtype)
-        check_caps(self.C, weights, batch.dtype)
+        check_caps(1.0 if isinstance(self.C, str) else self.C, weights, batch.dtype)
         return weights
 
     def _weight_by_label(self, answers: Answers, fitting: bool) -> dict[Hashable, float] | None:

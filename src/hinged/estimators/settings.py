@@ -28,6 +28,7 @@ from hinged.estimators.protocol import LabelModelLike
 from hinged.geometry.entropy import Entropy
 from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.loops.entropic import EntropicModel
+from hinged.loops.experts import HALF_DECADES
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import LARGEST_VALUE
 from hinged.loops.steps import Setting
@@ -35,7 +36,7 @@ from hinged.mercer.blocked import Machine
 from hinged.mercer.budget import check_budget, resolve_budget
 from hinged.mercer.device import resolve_device
 from hinged.mercer.functions import Centred, check_kernel
-from hinged.rules.table import RULES, Step, check_runs, entropic, has_own_margin
+from hinged.rules.table import RULES, Step, check_runs, entropic, has_own_margin, reads_cap
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import is_interior, is_joint
 from hinged.sharing.features import EXPLICIT, FREQUENCY
@@ -82,6 +83,7 @@ USUAL = {
 }
 
 
+AUTO = "auto"
 CAPS = ("C", "cap")  # of steps; inf for none
 VALUES = ("bias", "often", "seldom")  # what becomes a value of a row, or multiplies one
 
@@ -97,6 +99,7 @@ class Settled(NamedTuple):
     most_labels: float
     geometry: Entropy | None
     kernel: Kernel | None = None
+    caps: tuple[float, ...] = ()  # C of experts side by side; empty where C is a number
 
     def check_range(self, dtype: DTypeLike) -> None:
         """Refuse numbers that are too large for weights of that type."""
@@ -104,6 +107,11 @@ class Settled(NamedTuple):
 
     def change(self, model: LabelModelLike) -> None:
         """Let a model go on by this rule."""
+        if len(self.caps) != len(getattr(model, "experts", ((),))[0]):
+            raise ValueError(
+                "C cannot change between 'auto' and a number once something is learnt: experts have weights of their "
+                "own. Set it back, or call fit to start anew."
+            )
         model.setting = self.rule._replace(least_norm=model.setting.least_norm)
         model.own = self.own
 
@@ -117,7 +125,7 @@ class Settled(NamedTuple):
             model = EntropicModel(self.geometry, self.rule, **scaled_as(who))
             model.widen(who.n_features or 0)
             return model
-        return LabelModel(who.dtype or dtype, self.plan, self.rule, self.own, **scaled_as(who))
+        return LabelModel(who.dtype or dtype, self.plan, self.rule, self.own, self.caps, **scaled_as(who))
 
 
 class Scaled(TypedDict):
@@ -141,12 +149,13 @@ def scaled_as(who: ScaledSettings) -> Scaled:
 
 def settle(who: LabelSettings) -> Settled:
     """Check every setting of an estimator, by name; say what was wrong, what was given and what to do."""
-    step, own = resolve_rule(who.rule, who.C, who.margin)
+    step, own = resolve_rule(who.rule, 1.0 if who.C == AUTO else who.C, who.margin)
     if own is not None and not hasattr(own, "py_func"):
         raise TypeError(
             f"a rule of your own must be compiled: decorate it with numba.njit; got {own!r}. "
             "docs/adding_a_rule.md shows one."
         )
+    check_auto(who)
     if who.kernel is not None:
         return _with_kernel(who, who.kernel, step, own)
     check_without_kernel(who)
@@ -160,7 +169,21 @@ def settle(who: LabelSettings) -> Settled:
     sizes = _sizes(who, step, plan) | ({} if geometry is None else {"radius": geometry.radius})
     check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
     most_labels = LARGEST_JOINT if is_joint(step.words) and shares_vectors(plan) else math.inf
-    return Settled(setting_of(step, who), step.certified, sizes, own, plan, most_labels, geometry)
+    caps = HALF_DECADES if who.C == AUTO and reads_cap(who.rule) else ()
+    certified = step.certified and not caps
+    return Settled(setting_of(step, who), certified, sizes, own, plan, most_labels, geometry, None, caps)
+
+
+def check_auto(who: LabelSettings) -> None:
+    """Refuse, by name, what several C at once cannot be combined with."""
+    if who.C != AUTO:
+        return
+    for name, only in (("sharing", "multi"), ("geometry", "euclidean"), ("kernel", None)):
+        if getattr(who, name) != only:
+            raise ValueError(
+                f"C='auto' learns a vector for each label with several C at once and needs {name}={only!r}; got "
+                f"{name}={getattr(who, name)!r}. Give C a number: 1.0 is usual for unit rows."
+            )
 
 
 def shares_vectors(plan: Plan) -> bool:

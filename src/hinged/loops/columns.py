@@ -33,12 +33,13 @@ class Columns(NamedTuple):
     indices: np.ndarray  # int64
     n: int  # columns in all, for PER_SET
     separate: bool  # whether each label has exactly one column, and no two the same
+    each: int = 1  # columns of each label, for PER_LABEL: one for each expert
 
 
 @compiled(helper=True)
 def n_columns(columns: Columns, n_labels: int) -> int:
     if columns.kind == PER_LABEL:
-        return n_labels
+        return n_labels * columns.each
     return columns.n
 
 

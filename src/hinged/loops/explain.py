@@ -37,7 +37,10 @@ def row_contributions(
     out, values = np.zeros(row.n), np.zeros(n_columns(columns, n_labels))
     for j in range(row.n):
         if _weights(memory.weights, x.f[j], mean_over, values):
-            if columns.kind == PER_LABEL:
+            if columns.each > 1:
+                for e in range(columns.each):
+                    out[j] += x.v[j] * memory.experts.shares[e] * values[label * columns.each + e]
+            elif columns.kind == PER_LABEL:
                 out[j] = x.v[j] * values[label]
             elif columns.kind == PER_SET:
                 for c in range(columns.indptr[label], columns.indptr[label + 1]):

@@ -15,6 +15,7 @@ import numpy as np
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Ints
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, Columns, n_columns
+from hinged.loops.experts import choose_steps, note_steps
 from hinged.loops.ledger import LABELS, LEARNT, Book
 from hinged.loops.pages import SEGMENT, Store, has_room, narrow_page
 from hinged.loops.prototypes import fast_forward
@@ -91,7 +92,12 @@ def learn(
     """
     n_rows, delay = rows.indptr.shape[0] - 1, cursor[DELAY]
     until = min(n_rows + delay, cursor[UNTIL])
-    quick = delay == 0 and memory.parts is None and _is_plain(problem, memory.columns, memory.weights)
+    quick = (
+        delay == 0
+        and memory.parts is None
+        and memory.columns.each == 1
+        and _is_plain(problem, memory.columns, memory.weights)
+    )
     if quick and 1 < book.ledger.counts[LABELS] <= SEGMENT:
         fast_forward(rows, targets, problem.setting, memory.scaling, memory.weights, book, longest, cursor)
     if cursor[NEXT] == until:
@@ -213,12 +219,17 @@ def _learn_ranking(
         C = setting.C * weight if setting.uses_weight else setting.C
         ranking = Ranking(s, relevant, work.is_relevant[:k], verdict.low, verdict.rival)
         vectors = Vectors(memory.columns, row.q, work.x.phi[:, : row.m, :k], setting.least_norm)
-        step = net_coefficients(problem.own, problem, C, ranking, vectors, work, book.notes, stop)
+        if memory.columns.each > 1:
+            step = choose_steps(problem, memory.experts, weight, ranking, vectors, work, book.notes, stop)
+        else:
+            step = net_coefficients(problem.own, problem, C, ranking, vectors, work, book.notes, stop)
     if stop[0] != 0:  # what was computed is of no use, and nothing has changed
         cursor[REASON] = STOPPED
     elif weight > 0.0:
         if not lesson.is_new:
             note_prediction(memory, row, verdict, base, relevant, ledger, work)
+        if memory.columns.each > 1:
+            note_steps(memory.experts, not lesson.is_new)
         if step.total > 0.0:
             move(memory, row, step, relevant, ledger, work)
     mark(work.is_relevant, relevant, False)

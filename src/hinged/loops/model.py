@@ -92,7 +92,7 @@ class LabelModel(LabelMemory):
     def _per_value(self, n_labels: int) -> int:
         """Operations that a value of a row takes, roughly."""
         if not self.plan.parts:
-            return 1 + n_labels
+            return 1 + n_labels * self.each
         joint = n_labels * n_labels // 2 if is_joint(self.setting.words) else 0
         return 1 + len(self.plan.parts) * (PER_LABEL_FEATURE * n_labels + joint)
 
@@ -162,7 +162,8 @@ class LabelModel(LabelMemory):
                 return
             which = int(cursor[WHICH])
             if reason == FULL:
-                alone = which == WEIGHTS and self.plan.per_label and not self.plan.parts  # as `fast_forward` needs them
+                plain = self.plan.per_label and not self.plan.parts and self.each == 1
+                alone = which == WEIGHTS and plain  # as `fast_forward` needs them
                 room = (int(cursor[SLOTS]), int(cursor[BLOCKS]), self._width(which, n_labels))
                 self.stores[which].make_room(*room, len(rows.indices), alone)
             elif reason == NARROW:

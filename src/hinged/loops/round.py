@@ -14,6 +14,7 @@ from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.loops.columns import PER_LABEL, PER_SET, Columns, column_coefficients, label_scores, n_columns
 from hinged.loops.costs import Costs, counted_cost, round_loss
+from hinged.loops.experts import Experts, mean_scores
 from hinged.loops.ledger import (
     COST,
     LABELS,
@@ -83,6 +84,7 @@ class Memory(NamedTuple):
     scaling: Scaling
     weights: Store
     parts: Parts | None
+    experts: Experts
 
 
 class Problem(NamedTuple):
@@ -137,12 +139,13 @@ class Work(NamedTuple):
     touched: np.ndarray  # int64: the columns that move, rising
     set_g: np.ndarray  # float64 (sets,): net coefficients before they are rounded to the weights' type ...
     set_sizes: np.ndarray  # ... and the sizes of the terms they are sums of
-    scores: np.ndarray  # float64 (labels,), as are the next five
+    scores: np.ndarray  # float64 (labels,), as are the next six
     g: np.ndarray  # net coefficients
     shifted: np.ndarray  # scores for which one margin stands for every pair's own
     spare: np.ndarray
     gaps: np.ndarray
     norms: np.ndarray
+    own_scores: np.ndarray  # of one of several experts
     is_relevant: np.ndarray  # bool (labels,); all False between rounds
 
 
@@ -165,7 +168,7 @@ def new_example(rows: Rows, memory: Memory, longest: int, n_labels: int, to_come
 @compiled(helper=True)
 def new_work(x: Example, n_sets: int, n_labels: int) -> Work:
     """Scratch arrays for learning."""
-    by_set, by_label = np.zeros((2, n_sets)), np.zeros((6, n_labels))
+    by_set, by_label = np.zeros((2, n_sets)), np.zeros((7, n_labels))
     return Work(
         x,
         np.zeros_like(x.wide),
@@ -178,6 +181,7 @@ def new_work(x: Example, n_sets: int, n_labels: int) -> Work:
         by_label[3],
         by_label[4],
         by_label[5],
+        by_label[6],
         np.zeros(n_labels, np.bool_),
     )
 
@@ -219,7 +223,10 @@ def score(memory: Memory, row: Row, mean_over: int, s: Floats, x: Example) -> fl
         add_means(memory.weights, x.f, x.v, row.n, columns, mean_over, wide)
     else:
         add_scores(memory.weights, x.f, x.v, row.n, columns, wide)
-    label_scores(memory.columns, wide, s)
+    if memory.columns.each > 1:
+        mean_scores(memory.experts, wide, s)
+    else:
+        label_scores(memory.columns, wide, s)
     return add_shared_scores(memory.parts, x.fs, row.m, x.phi, x.origin, mean_over, s)
 
 
@@ -272,7 +279,7 @@ def note_prediction(
 def _by_column(columns: Columns, g: Floats, relevant: Ints, work: Work) -> int:
     """Net coefficients of the columns into `work.wide_g`; return how many columns move."""
     n, wide_g = 0, work.wide_g
-    if columns.separate:
+    if columns.separate and columns.each == 1:  # several experts have filled in theirs
         for r in range(g.shape[0]):
             wide_g[r if columns.kind == PER_LABEL else columns.indices[columns.indptr[r]]] = g[r]
     elif columns.kind == PER_SET:

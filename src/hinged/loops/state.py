@@ -10,9 +10,10 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from hinged.compiling.arrays import Ints
-from hinged.loops.base import ScaledModel, restored_ledger
+from hinged.loops.base import ScaledModel, check_arrays, restored_ledger
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
 from hinged.loops.costs import NO_COSTS
+from hinged.loops.experts import Experts, new_experts
 from hinged.loops.labels import COUNTS, FIRSTS, SUMS, VECTORS, WEIGHTS
 from hinged.loops.ledger import COST, LABELS, LEARNT, new_notes
 from hinged.loops.memory import Paged, longer
@@ -26,6 +27,7 @@ from hinged.sharing.plan import Plan
 
 __all__ = ["LabelMemory"]
 
+KEPT = ("shares", "losses", "sums")  # of experts, in a file
 LARGEST_DENSE = 20_000_000  # weights shown as a dense array; more are shown as a sparse one
 #: Features of one row for which φ was computed by functions of the user's, and that φ (parts, features, labels).
 Explicit = tuple[np.ndarray, np.ndarray]
@@ -45,6 +47,8 @@ class LabelMemory(ScaledModel):
         The rule.
     own : compiled function or None
         A user's rule.
+    caps : tuple of float
+        With several, C of as many experts side by side, in place of the rule's own.
     scaling, unit, bias, average
         What happens to rows before they are scored, and whether mean weights are kept.
     """
@@ -55,6 +59,7 @@ class LabelMemory(ScaledModel):
         plan: Plan,
         setting: Setting,
         own: Any = None,
+        caps: tuple[float, ...] = (),
         **options: Any,
     ) -> None:
         super().__init__(**options)
@@ -74,7 +79,8 @@ class LabelMemory(ScaledModel):
             Paged(np.float64),
             Paged(np.float64),
         ]
-        self.notes = new_notes()
+        self.notes, self.experts = new_notes(), new_experts(caps)
+        self.each = max(1, len(caps))  # columns of the weights for each label
         self.costs = NO_COSTS
         self.label_rows: Ints = np.zeros(1, np.int64)
         self.first_rounds = np.zeros(1, np.int64)
@@ -111,8 +117,10 @@ class LabelMemory(ScaledModel):
     def coef(self) -> np.ndarray | sparse.csr_array:
         """Weights (labels, features) of the labels' own vectors, or of the sets'; sparse when large."""
         n = self.plan.n_columns(int(self.ledger.counts[LABELS]))
-        owners, values = self.stores[WEIGHTS].rows(max(n, 1), self.mean_over)
-        columns, values = owners[owners > 0] - 1, values[owners > 0][:, :n]
+        owners, values = self.stores[WEIGHTS].rows(max(n, 1) * self.each, self.mean_over)
+        columns, values = owners[owners > 0] - 1, values[owners > 0][:, : n * self.each]
+        if self.each > 1:
+            values = (values.reshape(len(values), n, self.each) @ self.experts.shares).astype(self.dtype)
         if n * self.n_features > LARGEST_DENSE:
             kept = sparse.coo_array(values)
             return sparse.csr_array((kept.data, (kept.col, columns[kept.row])), shape=(n, self.n_features))
@@ -153,7 +161,7 @@ class LabelMemory(ScaledModel):
         with self.lock:
             stores = list(self.stores)
             if self.plan.per_label:
-                stores[WEIGHTS] = stores[WEIGHTS].moved(onto, n_labels)
+                stores[WEIGHTS] = stores[WEIGHTS].moved(self._columns_onto(onto), n_labels * self.each)
             for which in range(VECTORS + 1, SUMS + 1):
                 keep = self._earliest(onto, n_labels) if which == FIRSTS else onto
                 stores[which] = stores[which].moved(keep, n_labels)
@@ -165,7 +173,14 @@ class LabelMemory(ScaledModel):
             np.minimum.at(first_rounds, onto[seen], self.first_rounds[: len(onto)][seen])
             ledger = type(self.ledger)(*(array.copy() for array in self.ledger))
             ledger.counts[LABELS] = n_labels
-            return self._twin(stores=stores, label_rows=label_rows, first_rounds=first_rounds, ledger=ledger)
+            experts = Experts(*(array.copy() for array in self.experts))
+            changed = {"label_rows": label_rows, "first_rounds": first_rounds, "ledger": ledger, "experts": experts}
+            return self._twin(stores=stores, **changed)
+
+    def _columns_onto(self, onto: np.ndarray) -> np.ndarray:
+        """Where the columns of labels go: those of each expert stay with it."""
+        goes = onto[:, None] * self.each + np.arange(self.each)
+        return np.where(onto[:, None] >= 0, goes, -1).ravel()
 
     def _earliest(self, onto: np.ndarray, n_labels: int) -> np.ndarray:
         """`onto`, with -1 for labels that join one whose first row came earlier."""
@@ -206,6 +221,8 @@ class LabelMemory(ScaledModel):
         arrays |= self._statistics(self.n_features + 1)
         if self.notes[COST] > 0.0:
             arrays["cost"] = self.notes[[COST]]
+        if self.each > 1:
+            arrays |= {f"experts.{name}": getattr(self.experts, name) for name in KEPT}
         for which, paged in enumerate(self.stores):
             arrays |= {f"store{which}.{name}": array for name, array in paged.arrays().items()}
         return arrays
@@ -228,6 +245,10 @@ class LabelMemory(ScaledModel):
             if arrays["cost"].shape != (1,) or not 0.0 <= float(arrays["cost"][0]) < np.inf:
                 raise ValueError("its cost is damaged")
             self.notes[COST] = arrays["cost"][0]
+        if self.each > 1:
+            shapes = {f"experts.{name}": getattr(self.experts, name).shape for name in KEPT}
+            check_arrays(arrays, {name: (shape, np.float64) for name, shape in shapes.items()})
+            self.experts = self.experts._replace(**{name: arrays[f"experts.{name}"].copy() for name in KEPT})
         self.names = {name: i for i, name in enumerate(names, start=1)}
         for which, paged in enumerate(self.stores):
             prefix = f"store{which}."
@@ -244,6 +265,7 @@ class LabelMemory(ScaledModel):
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
             settings = {name: getattr(self, name) for name in ("dtype", "plan", "setting", "own")}
+            settings["caps"] = tuple(self.experts.caps.tolist())
             return {"settings": settings, "options": self.options, "arrays": self.arrays(), "names": list(self.names)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -267,7 +289,7 @@ class LabelMemory(ScaledModel):
 
     def _width(self, which: int, n_labels: int) -> int:
         if which == WEIGHTS:
-            return max(1, self.plan.n_columns(n_labels))
+            return max(1, self.plan.n_columns(n_labels)) * self.each
         return max(1, len(self.plan.parts)) if which == VECTORS else max(1, n_labels)
 
     def _scaling(self) -> Scaling:
@@ -284,7 +306,7 @@ class LabelMemory(ScaledModel):
             kind = PER_LABEL if self.plan.per_label else PER_SET if self.plan.sets else NO_ROW_VECTORS
             each = np.diff(indptr)
             separate = self.plan.per_label or bool((each == 1).all() and len(np.unique(indices)) == len(indices))
-            cached = (n, Columns(kind, indptr, indices, len(self.plan.sets), separate))
+            cached = (n, Columns(kind, indptr, indices, len(self.plan.sets), separate, self.each))
             self._columns = cached
         return cached[1]
 
@@ -293,10 +315,11 @@ class LabelMemory(ScaledModel):
         columns, scaling = self.columns_of(labels), self._scaling()
         if self.plan.parts:
             stores = [view[0] for view in held or [paged.view for paged in self.stores]]
-            return Memory(columns, scaling, stores[WEIGHTS], self._parts(labels, explicit, stores))
+            parts = self._parts(labels, explicit, stores)
+            return Memory(columns, scaling, stores[WEIGHTS], parts, self.experts)
         weights, last = held[WEIGHTS][0] if held else self.stores[WEIGHTS].view[0], self._last
         if last is None or last.weights is not weights or last.columns is not columns or last.scaling is not scaling:
-            last = self._last = Memory(columns, scaling, weights, None)
+            last = self._last = Memory(columns, scaling, weights, None, self.experts)
         return last
 
     def _problem(self) -> Problem:

@@ -24,6 +24,7 @@ __all__ = [
     "name_of",
     "on_mistakes",
     "positive",
+    "reads_cap",
     "resolve",
 ]
 
@@ -155,6 +156,18 @@ def cap_of(name: str, C: float) -> float:
     """
     row = RULES[name]
     return 1.0 if "C" not in row.reads and row.words.length == CONSTANT else C
+
+
+def reads_cap(rule: object) -> bool:
+    """Return True if a rule, by name or as a function, reads C.
+
+    Examples
+    --------
+    >>> reads_cap("pa1"), reads_cap("pa"), reads_cap("mira")
+    (True, False, False)
+    """
+    name = name_of(rule)
+    return name is None or "C" in RULES[name].reads
 
 
 def check_runs(where: str, rule: object, words: Words) -> None:

@@ -1,0 +1,127 @@
+"""Learners that differ in C alone, side by side: a row is read, scaled and looked up once for all of them.
+
+Of label r, expert e has the column r·E + e of the weights. They answer together, by the mean of their scores weighted
+by p_e ∝ exp(-η γ L_e), where L_e ← γ L_e + ℓ_e sums up the expert's hinge losses and forgets old ones. What that costs
+is proven in docs/maths.md, "Several C at once".
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from hinged.compiling import compiled
+from hinged.compiling.arrays import Floats, Ints
+from hinged.geometry.euclidean import moved_sq_norm
+from hinged.loops.costs import round_loss
+from hinged.loops.ledger import GAIN, PENALTY, SQ_NORM
+from hinged.loops.steps import Ranking, Step, Vectors, net_coefficients
+from hinged.tasks.labels import judge
+
+if TYPE_CHECKING:
+    from hinged.loops.round import Problem, Work
+
+__all__ = ["FORGETTING", "HALF_DECADES", "RATE", "Experts", "choose_steps", "mean_scores", "new_experts", "note_steps"]
+
+#: The C of experts, half-decades around the one that suits most streams of rows with a length of about 1.
+HALF_DECADES = tuple(10.0 ** (i / 2) for i in range(-3, 2))
+RATE, FORGETTING = 0.1, 0.999  # η and γ
+#: What a round came to for an expert: its loss, Σλm, what the dual subtracts, ⟨ω, move⟩ and the move's squared length.
+LOSS, GAINED, SOFTENED, INNER, SQ_MOVE = range(5)
+
+
+class Experts(NamedTuple):
+    """What is kept of each expert besides its weights; without experts, all arrays are empty."""
+
+    caps: np.ndarray  # float64 (experts,): C
+    shares: np.ndarray  # float64 (experts,): p
+    losses: np.ndarray  # float64 (experts,): L
+    sums: np.ndarray  # float64 (experts, 3): GAIN, SQ_NORM and PENALTY, as in a ledger
+    round: np.ndarray  # float64 (experts, 5): LOSS ... of the round at hand
+
+
+def new_experts(caps: tuple[float, ...]) -> Experts:
+    """Experts with these C that have learnt nothing."""
+    n = len(caps)
+    shares = np.full(n, 1.0 / max(1, n))
+    return Experts(np.array(caps, np.float64), shares, np.zeros(n), np.zeros((n, 3)), np.zeros((n, 5)))
+
+
+@compiled(helper=True)
+def mean_scores(experts: Experts, wide: Floats, s: Floats) -> None:
+    """Scores of the labels from those of the columns: the experts' mean."""
+    n = experts.caps.shape[0]
+    for r in range(s.shape[0]):
+        s[r] = 0.0
+        for e in range(n):
+            s[r] += experts.shares[e] * wide[r * n + e]
+
+
+@compiled(helper=True)
+def choose_steps(
+    problem: Problem,
+    experts: Experts,
+    weight: float,
+    ranking: Ranking,
+    vectors: Vectors,
+    work: Work,
+    notes: Floats,
+    stop: Ints,
+) -> Step:
+    """Let every expert choose its step from its own scores, which are in `work.x.wide`; fill `work.wide_g` for `move`.
+
+    The sums of all steps; those of each are in `experts.round`. Once `stop[0]` is set, the answer is of no use.
+    """
+    setting, relevant, is_relevant = problem.setting, ranking.relevant, ranking.is_relevant
+    n, k, wide, wide_g, total = experts.caps.shape[0], ranking.scores.shape[0], work.x.wide, work.wide_g, 0.0
+    s, g = work.own_scores[:k], work.g[:k]
+    for e in range(n):
+        for r in range(k):
+            s[r] = wide[r * n + e]
+        low, rival, gap, _rank = judge(s, relevant, is_relevant)
+        C = experts.caps[e] * weight if setting.uses_weight else experts.caps[e]
+        own = Ranking(s, relevant, is_relevant, low, rival)
+        step = net_coefficients(problem.own, problem, C, own, vectors, work, notes, stop)
+        now = experts.round[e]
+        now[LOSS], now[GAINED], now[SOFTENED] = (
+            round_loss(setting, problem.costs, s, relevant[0], gap),
+            step.gain,
+            step.penalty,
+        )
+        now[INNER], now[SQ_MOVE] = 0.0, 0.0
+        for r in range(k):
+            wide_g[r * n + e] = g[r]
+            now[INNER] += g[r] * s[r]
+            now[SQ_MOVE] += vectors.q * np.float64(wide_g[r * n + e]) ** 2
+        total += step.total
+    g[:] = 0.0
+    if stop[0] != 0:
+        wide_g[: n * k] = 0
+    return Step(total, 0.0, 0.0)
+
+
+@compiled(helper=True)
+def note_steps(experts: Experts, counted: bool) -> None:
+    """Enter the round at hand in each expert's certificate; if it is `counted`, judge the experts by their losses."""
+    for e in range(experts.caps.shape[0]):
+        sums, now = experts.sums[e], experts.round[e]
+        sums[GAIN] += now[GAINED]
+        sums[PENALTY] += now[SOFTENED]
+        sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], now[INNER], now[SQ_MOVE])
+    if counted:
+        _judge_experts(experts)
+
+
+@compiled(helper=True)
+def _judge_experts(experts: Experts) -> None:
+    """Add the losses of the round at hand, and give each expert its share in the next answer."""
+    n, least, total = experts.caps.shape[0], math.inf, 0.0
+    for e in range(n):
+        experts.losses[e] = FORGETTING * experts.losses[e] + experts.round[e, LOSS]
+        least = min(least, experts.losses[e])
+    for e in range(n):
+        total += math.exp(-RATE * FORGETTING * (experts.losses[e] - least))
+    for e in range(n):
+        experts.shares[e] = math.exp(-RATE * FORGETTING * (experts.losses[e] - least)) / total
