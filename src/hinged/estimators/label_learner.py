@@ -31,16 +31,14 @@ from hinged.estimators.parts import at_one_moment, runs_functions
 from hinged.estimators.protocol import Advance, LabelModelLike
 from hinged.estimators.reader import Answers, Batch, Checked, RowReader, one_row_of
 from hinged.estimators.scored import Scored
-from hinged.estimators.settings import Settled, check_sizes, settle, whole
+from hinged.estimators.settings import Settled, give_costs, settle, whole
 from hinged.geometry.entropy import resolve as resolve_geometry
-from hinged.loops.costs import Costs
 from hinged.loops.entropic import EntropicModel, beyond
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import GAP, ITERATIONS, LABELS, UNREACHED, Told, new_ledger
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import Dense, Rows
 from hinged.rules.words import is_interior
-from hinged.tasks.cost import cost_matrix
 
 __all__ = ["LabelLearner"]
 
@@ -131,7 +129,7 @@ class LabelLearner(LabelEdits):
         if ids is None or not self._is_up_to_date():
             return False
         batch, known = reader.read_dicts(self, (x,), True), labels.labels
-        self._price(model, known)
+        give_costs(model, self, known)
         reader.admit(self, batch)
         model.learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), known)
         self._warn(model)
@@ -195,7 +193,7 @@ class LabelLearner(LabelEdits):
         with self._between_rounds():
             self._take_in(batch)
             after = [*known.labels, *new] if new else known.labels
-            self._price(model, after)
+            give_costs(model, self, after)
             targets = Targets(indptr, ids, weights)
             try:
                 told = model.learn(batch.rows, targets, after, delay, self._describe, advance)
@@ -205,17 +203,6 @@ class LabelLearner(LabelEdits):
         if n_before < 2 or (np.diff(indptr) != 1).any():  # elsewhere each round has one right label, and a rival
             told.ranks[without_rival(indptr, ids, n_before, delay)] = 0
         return told
-
-    def _price(self, model: LabelModelLike, labels: Sequence[Hashable]) -> None:
-        """Give the model the costs of these labels, where mistakes have costs."""
-        if self.cost is None or not isinstance(model, LabelModel):
-            return
-        now = (labels, self.cost, self.constraint)
-        before = getattr(model, "priced", None)
-        if before is None or any(a is not b for a, b in zip(now, before, strict=True)):
-            rho = cost_matrix(self.cost, labels)
-            check_sizes({"cost": float(rho.max(initial=0.0))}, model.dtype.name)
-            vars(model).update(costs=Costs(rho, self.constraint == "prediction"), priced=now)
 
     def _warn(self, model: LabelModelLike) -> None:
         """Warn, once, where no weights can meet the margin."""

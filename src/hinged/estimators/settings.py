@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from numbers import Integral, Real
 from typing import NamedTuple, TypedDict
 
@@ -12,35 +12,31 @@ from numpy.typing import DTypeLike
 
 from hinged.estimators.inputs import LARGEST, LEAST
 from hinged.estimators.kernel_model import KernelLabelModel
+from hinged.estimators.kernel_settings import check_kernel_settings, check_without_kernel, new_machine
 from hinged.estimators.options import (
     ClassWeight,
     DType,
     Kernel,
-    KernelSettings,
     LabelSettings,
     OwnRule,
     RowSettings,
     Rule,
     ScaledSettings,
-    Sharing,
 )
 from hinged.estimators.protocol import LabelModelLike
 from hinged.geometry.entropy import Entropy
 from hinged.geometry.entropy import resolve as resolve_geometry
+from hinged.loops.costs import Costs
 from hinged.loops.entropic import EntropicModel
 from hinged.loops.experts import HALF_DECADES
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import LARGEST_VALUE
 from hinged.loops.steps import Setting
-from hinged.mercer.blocked import Machine
-from hinged.mercer.budget import check_budget, resolve_budget
-from hinged.mercer.device import resolve_device
-from hinged.mercer.functions import Centred, check_kernel
-from hinged.rules.table import RULES, Step, check_runs, entropic, has_own_margin, reads_cap
+from hinged.rules.table import RULES, Step, entropic, has_own_margin, reads_cap
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import is_interior, is_joint
 from hinged.sharing.features import EXPLICIT, FREQUENCY
-from hinged.sharing.plan import Plan, chosen_features
+from hinged.sharing.plan import Plan
 from hinged.sharing.plan import resolve as resolve_sharing
 from hinged.tasks.cost import cost_matrix
 from hinged.tasks.labels import check_novel
@@ -50,14 +46,12 @@ __all__ = [
     "Settled",
     "check_dtype",
     "check_entropic_rule",
-    "check_kernel_settings",
     "check_options",
     "check_sizes",
     "check_switches",
     "check_unchanged",
-    "check_without_kernel",
+    "give_costs",
     "is_same",
-    "new_machine",
     "scaled_as",
     "setting_of",
     "settle",
@@ -235,6 +229,18 @@ def check_cost(who: LabelSettings, entropic: bool) -> None:
         cost_matrix(who.cost, ())
 
 
+def give_costs(model: LabelModelLike, who: LabelSettings, labels: Sequence[Hashable]) -> None:
+    """Give a model the costs of these labels, where mistakes have costs."""
+    if who.cost is None or not isinstance(model, LabelModel):
+        return
+    now = (labels, who.cost, who.constraint)
+    before = getattr(model, "priced", None)
+    if before is None or any(a is not b for a, b in zip(now, before, strict=True)):
+        rho = cost_matrix(who.cost, labels)
+        check_sizes({"cost": float(rho.max(initial=0.0))}, model.dtype.name)
+        vars(model).update(costs=Costs(rho, who.constraint == "prediction"), priced=now)
+
+
 def check_options(who: RowSettings) -> None:
     """Refuse, by name, what cannot be done to rows; for every kind of learner, as far as it has the option."""
     scaling, bias = getattr(who, "scaling", None), getattr(who, "bias", 0.0)
@@ -315,76 +321,6 @@ def is_same(a: object, b: object) -> bool:
         return bool(a == b)
     except ValueError:
         return False
-
-
-# ------------------------------------------------------------------ kernels and simplices
-#: Settings that have no meaning with a kernel: what they must be, and what to do instead.
-LEFT_OUT = {
-    "geometry": ("euclidean", "weights on a simplex have no kernel"),
-    "features": (None, "label features of a kernel are those of hinged.mercer.Centred"),
-    "cost": (None, "costs are for linear weights"),
-    "scaling": (None, "past rows would have to be scaled anew in every round; scale the rows first"),
-    "average": (False, "the mean of weights would need every past round"),
-    "bias": (0.0, "a constant is part of the kernel: hinged.mercer.Polynomial(a, d) has one"),
-}
-
-
-def new_machine(
-    who: KernelSettings, kernel: Kernel, dtype: DTypeLike, sharing: str = "multi", n_outputs: int = 0
-) -> Machine:
-    """Empty memory for an estimator with a kernel."""
-    budget = resolve_budget(who.budget)
-    device = None if budget is not None else resolve_device(who.device)
-    return Machine(kernel, sharing, np.dtype(who.dtype or dtype), n_outputs, budget, device)
-
-
-def check_without_kernel(who: KernelSettings) -> None:
-    """Refuse, by name, what only a kernel gives a meaning."""
-    if resolve_device(who.device) is not None and who.device != "auto":
-        raise ValueError(f"device={who.device!r} is for learners with a kernel. Set one, or leave device at 'cpu'.")
-    if who.budget is not None:
-        raise ValueError(f"budget bounds what a kernel remembers; got budget={who.budget!r} and no kernel. Set one.")
-
-
-def check_kernel_settings(who: KernelSettings, step: Step) -> None:
-    """Refuse, by name, what has no meaning with a kernel."""
-    check_kernel(who.kernel)
-    resolve_device(who.device)
-    _check_left_out(who)
-    if is_interior(step.words):
-        raise ValueError("solver='interior-point' is for linear weights; with a kernel use solver='search'.")
-    check_runs("with a kernel", who.rule, step.words)
-    sharing = getattr(who, "sharing", "multi")
-    check_budget(resolve_budget(who.budget), sharing)
-    if who.budget is not None and who.device not in ("cpu", "auto"):
-        raise ValueError(f"a budget keeps what is remembered on the CPU; got device={who.device!r}. Use device='cpu'.")
-    _check_kernel_sharing(who, sharing)
-
-
-def _check_left_out(who: KernelSettings) -> None:
-    """Refuse settings of `LEFT_OUT`, as far as a learner has them."""
-    for name, (only, why) in LEFT_OUT.items():
-        value = getattr(who, name, only)
-        if name == "features" and value is not None:
-            value = chosen_features(getattr(who, "sharing", None), value, who.kernel)
-        if value is not only and (not isinstance(value, str | bool | int | float) or value != only):
-            raise ValueError(f"{name} cannot be used with a kernel; got {name}={value!r}: {why}.")
-
-
-def _check_kernel_sharing(who: KernelSettings, sharing: Sharing) -> None:
-    """Refuse sharing schemes that a kernel has not, and kernels that do not suit theirs."""
-    if not isinstance(sharing, str) or sharing not in ("multi", "single", "hybrid"):
-        raise ValueError(f"with a kernel, sharing must be 'multi', 'single' or 'hybrid'; got sharing={sharing!r}.")
-    if sharing != "multi" and not isinstance(who.kernel, Centred):
-        raise ValueError(
-            f"sharing={sharing!r} needs a kernel that tells labels apart, hinged.mercer.Centred(gamma); "
-            f"got kernel={who.kernel!r}. Use Centred, or sharing='multi'."
-        )
-    if sharing == "multi" and isinstance(who.kernel, Centred):
-        where = "sharing='single' or 'hybrid'" if hasattr(who, "sharing") else "a Classifier or Ranker"
-        raise ValueError(
-            f"kernel={who.kernel!r} is for one vector shared by labels: {where}. Use hinged.mercer.Gaussian here."
-        )
 
 
 def check_entropic_rule(rule: Rule, step: Step) -> None:

@@ -11,17 +11,15 @@ from numpy.typing import DTypeLike
 from hinged.compiling.arrays import Ints
 from hinged.estimators.inputs import dense_rows, kept_dense
 from hinged.estimators.kernel_model import KernelVectorModel
+from hinged.estimators.kernel_settings import check_kernel_settings, check_without_kernel, new_machine
 from hinged.estimators.options import AsBudget, DType, Kernel, Rule
 from hinged.estimators.parts import Parts, at_one_moment, runs_functions
 from hinged.estimators.protocol import Advance, VectorModelLike
 from hinged.estimators.reader import Answers, Checked, RowReader, part_of
 from hinged.estimators.row_learner import RowLearner
 from hinged.estimators.settings import (
-    check_kernel_settings,
     check_options,
     check_sizes,
-    check_without_kernel,
-    new_machine,
     scaled_as,
     setting_of,
     whole,
