@@ -14,6 +14,7 @@ from tests.reference.strategies import patience
 import hinged
 from hinged.estimators import dicts
 from hinged.estimators.dicts import BEYOND, FeatureNames, as_dict_rows, one_dict_row
+from hinged.native.dicts import read_dict
 
 NAMES = st.one_of(
     st.text(max_size=3),
@@ -65,6 +66,35 @@ def test_a_dict_is_read_the_same_with_and_without_compiled_code(x):
         patch.setattr(dicts, "READS_DICTS", False)
         expected = one_dict_row(x, names, DOUBLE, True)
     assert (plain(found[0]), found[1]) == (plain(expected[0]), expected[1])
+
+
+@pytest.mark.skipif(not dicts.READS_DICTS, reason="dicts are read by NumPy")
+@pytest.mark.parametrize("places", [0, 5, 49, 51, 60])
+def test_a_dict_that_changed_its_size_is_left_to_the_general_code(places):
+    x = {f"k{i}": 1.0 for i in range(50)}
+    columns, values = np.full(80, -7, np.int32), np.full(80, -7.0)
+    found = read_dict(id(x), id({}), dicts.KEYS, dicts.VALUES, columns[:places], values[:places])
+    assert found[0] == dicts.UNUSUAL
+    assert (columns == -7).all()
+    assert (values == -7.0).all()
+
+
+class Curious:
+    """A name that is equal to a string by code of a user's."""
+
+    def __hash__(self):
+        return hash("name")
+
+    def __eq__(self, other):
+        raise RuntimeError("compared")
+
+
+def test_names_of_a_class_of_the_users_are_compared_by_python_alone():
+    names = FeatureNames([Curious()])
+    with pytest.raises(RuntimeError, match="compared"):
+        one_dict_row({"name": 1.0}, names, DOUBLE, whole=True)
+    assert not names.are_plain
+    assert FeatureNames(["a", 7]).column == {"a": 0, 7: 1}
 
 
 def test_reading_a_dict_leaves_its_objects_alone():

@@ -121,8 +121,28 @@ def test_labels_are_renamed_merged_and_removed_with_all_experts():
     y = [min(relevant) for relevant in y]
     model = hinged.Classifier(C="auto").fit(X, y)
     before = model.decision_function(X)
+    model.rename_label(0, "zero")
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    model.merge_labels(3, 2)
+    merged = np.column_stack([before[:, :2], before[:, 2] + before[:, 3]])
+    np.testing.assert_allclose(model.decision_function(X), merged, atol=1e-12)
     model.remove_label(1)
-    np.testing.assert_array_equal(model.decision_function(X), np.delete(before, 1, axis=1))
+    np.testing.assert_allclose(model.decision_function(X), merged[:, 2] - merged[:, 0], atol=1e-12)
+
+
+def test_experts_are_judged_in_units_of_the_margin():
+    X, y = stream(4)
+    y = [min(relevant) for relevant in y]
+    small, large = (hinged.Classifier("perceptron", C="auto", margin=m).fit(X, y) for m in (0.01, 1.0))
+    spread = [max(m.experts_.values()) - min(m.experts_.values()) for m in (small, large)]
+    assert spread[0] > 0.1
+    assert spread[1] > 0.01
+
+
+def test_no_bound_of_the_papers_is_given_for_several_caps():
+    X, y = stream(5)
+    with pytest.raises(ValueError, match="no theorem of the papers covers several C at once"):
+        hinged.bounds.mistake_bound(hinged.Classifier(C="auto"), X, [min(relevant) for relevant in y])
 
 
 @pytest.mark.parametrize("rule", ["pa", "mira", "uniform"])

@@ -124,9 +124,25 @@ def test_the_unit_of_a_column_does_not_matter(factor, dtype):
     np.testing.assert_allclose(scores[0], scores[1], atol=2e-3 if dtype is np.float32 else 1e-9)
 
 
+def test_a_value_that_is_missing_now_and_then_does_not_end_the_centring():
+    rng = np.random.default_rng(0)
+    label = rng.integers(2, size=600)
+    model, wrong = hinged.Classifier(scaling="standard", bias=0.5), 0
+    for i, y in enumerate(label.tolist()):
+        x = {} if i % 50 == 49 else {"pressure": 1013.0 + 2 * y + rng.normal() / 2}
+        wrong += i >= 300 and bool(x) and model.predict_one(x) != y
+        model.learn_one(x, y)
+    assert wrong < 30
+
+
+def test_label_features_that_count_words_are_refused():
+    with pytest.raises(ValueError, match="count the rows that have a word"):
+        hinged.Classifier(sharing="hybrid", features="frequency", scaling="standard").fit([[1.0], [2.0]], [0, 1])
+
+
 def test_a_constant_column_has_no_weight_and_a_first_row_is_safe():
     model = hinged.Classifier(scaling="standard", bias=0.5)
     for i in range(20):
-        model.learn_one({"constant": 0.1, "x": float(i % 5)}, i % 2)
+        model.learn_one({"constant": 0.1 + 0.2 if i % 2 else 0.3, "x": float(i % 5)}, i % 2)
         assert np.isfinite(model.coef_).all()
     assert (model.coef_[:, model.feature_names_.index("constant")] == 0).all()

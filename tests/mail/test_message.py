@@ -121,6 +121,7 @@ def learnt(tmp_path_factory):
     with Assistant(tmp_path_factory.mktemp("state"), fsync=False) as assistant:
         assistant.learn(some_filed(100))
         assistant.suggest(message())
+        assistant.explain(message(), assistant.folders()[0])
         yield assistant
 
 

@@ -13,8 +13,8 @@ class Scaler:
     that it is neither scaled nor part of that norm. Not in the papers: algorithms.md, section 4.
 
     With "standard" each value is compared with the values that its feature had in the rounds that had it, its own among
-    them: if every round had it, the mean is taken off and the rest divided by the standard deviation, 0 where that
-    is 0; else it is divided by the root mean square. Then the row is divided by the root of its number of values.
+    them: if these are nine of ten rounds, the mean is taken off and the rest divided by the standard deviation, 0 where
+    that is 0; else it is divided by the root mean square. Then the row is divided by the root of its number of values.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Scaler:
         x, has = np.zeros(len(raw)), self.has(raw)
         for i in np.flatnonzero(has):
             values = np.array([*self.values[i], raw[i]])
-            if len(values) == self.rounds + 1:
+            if 10 * len(values) >= 9 * (self.rounds + 1):
                 x[i] = (raw[i] - np.mean(values)) / np.std(values) if np.ptp(values) > 0 else 0.0
             elif np.any(values != 0):
                 x[i] = raw[i] / np.sqrt(np.mean(values**2))

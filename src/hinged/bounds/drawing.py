@@ -88,7 +88,7 @@ def bound_section(watched: Watched) -> str:
     if watched.trace is None:
         return f"<section><h2>What is proven</h2><p>{note}</p></section>"
     seen, final = watched.trace, watched.trace.final
-    by = "" if final is None else f", {escape(about(final.mistakes, final.theorem, len(seen.mistakes)))}"
+    by = "" if final is None else f", {escape(about(final.mistakes, final.theorem, int(seen.rounds[-1])))}"
     return (
         f"<section><h2>What is proven</h2><figure>{trace_svg(seen, unit='examples, in their order')}<figcaption>"
         f"{int(seen.mistakes[-1]):,} mistakes happened{by}. The certificate is the most that the learner's own dual "

@@ -300,6 +300,11 @@ def _case(model: Any, named: bool = True) -> Case:
     rule = name_of(model.rule) or model.rule
     geometry = model.geometry
     settled = model.check_settings()
+    if getattr(settled, "caps", ()):
+        raise ValueError(
+            "no theorem of the papers covers several C at once; docs/maths.md says what is proven of C='auto'. Give C "
+            "a number."
+        )
     C = (settled.step if isinstance(model, Trials) else settled.rule).C
     if not isinstance(rule, str):
         if named:

@@ -124,7 +124,7 @@ def print_bound(watched: Watched) -> None:
     seen = watched.trace
     say()
     if seen is not None and seen.final is not None:
-        proven = about(seen.final.mistakes, seen.final.theorem, len(seen.mistakes))
+        proven = about(seen.final.mistakes, seen.final.theorem, int(seen.rounds[-1]))
         say(f"{bold(count(int(seen.mistakes[-1]), 'mistake'))}, {proven}")
     if seen is not None:
         formats = {"rounds": ",", "mistakes": ",", "certificate": ",.2f", "certified": ",.0f", "bound": ",.0f"}

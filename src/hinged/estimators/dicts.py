@@ -22,6 +22,7 @@ __all__ = ["BEYOND", "FeatureNames", "as_batch", "as_dict_rows", "is_dicts", "on
 BEYOND = 1 << 30
 #: Types of values that `one_dict_row` converts without a closer look.
 NUMBERS = frozenset((float, int, bool, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")))
+PLAIN_NAMES = frozenset((str, int))
 _read_quickly = Direct(read_dict)
 
 
@@ -50,6 +51,7 @@ class FeatureNames:
         self.listed: list[Hashable] = list(names)
         self._lock = Lock()
         self._column: dict[Hashable, int] = {}
+        self.are_plain = True  # whether names are strings and whole numbers alone
 
     def __reduce__(self) -> tuple[type[FeatureNames], tuple[list[Hashable]]]:
         return FeatureNames, (self.listed,)  # a lock cannot be copied
@@ -60,7 +62,9 @@ class FeatureNames:
         if len(self._column) < len(self.listed):
             with self._lock:  # readers may come here together
                 known, n = len(self._column), len(self.listed)
-                self._column.update(zip(self.listed[known:n], range(known, n), strict=True))
+                new = self.listed[known:n]
+                self.are_plain = self.are_plain and PLAIN_NAMES.issuperset(map(type, new))  # first: readers go by it
+                self._column.update(zip(new, range(known, n), strict=True))
         return self._column
 
     def extend(self, names: Sequence[Hashable]) -> None:
@@ -139,7 +143,7 @@ def one_dict_row(
     """
     column, n = names.column, len(x)
     columns, values, new = np.empty(n, np.int32), np.empty(n), UNUSUAL
-    if READS_DICTS:
+    if READS_DICTS and names.are_plain:
         new, n_names, squares = _read_quickly(None, id(x), id(column), KEYS, VALUES, columns, values)
     if new == UNUSUAL:
         new, n_names, squares = _read(x, column, columns, values)

@@ -114,11 +114,12 @@ class LabelledVector(VectorLearner):
 
     def _learn_new(self, row: Rows, label: Hashable, weight: np.ndarray) -> None:
         """A round that brings a label: it becomes known, its row is learnt where `novel` says so, nothing is judged."""
-        model, target, judged = self._learnt("model"), 0, False
+        target, judged = 0, False
         if not len(weight) or weight[0] > 0:
             self._admit([label])
             position = {} if self._labels is None else self._labels.position
             target, judged = position[label], self.novel == "learn" and len(position) > 1
+        model = self._learnt("model")  # now: a new rank may bring one with more thresholds
         mistakes = model.counts[MISTAKES]
         model.learn(row, self._targets(np.array([target])), weight, judged=judged)
         model.counts[MISTAKES] = mistakes

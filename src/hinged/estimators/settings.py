@@ -35,7 +35,7 @@ from hinged.loops.steps import Setting
 from hinged.rules.table import RULES, Step, entropic, has_own_margin, reads_cap
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import is_interior, is_joint
-from hinged.sharing.features import EXPLICIT, FREQUENCY
+from hinged.sharing.features import EXPLICIT, FREQUENCY, TFIDF
 from hinged.sharing.plan import Plan
 from hinged.sharing.plan import resolve as resolve_sharing
 from hinged.tasks.cost import cost_matrix
@@ -77,7 +77,6 @@ USUAL = {
 }
 
 
-AUTO = "auto"
 CAPS = ("C", "cap")  # of steps; inf for none
 VALUES = ("bias", "often", "seldom")  # what becomes a value of a row, or multiplies one
 
@@ -103,8 +102,8 @@ class Settled(NamedTuple):
         """Let a model go on by this rule."""
         if len(self.caps) != len(getattr(model, "experts", ((),))[0]):
             raise ValueError(
-                "C cannot change between 'auto' and a number once something is learnt: experts have weights of their "
-                "own. Set it back, or call fit to start anew."
+                "C cannot change between 'auto' and a number once something is learnt, nor, with C='auto', the rule to "
+                "one that does not read C: experts have weights of their own. Set it back, or call fit to start anew."
             )
         model.setting = self.rule._replace(least_norm=model.setting.least_norm)
         model.own = self.own
@@ -143,7 +142,7 @@ def scaled_as(who: ScaledSettings) -> Scaled:
 
 def settle(who: LabelSettings) -> Settled:
     """Check every setting of an estimator, by name; say what was wrong, what was given and what to do."""
-    step, own = resolve_rule(who.rule, 1.0 if who.C == AUTO else who.C, who.margin)
+    step, own = resolve_rule(who.rule, 1.0 if is_auto(who.C) else who.C, who.margin)
     if own is not None and not hasattr(own, "py_func"):
         raise TypeError(
             f"a rule of your own must be compiled: decorate it with numba.njit; got {own!r}. "
@@ -163,20 +162,25 @@ def settle(who: LabelSettings) -> Settled:
     sizes = _sizes(who, step, plan) | ({} if geometry is None else {"radius": geometry.radius})
     check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
     most_labels = LARGEST_JOINT if is_joint(step.words) and shares_vectors(plan) else math.inf
-    caps = HALF_DECADES if who.C == AUTO and reads_cap(who.rule) else ()
+    caps = HALF_DECADES if is_auto(who.C) and reads_cap(who.rule) else ()
     certified = step.certified and not caps
     return Settled(setting_of(step, who), certified, sizes, own, plan, most_labels, geometry, None, caps)
 
 
+def is_auto(C: object) -> bool:
+    """Return True if several C are asked for."""
+    return isinstance(C, str) and C == "auto"
+
+
 def check_auto(who: LabelSettings) -> None:
     """Refuse, by name, what several C at once cannot be combined with."""
-    if who.C != AUTO:
+    if not is_auto(who.C):
         return
     for name, only in (("sharing", "multi"), ("geometry", "euclidean"), ("kernel", None)):
         if getattr(who, name) != only:
             raise ValueError(
                 f"C='auto' learns a vector for each label with several C at once and needs {name}={only!r}; got "
-                f"{name}={getattr(who, name)!r}. Give C a number: 1.0 is usual for unit rows."
+                f"{name}={getattr(who, name)!r}. Set {name} so, or give C a number: 1.0 is usual for unit rows."
             )
 
 
@@ -193,6 +197,11 @@ def check_plan(who: LabelSettings, step: Step, plan: Plan) -> None:
             f"sharing={who.sharing!r}. Use solver='search'."
         )
     codes = {part.code for part in plan.parts}
+    if who.scaling == "standard" and codes & {FREQUENCY, TFIDF}:
+        raise ValueError(
+            "label features 'frequency' and 'tfidf' count the rows that have a word, and with scaling='standard' every "
+            "row has every column. Use scaling='idf', or features='first' or 'distance'."
+        )
     if EXPLICIT in codes and len(codes) > 1:
         raise ValueError("label features of your own cannot be mixed with built-in ones in one model; use either.")
 

@@ -1,8 +1,8 @@
 """Learners that differ in C alone, side by side: a row is read, scaled and looked up once for all of them.
 
 Of label r, expert e has the column r·E + e of the weights. They answer together, by the mean of their scores weighted
-by p_e ∝ exp(-η γ L_e), where L_e ← γ L_e + ℓ_e sums up the expert's hinge losses and forgets old ones. What that costs
-is proven in docs/maths.md, "Several C at once".
+by p_e ∝ exp(-η γ L_e), where L_e ← γ L_e + ℓ_e sums up the expert's hinge losses, in units of the margin, and forgets
+old ones. What that costs is proven in docs/maths.md, "Several C at once".
 """
 
 from __future__ import annotations
@@ -70,32 +70,35 @@ def choose_steps(
     notes: Floats,
     stop: Ints,
 ) -> Step:
-    """Let every expert choose its step from its own scores, which are in `work.x.wide`; fill `work.wide_g` for `move`.
+    """Let the rule choose its step, by the scores of `ranking`; return the sums of it.
 
-    The sums of all steps; those of each are in `experts.round`. Once `stop[0]` is set, the answer is of no use.
+    With several experts, each chooses its own by its own scores, which are in `work.x.wide`. Then `work.wide_g` is
+    filled for `move`, and `experts.round` has the sums of each. Once `stop[0]` is set, the answer is of no use.
     """
     setting, relevant, is_relevant = problem.setting, ranking.relevant, ranking.is_relevant
     n, k, wide, wide_g, total = experts.caps.shape[0], ranking.scores.shape[0], work.x.wide, work.wide_g, 0.0
-    s, g = work.own_scores[:k], work.g[:k]
-    for e in range(n):
-        for r in range(k):
-            s[r] = wide[r * n + e]
-        low, rival, gap, _rank = judge(s, relevant, is_relevant)
-        C = experts.caps[e] * weight if setting.uses_weight else experts.caps[e]
-        own = Ranking(s, relevant, is_relevant, low, rival)
+    s, g, own, cap = work.own_scores[:k], work.g[:k], ranking, setting.C
+    step = Step(0.0, 0.0, 0.0)
+    for e in range(max(1, n)):
+        gap = 0.0
+        if n > 0:
+            for r in range(k):
+                s[r] = wide[r * n + e]
+            low, rival, gap, _rank = judge(s, relevant, is_relevant)
+            own, cap = Ranking(s, relevant, is_relevant, low, rival), experts.caps[e]
+        C = cap * weight if setting.uses_weight else cap
         step = net_coefficients(problem.own, problem, C, own, vectors, work, notes, stop)
-        now = experts.round[e]
-        now[LOSS], now[GAINED], now[SOFTENED] = (
-            round_loss(setting, problem.costs, s, relevant[0], gap),
-            step.gain,
-            step.penalty,
-        )
-        now[INNER], now[SQ_MOVE] = 0.0, 0.0
-        for r in range(k):
-            wide_g[r * n + e] = g[r]
-            now[INNER] += g[r] * s[r]
-            now[SQ_MOVE] += vectors.q * np.float64(wide_g[r * n + e]) ** 2
-        total += step.total
+        if n > 0:
+            now = experts.round[e]
+            now[LOSS] = round_loss(setting, problem.costs, s, relevant[0], gap) / setting.margin
+            now[GAINED], now[SOFTENED], now[INNER], now[SQ_MOVE] = step.gain, step.penalty, 0.0, 0.0
+            for r in range(k):
+                wide_g[r * n + e] = g[r]
+                now[INNER] += g[r] * s[r]
+                now[SQ_MOVE] += vectors.q * np.float64(wide_g[r * n + e]) ** 2
+            total += step.total
+    if n == 0:
+        return step
     g[:] = 0.0
     if stop[0] != 0:
         wide_g[: n * k] = 0

@@ -56,7 +56,7 @@ from hinged.loops.round import (
 )
 from hinged.loops.rows import Rows, Targets, enter_row
 from hinged.loops.shared import Parts
-from hinged.loops.steps import Ranking, Vectors, net_coefficients
+from hinged.loops.steps import Ranking, Vectors
 from hinged.native import borrowed
 from hinged.rules.words import is_interior, is_own
 from hinged.tasks.labels import find_new
@@ -176,20 +176,16 @@ def _learn_row(
         _check_parts(memory.parts, row, max(1, relevant.shape[0]), k_after, work, cursor)
         if cursor[REASON] != DONE:
             return
-    verdict = NO_RIVAL
-    if is_new:
-        verdict = NEW_LABEL
-        if weight > 0.0:
-            counts[LABELS] = k_after
-            if problem.setting.learns_new and relevant.shape[0] < k_after:  # the rank and loss found are not told
-                _learn_ranking(row, Lesson(relevant, weight, True), problem, memory, book, work, cursor)
-                if cursor[REASON] != DONE:
-                    counts[LABELS] = k
-                    return
-    elif 0 < relevant.shape[0] < k:
-        verdict = _learn_ranking(row, Lesson(relevant, weight, False), problem, memory, book, work, cursor)
+    verdict, is_learnt = NEW_LABEL if is_new else NO_RIVAL, weight > 0.0
+    if is_new and is_learnt:
+        counts[LABELS] = k_after
+    ranked = 0 < relevant.shape[0] < counts[LABELS]
+    if ranked and (not is_new or (problem.setting.learns_new and is_learnt)):
+        found = _learn_ranking(row, Lesson(relevant, weight, is_new), problem, memory, book, work, cursor)
         if cursor[REASON] != DONE:
+            counts[LABELS] = k
             return
+        verdict = verdict if is_new else found
     if cursor[DELAY] == 0:
         tell(book, i, verdict)
     if weight > 0.0:
@@ -216,13 +212,9 @@ def _learn_ranking(
     mark(work.is_relevant, relevant, True)
     verdict = count(setting, problem.costs, s, relevant, work.is_relevant)
     if weight > 0.0:
-        C = setting.C * weight if setting.uses_weight else setting.C
         ranking = Ranking(s, relevant, work.is_relevant[:k], verdict.low, verdict.rival)
         vectors = Vectors(memory.columns, row.q, work.x.phi[:, : row.m, :k], setting.least_norm)
-        if memory.columns.each > 1:
-            step = choose_steps(problem, memory.experts, weight, ranking, vectors, work, book.notes, stop)
-        else:
-            step = net_coefficients(problem.own, problem, C, ranking, vectors, work, book.notes, stop)
+        step = choose_steps(problem, memory.experts, weight, ranking, vectors, work, book.notes, stop)
     if stop[0] != 0:  # what was computed is of no use, and nothing has changed
         cursor[REASON] = STOPPED
     elif weight > 0.0:

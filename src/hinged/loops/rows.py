@@ -37,6 +37,8 @@ USUAL_SQUARE, USUAL_SQUARE_SINGLE = 1e30, 1e20
 
 NONE, ONE, TWO, THREE, FOUR = map(np.uint64, range(5))
 
+CONSTANT = 1e-15  # a deviation below this share of the mean is rounding
+
 #: How values are scaled: not at all, by how rare their features are, or to mean 0 and deviation 1.
 UNSCALED, IDF, STANDARD = range(3)
 SCALINGS = {None: UNSCALED, "idf": IDF, "standard": STANDARD}
@@ -156,8 +158,9 @@ def _after(mean: float, spread: float, count: int, value: float) -> tuple[float,
 def _standardise(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n: int) -> None:
     """Bring each value to the scale of its feature so far, this value included, and the row to a length of about 1.
 
-    A feature that every row has had is centred: (v - mean) / deviation, 0 while it is constant. A feature that some row
-    was without keeps its zeros: v / root mean square. Both are divided by the root of the number of values.
+    A feature that nine rows of ten have had, this one included, is centred: (v - mean) / deviation, 0 while it is
+    constant. A feature that is rarer keeps its zeros: v / root mean square. Both are divided by the root of the number
+    of values.
     """
     root = math.sqrt(n)
     for j in range(n):
@@ -166,8 +169,9 @@ def _standardise(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n:
             mean, spread, count = scaling.means[f[j]], scaling.spreads[f[j]], scaling.df[f[j]]
         mean, spread = _after(mean, spread, count, value)
         variance = max(0.0, spread) / (count + 1)  # a reader may meet a mean whose spread is yet to be written
-        if count >= rounds:
+        if 10 * (count + 1) >= 9 * (rounds + 1):
             value -= mean
+            variance = variance if variance > (CONSTANT * mean) ** 2 else 0.0
         else:
             variance += mean * mean
         v[j] = value / (math.sqrt(variance) * root) if variance > 0.0 else 0.0
@@ -223,6 +227,8 @@ def enter_row(scaling: Scaling, rows: Rows, i: int) -> None:
     """Enter row `i`, as it came, into what later rows are scaled by."""
     if not scaling.counts:
         return
+    if scaling.bias != 0.0:
+        scaling.df[0] += 1
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         f, value = rows.indices[j] + 1, np.float64(rows.data[j])
         if scaling.kind == STANDARD:

@@ -26,6 +26,7 @@ from hinged.mercer.functions import Polynomial
 from hinged.mercer.rounds import Constraints, LabelRounds
 from hinged.mercer.sparse import Sparse
 from hinged.mercer.steps import Rule
+from hinged.native.dicts import KEYS, VALUES, read_dict
 from hinged.rules.table import resolve as resolve_rule
 from hinged.sharing.plan import resolve as resolve_sharing
 from hinged.tasks.trials import directions
@@ -114,6 +115,10 @@ def _run_vectors() -> None:
     ball.ask(lambda seen: (seen.distances(rows), seen.radius))
 
 
+def _run_dicts() -> None:
+    read_dict(id({"a": 1.0}), id({"a": 0}), KEYS, VALUES, np.zeros(1, np.int32), np.zeros(1))
+
+
 def _run_sequences() -> None:
     """In double precision alone, which is what feature names are read in."""
     ends, indptr, features = np.array([0, 2]), np.array([0, 1, 2]), np.array([0, 1], np.int32)
@@ -168,4 +173,5 @@ OTHERS = (
     ("single vectors", _run_vectors),
     ("kernels", _run_kernels),
     ("sequences", _run_sequences),
+    ("dicts", _run_dicts),
 )

@@ -54,7 +54,8 @@ def read_dict(x: int, column: int, keys: Ints, values: Ints, columns: Int32s, da
     Parameters
     ----------
     x, column : addresses of two dicts
-        Feature → number, and feature → column. Unknown features get the columns that come next, in their order.
+        Feature → number, and feature → column; all keys of `column` must be of `keys`, whose comparisons run no code of
+        a user's. Unknown features get the columns that come next, in their order.
     keys, values
         `KEYS` and `VALUES`: types of keys and values.
     columns, data
@@ -64,9 +65,12 @@ def read_dict(x: int, column: int, keys: Ints, values: Ints, columns: Int32s, da
     -------
     tuple of int, int and float
         How many keys are unknown, how many features are known in all, and the sum of the squares of the numbers. The
-        first is `UNUSUAL` where a key or a value is of another type, or a number is too large for a float.
+        first is `UNUSUAL` where a key or a value is of another type, a number is too large for a float, or `x` is not
+        as long as the arrays.
     """
     at, n, new, n_known, squares = np.zeros(3, np.int64), 0, 0, size(column), 0.0  # at: search state, key, value
+    if size(x) != data.shape[0]:  # another thread changed it before Python's lock was ours
+        return UNUSUAL, n_known, squares
     while next_item(x, at.ctypes, at[1:].ctypes, at[2:].ctypes) != 0:
         if not (_is_one_of(at[1], keys) and _is_one_of(at[2], values)):
             return UNUSUAL, n_known, squares
