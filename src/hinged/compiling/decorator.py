@@ -34,6 +34,8 @@ def compiled(function: Callable | None = None, *, helper: bool = False, inline: 
         arrays as arguments, or whose arguments have types of their own at every call.
     **options
         Further options of `numba.njit`, such as `error_model="numpy"`. Python's lock is released unless `nogil=False`.
+        With `forceinline=True` LLVM makes a helper part of each caller: for those that hand on the state of a round,
+        whose dozens of arrays a call would pass one by one, which took longer than the round itself.
 
     Examples
     --------

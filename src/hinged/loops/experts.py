@@ -59,7 +59,7 @@ def mean_scores(experts: Experts, wide: Floats, s: Floats) -> None:
             s[r] += experts.shares[e] * wide[r * n + e]
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def choose_steps(
     problem: Problem,
     experts: Experts,
@@ -105,7 +105,7 @@ def choose_steps(
     return Step(total, 0.0, 0.0)
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def note_steps(experts: Experts, counted: bool) -> None:
     """Enter the round at hand in each expert's certificate; if it is `counted`, judge the experts by their losses."""
     for e in range(experts.caps.shape[0]):

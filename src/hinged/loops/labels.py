@@ -159,7 +159,7 @@ def _predict(rows: Rows, targets: Targets, t: int, problem: Problem, memory: Mem
         mark(work.is_relevant, relevant, False)
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def _learn_row(
     rows: Rows, targets: Targets, i: int, problem: Problem, memory: Memory, book: Book, work: Work, cursor: Ints
 ) -> None:
@@ -193,7 +193,7 @@ def _learn_row(
     note(memory, row, relevant, book.told.flags[i], weight, counts, work)
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def _learn_ranking(
     row: Row, lesson: Lesson, problem: Problem, memory: Memory, book: Book, work: Work, cursor: Ints
 ) -> Verdict:
@@ -228,7 +228,7 @@ def _learn_ranking(
     return verdict
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def _check_weights(memory: Memory, row: Row, columns: int, work: Work, cursor: Ints) -> None:
     """Stop unless this row can be written to so many columns of the weights."""
     if columns > 0 and memory.columns.kind != NO_ROW_VECTORS:
@@ -236,7 +236,7 @@ def _check_weights(memory: Memory, row: Row, columns: int, work: Work, cursor: I
         _check_room(memory.weights, WEIGHTS, work.x.f, row.n, blocks, columns, cursor)
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def _check_parts(parts: Parts | None, row: Row, n_relevant: int, n_labels: int, work: Work, cursor: Ints) -> None:
     """Stop unless this row can be written to the shared vectors, and to the statistics of its labels."""
     if parts is not None:

@@ -186,7 +186,7 @@ def new_work(x: Example, n_sets: int, n_labels: int) -> Work:
     )
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def read(rows: Rows, i: int, memory: Memory, rounds: int, x: Example) -> Row:
     """Read row `i`, scaled as `rounds` earlier rounds ask for, and list the features of its φ."""
     n, q = read_row(rows, i, memory.scaling, rounds, x.f, x.v)
@@ -199,7 +199,7 @@ def only_learnt(memory: Memory, row: Row, x: Example) -> Row:
     return Row(row.n, row.q, learnt_among(memory.parts, x.fs, x.vs, row.m))
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def describe(memory: Memory, row: Row, rounds: int, pivot: int, n_labels: int, x: Example, stop: Ints) -> None:
     """Compute φ(x, r) of every label into `x.phi`, measured from that of label `pivot` (from 0 where it is -1).
 
@@ -211,7 +211,7 @@ def describe(memory: Memory, row: Row, rounds: int, pivot: int, n_labels: int, x
         measure_from(phi, row.m, pivot, x.origin)
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def score(memory: Memory, row: Row, mean_over: int, s: Floats, x: Example) -> float:
     """Fill `s` with ⟨w_r, x⟩ + ⟨w, φ(x, r)⟩ of every label; return the score of φ's origin.
 
@@ -237,7 +237,7 @@ def mark(is_relevant: Bools, relevant: Ints, value: bool) -> None:
         is_relevant[r] = value
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def count(setting: Setting, costs: Costs, s: Floats, relevant: Ints, is_relevant: Bools) -> Verdict:
     """Return how the scores compare with the right labels."""
     low, rival, gap, rank = judge(s, relevant, is_relevant)
@@ -252,7 +252,7 @@ def tell(book: Book, i: int, verdict: Verdict) -> None:
     book.notes[COST] += verdict.cost
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def note_prediction(
     memory: Memory, row: Row, verdict: Verdict, base: float, relevant: Ints, ledger: Ledger, work: Work
 ) -> None:
@@ -275,7 +275,7 @@ def note_prediction(
         note_lead(ledger.leads, lead, work.is_relevant[first])
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def _by_column(columns: Columns, g: Floats, relevant: Ints, work: Work) -> int:
     """Net coefficients of the columns into `work.wide_g`; return how many columns move."""
     n, wide_g = 0, work.wide_g
@@ -293,7 +293,7 @@ def _by_column(columns: Columns, g: Floats, relevant: Ints, work: Work) -> int:
     return n
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def move(memory: Memory, row: Row, step: Step, relevant: Ints, ledger: Ledger, work: Work) -> None:
     """Move every label's weights by its net coefficient times the row, and count the move."""
     k, age = ledger.counts[LABELS], float(ledger.counts[LEARNT])
@@ -315,7 +315,7 @@ def move(memory: Memory, row: Row, step: Step, relevant: Ints, ledger: Ledger, w
     note_move(ledger, step.gain, step.penalty, inner, sq_move)
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def note(memory: Memory, row: Row, relevant: Ints, flag: int, weight: float, counts: Ints, work: Work) -> None:
     """Count the round, and update what later rounds are described by."""
     note_round(counts, flag, weight > 0.0)
