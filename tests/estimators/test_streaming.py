@@ -34,6 +34,12 @@ OPTIONS = {
 }
 
 
+#: Label features that count words, which scaling="standard" refuses.
+COUNTING = ("single frequency", "single tfidf", "hybrid frequency", "groups with features")
+PAIRS = [(scheme, options) for scheme in SCHEMES for options in OPTIONS]
+PAIRS = [pair for pair in PAIRS if pair[1] != "standard" or pair[0] not in COUNTING]
+
+
 def stream(seed, rounds=60, features=8, labels=4):
     rng = np.random.default_rng(seed)
     X = rng.integers(-2, 4, (rounds, features)) * (rng.random((rounds, features)) < 0.5)
@@ -71,8 +77,7 @@ def facts(model, probes):
 
 # ------------------------------------------------------------------ cut as you like
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
-@pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(("scheme", "options"), PAIRS, ids="-".join)
 def test_learning_one_by_one_equals_learning_a_matrix_bit_for_bit(scheme, options, weighted):
     X, y = stream(1)
     weights = np.random.default_rng(2).choice([0.0, 0.25, 1.0, 3.0], len(y)) if weighted else None
@@ -555,8 +560,7 @@ def test_confidence_is_a_chance_that_rises_with_the_lead_and_is_roughly_right(se
         assert abs(sure[quarter].mean() - hit[quarter].mean()) < 0.1
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(("scheme", "options"), PAIRS, ids="-".join)
 def test_reasons_add_up_to_the_score(scheme, options):
     X, y = stream(26)
     model = hinged.Classifier(rule="simproj", **SCHEMES[scheme], **OPTIONS[options]).fit(X, y)
