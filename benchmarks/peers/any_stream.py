@@ -86,7 +86,7 @@ RIVER: dict[str, tuple[Steps, ...]] = {
     ),
     "numbers": (
         *(Steps("squared_error", "constant", rate, "scaled") for rate in (0.01, 0.001)),
-        *(Steps("epsilon_insensitive", "pa1", C, "scaled") for C in (0.01, 0.1, 1.0, 10.0)),
+        *(Steps("epsilon_insensitive", "constant", rate, "scaled") for rate in (0.01, 0.1, 1.0)),  # Absolute: ε is 0
     ),
 }
 RIVER["text"], RIVER["ranks"] = RIVER["sparse"], RIVER["numbers"]
@@ -109,8 +109,8 @@ def _river_model(stream: RealStream, steps: Steps) -> Any:
         model = linear_model.PAClassifier(C=steps.rate, mode=1)  # type: ignore[no-untyped-call]
     elif steps.loss == "log_loss":
         model = linear_model.LogisticRegression(**own)
-    elif steps.loss == "epsilon_insensitive":
-        model = linear_model.PARegressor(C=steps.rate, mode=1)  # type: ignore[no-untyped-call]
+    elif steps.loss == "epsilon_insensitive":  # PARegressor measures its error against 2y - 1
+        model = linear_model.LinearRegression(loss=optim.losses.Absolute(), **own)
     else:
         model = linear_model.LinearRegression(**own)
     if stream.kind == "labels" and stream.n_labels > 2:

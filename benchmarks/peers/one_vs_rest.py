@@ -63,7 +63,7 @@ def _pass(
     # seen, learnt: values of a row when it is predicted and when it is learnt · T targets · s scores · η rate
     # first: the row in which an output begins to learn · W (features, outputs) holds the weights divided by scale
     loss, schedule = how
-    rate, alpha, intercept_rate, start, two_rows = numbers
+    rate, alpha, intercept_rate, start, epsilon, two_rows = numbers
     m = W.shape[1]
     s = np.empty(m)
     scale, t = 1.0, 1.0
@@ -96,7 +96,7 @@ def _pass(
                 if loss == HINGE:
                     step = y * min(rate, max(0.0, 1.0 - y * p) / q)
                 else:
-                    step = np.sign(y - p) * min(rate, max(0.0, abs(y - p) - EPSILON) / q)
+                    step = np.sign(y - p) * min(rate, max(0.0, abs(y - p) - epsilon) / q)
             elif loss == HINGE:
                 step = η * y if y * p <= 1.0 else 0.0
             elif loss == LOGISTIC:
@@ -104,7 +104,7 @@ def _pass(
             elif loss == SQUARED:
                 step = η * max(-1e12, min(1e12, y - p))
             else:
-                step = η * np.sign(y - p) if abs(y - p) > EPSILON else 0.0
+                step = η * np.sign(y - p) if abs(y - p) > epsilon else 0.0
             s[r] = step if i >= first[r] else 0.0
         if alpha > 0.0 and schedule != PA1:
             scale *= max(0.0, 1.0 - η * alpha)
@@ -179,7 +179,7 @@ def scores(stream: RealStream, steps: Steps, river: bool = False) -> tuple[np.nd
     W, b, S = np.zeros((X.shape[1], m)), np.zeros(m), np.empty(T.shape)
     how = LOSSES[steps.loss], SCHEDULES[steps.schedule]
     rate = steps.rate * (2.0 if river and steps.loss == "squared_error" else 1.0)  # scikit-learn halves the square
-    numbers = (rate, alpha, slower, start, held.seen is not held.learnt)
+    numbers = (rate, alpha, slower, start, 0.0 if river else EPSILON, held.seen is not held.learnt)
     with np.errstate(all="ignore"):
         _pass(X.indptr, X.indices, held.seen, held.learnt, T, first, how, numbers, W, b, S)
     return S, W, b
