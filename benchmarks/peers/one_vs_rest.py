@@ -182,7 +182,17 @@ def scores(stream: RealStream, steps: Steps, river: bool = False) -> tuple[np.nd
     numbers = (rate, alpha, slower, start, 0.0 if river else EPSILON, held.seen is not held.learnt)
     with np.errstate(all="ignore"):
         _pass(X.indptr, X.indices, held.seen, held.learnt, T, first, how, numbers, W, b, S)
-    return S, W, b
+    return _as_river_says(S, first) if first.max() >= 0 else S, W, b
+
+
+def _as_river_says(S: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """1 for the label that River answers, 0 for others: its probabilities are 0 or 1 beyond ±30, and ties are common.
+
+    In a tie the label that came first wins.
+    """
+    order = np.argsort(first, kind="stable")
+    clipped = np.where(np.isinf(S), S, np.clip(S, -30.0, 30.0))[:, order]
+    return (order[clipped.argmax(axis=1)][:, None] == np.arange(S.shape[1])).astype(float)
 
 
 def check_scikit_learn(stream: RealStream, steps: Steps) -> None:
@@ -204,10 +214,7 @@ def check_scikit_learn(stream: RealStream, steps: Steps) -> None:
 
 
 def check_river(stream: RealStream, steps: Steps, model: Any) -> None:
-    """Assert that River's `model`, called row by row, predicts as `scores` does.
-
-    They differ in ties: River's probabilities of long rows are all 1.
-    """
+    """Assert that River's `model`, called row by row, predicts as `scores` does."""
     S, _, _ = scores(stream, steps, river=True)
     X, same = stream.csr(), 0
     for i in range(X.shape[0]):
@@ -221,4 +228,4 @@ def check_river(stream: RealStream, steps: Steps, model: Any) -> None:
             same += said == right or (i == 0)
         y = stream.y[i]
         model.learn_one(x, bool(y) if S.shape[1] == 1 and stream.n_labels == 2 else y.item())
-    assert same >= 0.9 * X.shape[0], f"the twin of {model} agrees on {same} of {X.shape[0]} rows of {stream.name}"
+    assert same >= 0.98 * X.shape[0], f"the twin of {model} agrees on {same} of {X.shape[0]} rows of {stream.name}"
