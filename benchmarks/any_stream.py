@@ -91,9 +91,9 @@ def run(quick: bool) -> Report:
 METHOD = (
     "one pass, progressive validation. Percent of mistakes for labels; 100 × (1 - average precision) for sets; mean "
     'absolute error for numbers and ranks. "best" is the best in hindsight of a peer\'s grid (settings in the last '
-    "table). Vowpal Wabbit: --oaa, for two labels --binary with logistic loss; for sets --multilabel_oaa; numbers as "
-    "they are, ranks as rounded numbers. scikit-learn: SGDClassifier and SGDRegressor with partial_fit, for sets one "
-    "per label; as they come, but words have unit length, as from HashingVectorizer; tuned with StandardScaler, "
+    "table). Vowpal Wabbit: --oaa, for two labels --binary with logistic loss; for sets --multilabel_oaa, "
+    "tuned also --csoaa; numbers as they are, ranks as rounded numbers. scikit-learn: SGDClassifier and SGDRegressor with "
+    "partial_fit, for sets one per label; as they come, but words have unit length, as from HashingVectorizer; tuned with StandardScaler, "
     'log loss and learning_rate="pa1". River: StandardScaler and logistic or linear regression, one-vs-rest; no scaler '
     "on sparse rows. Both are run by a compiled twin that is held to their own weights and predictions on the first "
     "rows of every stream. mord has no partial_fit. hinged today: Classifier(), Ranker(), Regressor(), "
@@ -169,10 +169,11 @@ def _data(found: list[Found]) -> str:
     if not found:
         return MISSING
     return (
-        f"{len(found)} real streams, cut to their first {MOST:,} rows; time order or that of their files, or shuffled "
-        "(isolet, yale_b, spambase, california and the ranks; ocr_letters by word; seed 0). Values as they are; mail, "
-        "20 Newsgroups and the Reuters stories with one topic as counts of words. Rows of sets with no or all labels "
-        f"are left out. {', '.join(sorted(VOTED))} had a vote in choosing the candidate, the others had none"
+        f"{len(found)} real streams, cut to their first {MOST:,} rows (mnist {MOST // 2:,}); in the order of time or "
+        "of their files, or shuffled (isolet, yale_b, spambase, california and the ranks; ocr_letters by word; seed "
+        "0). Values as they are; mail, 20 Newsgroups and the Reuters stories with one topic as counts of words. Rows "
+        "of sets with no or all labels are left out. "
+        f"{', '.join(sorted(VOTED))} had a vote in choosing the candidate, the others had none"
     )
 
 

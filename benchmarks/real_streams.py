@@ -18,7 +18,7 @@ from hinged.text import Vocabulary
 Kind = Literal["labels", "sets", "numbers", "ranks"]
 
 SEED = 0
-MOST = 10_000
+MOST = 20_000
 VOTED = frozenset({"letter", "usps", "isolet", "mnist", "elec2", "noaa", "spambase", "a9a"})
 SETS = ("yeast", "emotions", "bibtex", "enron", "corel5k", "birds")
 RANKS = ("esl", "lev", "swd", "wine_red", "abalone_ord")
@@ -76,10 +76,10 @@ def _labelled(name: str, about: str, X: Any, y: Any, shuffle: bool = False) -> R
     return RealStream(name, "labels", about, X[order], numbers[order], len(classes))
 
 
-def _arrays(name: str, file: str, X: str, y: str, shuffle: bool = False) -> RealStream:
+def _arrays(name: str, file: str, X: str, y: str, shuffle: bool = False, most: int = MOST) -> RealStream:
     with np.load(folder(name) / file) as held:
-        rows = held[X]
-        return _labelled(name, "dense", rows.reshape(len(rows), -1), held[y], shuffle)
+        rows = held[X][:most]
+        return _labelled(name, "dense", rows.reshape(len(rows), -1), held[y][:most], shuffle)
 
 
 def _isolet() -> RealStream:
@@ -168,7 +168,7 @@ LOADERS: tuple[Callable[[], RealStream], ...] = (
     partial(_arrays, "letter", "letter.npz", "X", "y"),
     partial(_arrays, "usps", "usps.npz", "x_train", "y_train"),
     _isolet,
-    partial(_arrays, "mnist", "mnist.npz", "x_train", "y_train"),
+    partial(_arrays, "mnist", "mnist.npz", "x_train", "y_train", most=MOST // 2),
     partial(_arrays, "yale_b", "yale_b_32x32.npz", "X", "y", True),
     _ocr_letters,
     partial(_in_time, "elec2", "elec2.csv.gz"),

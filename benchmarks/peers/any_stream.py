@@ -184,7 +184,9 @@ def _vw_scores(stream: RealStream, cache: Path, options: str) -> np.ndarray:
     from vowpalwabbit import Workspace  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     said, raw = cache.with_suffix(".said"), cache.with_suffix(".raw")
-    workspace = Workspace(f"{options} --cache_file {cache} --quiet -p {said} -r {raw}")
+    # Probabilities of --multilabel_oaa are garbled as soon as an example is reused (9.11): hold all rows at once.
+    held = f"--example_queue_limit {2 ** len(stream.y).bit_length()}" if stream.kind == "sets" else ""
+    workspace = Workspace(f"{options} {held} --cache_file {cache} --quiet -p {said} -r {raw}")
     pylibvw.vw.run_parser(workspace)
     workspace.finish()
     sets = stream.kind == "sets"
