@@ -92,12 +92,13 @@ METHOD = (
     "one pass, progressive validation. Percent of mistakes for labels; 100 × (1 - average precision) for sets; mean "
     'absolute error for numbers and ranks. "best" is the best in hindsight of a peer\'s grid (settings in the last '
     "table). Vowpal Wabbit: --oaa, for two labels --binary with logistic loss; for sets --multilabel_oaa, "
-    "tuned also --csoaa; numbers as they are, ranks as rounded numbers. scikit-learn: SGDClassifier and SGDRegressor with "
-    "partial_fit, for sets one per label; as they come, but words have unit length, as from HashingVectorizer; tuned with StandardScaler, "
-    'log loss and learning_rate="pa1". River: StandardScaler and logistic or linear regression, one-vs-rest; no scaler '
-    "on sparse rows. Both are run by a compiled twin that is held to their own weights and predictions on the first "
-    "rows of every stream. mord has no partial_fit. hinged today: Classifier(), Ranker(), Regressor(), "
-    'OrdinalClassifier(). Candidate: dense rows C="auto", scaling="standard", bias 1/√columns; sparse rows "optimal", '
+    "tuned also --csoaa; numbers as they are, ranks as rounded numbers. scikit-learn: SGDClassifier and SGDRegressor "
+    "with partial_fit, for sets one per label; as they come, but words have unit length, as from HashingVectorizer; "
+    'tuned with StandardScaler, log loss and learning_rate="pa1". River: StandardScaler and logistic or linear '
+    "regression, one-vs-rest; no scaler on sparse rows. Both are run by a compiled twin that is held to their "
+    "own weights and predictions on the first rows of every stream. mord has no partial_fit. "
+    "hinged today: Classifier(), Ranker(), Regressor(), OrdinalClassifier(). "
+    'Candidate: dense rows C="auto", scaling="standard", bias 1/√columns; sparse rows "optimal", '
     'scaling="idf", normalize=True; Regressor(scaling="standard", bias=1); OrdinalClassifier(average=True, '
     'scaling="standard"). "× best": the candidate\'s error over that of the best tuned peer; place: of the candidate '
     "among all eight. Where a default beats the candidate, the stream stands first"
