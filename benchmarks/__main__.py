@@ -12,6 +12,7 @@ from benchmarks.markdown import write_section
 from benchmarks.report import show, to_json
 
 NAMES = (
+    "any_stream",
     "imports",
     "joint_step",
     "kernel_budget",
