@@ -282,11 +282,25 @@ def test_a_model_is_described(call, model):
 def test_settings_that_differ_from_the_defaults_are_named(call, tmp_path):
     path = write_svmlight(tmp_path / "a.svm", 20)
     call("learn", path, "--model", tmp_path / "m.hinged", "--rule", "pa2", "--C", "0.25")
-    out = call("inspect", tmp_path / "m.hinged")[1]
+    code, out, _ = call("inspect", tmp_path / "m.hinged")
+    assert code == 0  # although examples of labels are not counted here
     assert "rule='pa2'" in out
     assert "C=0.25" in out
     assert "novel='learn'" in out  # always shown
     assert "columns" in out
+
+
+def test_several_caps_are_learnt_from_a_file_and_described_without_a_certificate(call, tmp_path):
+    path = write_svmlight(tmp_path / "a.svm", 20)
+    learn = ("learn", path, "--model", tmp_path / "m.hinged", "--C")
+    assert call(*learn, "auto", "--scaling", "standard")[0] == 0
+    out = call("inspect", tmp_path / "m.hinged")[1]
+    assert "C='auto'" in out
+    assert "scaling='standard'" in out
+    assert "none for these settings" in out
+    code, _, err = call(*learn, "best")
+    assert code != 0
+    assert "--C is a number or auto; got 'best'" in err
 
 
 @pytest.mark.parametrize("name", ["none.hinged", "mail.jsonl", "."])

@@ -41,14 +41,16 @@ def _print(facts: dict[str, Any]) -> None:
     say(f"{bold(facts['path'])}  {dim(f'{size}, file version {version}')}\n")
     counted = facts["rounds"] - facts["novel"]
     rate = percent(facts["mistakes"] / counted if counted else None)
-    certificate = "none" if facts["certificate"] is None else f"{facts['certificate']:,.2f}"
+    certificate = "none for these settings"
+    if facts["certificate"] is not None:
+        certificate = f"{facts['certificate']:,.2f} {dim('no fixed model does better than this on its stream')}"
     lines = {
         "estimator": f"{facts['estimator']}, {facts['dtype']}",
         "settings": _settings(facts["settings"], facts["defaults"]),
         "reads": facts["reads"] or None,
         "rounds": f"{facts['rounds']:,}, {facts['updates']:,} of them with a step",
         "mistakes": f"{facts['mistakes']:,} ({rate} of {counted:,}), each counted before it was learnt",
-        "certificate": f"{certificate} {dim('no fixed model does better than this on its stream')}",
+        "certificate": certificate,
         "features": f"{facts['features']:,} {facts['feature_kind']}, {facts['rows']:,} of them with weights",
         "labels": f"{len(facts['labels']):,}",
     }
@@ -64,7 +66,7 @@ def _line(name: str, value: str) -> None:
 
 def _print_labels(labels: list[dict[str, Any]]) -> None:
     """Print the first labels, with how often they were learnt if that is known of any."""
-    cells = [(shorten(str(entry["label"]), 40), f"{entry['examples']:,}") for entry in labels[:SHOWN]]
+    cells = [(shorten(str(entry["label"]), 40), f"{entry['examples'] or 0:,}") for entry in labels[:SHOWN]]
     known = any(entry["examples"] for entry in labels)
     for row in rows_of([("", "examples"), *cells] if known else [cell[:1] for cell in cells]):
         _line("", dim(row) if row.endswith("examples") else row)
