@@ -127,12 +127,19 @@ def learnt(tmp_path_factory):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_mail_made_to_hurt_costs_little(name, learnt):
-    """The promise is 0.1 s of a quiet processor; here with room for a busy one. The worst took over a minute before."""
-    began = time.process_time()
-    read = read_message(HOSTILE[name])
-    suggestion = learnt.suggest(read)
-    learnt.explain(read, learnt.folders()[0], most=None)
-    assert time.process_time() - began < 0.5
+    """The promise is 0.1 s of a quiet processor; here with room for a busy one. The worst took over a minute before.
+
+    The least of three tries: in a process that has run thousands of tests, a collection of garbage that falls into one
+    of them takes longer than the message.
+    """
+    costs = []
+    for _ in range(3):
+        began = time.process_time()
+        read = read_message(HOSTILE[name])
+        suggestion = learnt.suggest(read)
+        learnt.explain(read, learnt.folders()[0], most=None)
+        costs.append(time.process_time() - began)
+    assert min(costs) < 0.5
     assert len(read.body) <= 20_000
     assert suggestion.candidates or suggestion.silent
 
