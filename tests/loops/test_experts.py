@@ -5,7 +5,7 @@ import pytest
 from tests.reference.learner import Twin
 
 import hinged
-from hinged.loops.experts import FORGETTING, HALF_DECADES, RATE
+from hinged.loops.experts import BOLD, FORGETTING, RATE, SINGLE
 
 ROWS, COLUMNS, LABELS = 120, 5, 4
 RULES = ("pa1", "pa2", "simproj", "optimal", "perceptron")
@@ -19,46 +19,69 @@ def stream(seed, sets=False):
 
 
 class Together:
-    """Plain learners with one C each, and their common answer by the formula of docs/maths.md."""
+    """Plain learners with one C each, the mean of the last, and their common answer by the formula of docs/maths.md."""
 
-    def __init__(self, **settings):
-        self.twins = [Twin(COLUMNS, range(LABELS), C=C, classes=range(LABELS), **settings) for C in HALF_DECADES]
-        self.total, self.margin = np.zeros(len(HALF_DECADES)), settings.get("margin", 1.0)
-        self.flags, self.gaps, self.mixed, self.losses, self.shares = [], [], [], [], []
+    def __init__(self, average=False, **settings):
+        caps = BOLD if settings.get("scaling") == "standard" else SINGLE
+        wanted = [(C, average) for C in caps] + ([] if average else [(caps[-1], True)])
+        known = {"labels": range(LABELS), "classes": range(LABELS), **settings}
+        self.twins = [Twin(COLUMNS, C=C, average=mean, **known) for C, mean in wanted]
+        self.names = [*caps, "mean"][: len(wanted)]
+        self.total, self.margin, self.average = np.zeros(len(wanted)), settings.get("margin", 1.0), average
+        self.flags, self.gaps, self.mixed, self.wrong, self.leads, self.shares = [], [], [], [], [], []
+
+    @property
+    def learners(self):
+        return self.twins if self.average else self.twins[:-1]
 
     @property
     def share(self):
         weight = np.exp(-RATE * FORGETTING * (self.total - self.total.min()))
         return weight / weight.sum()
 
-    def scores(self, X, averaged=True):
+    def each(self, X, current=False):
         answers = []
         for twin in self.twins:
-            kept, twin.average = twin.average, averaged and twin.average
+            kept, twin.average = twin.average, twin.average and not (current and self.average)
             answers.append(twin.scores(X))
             twin.average = kept
-        return np.tensordot(self.share, answers, axes=1)
+        return np.array(answers)
+
+    def scores(self, X):
+        return np.tensordot(self.share, self.each(X), axes=1)
 
     def learn(self, x, relevant, weight=1.0):
-        s = self.scores([x], averaged=False)[0]
-        gap = min(s[sorted(relevant)]) - max(s[r] for r in range(LABELS) if r not in relevant)
+        answers = self.each([x], current=True)[:, 0]
+        *each, gap = (gap_of(s, relevant) for s in (*answers, self.share @ answers))
         self.gaps.append(gap)
         self.flags.append(int(gap <= 0))
         self.mixed.append(max(0.0, self.margin - gap))
         self.shares.append(self.share)
+        self.wrong.append([gap <= 0 for gap in each])
+        self.leads.append(each)
         for twin in self.twins:
             twin.learn(x, relevant, weight)
-        self.losses.append([twin.history.losses[-1] / self.margin for twin in self.twins])
         if weight > 0:
-            self.total = FORGETTING * self.total + self.losses[-1]
+            self.total = FORGETTING * self.total + self.wrong[-1]
+
+
+def gap_of(s, relevant):
+    """The lead of the lowest right label; labels that have moved alike tie, though the twins round them differently."""
+    gap = min(s[sorted(relevant)]) - max(s[r] for r in range(LABELS) if r not in relevant)
+    return gap if abs(gap) > 1e-12 else 0.0
 
 
 @pytest.mark.parametrize("sets", [False, True], ids=["labels", "sets"])
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(
     "more",
-    [{}, {"margin": 0.25}, {"scaling": "standard", "bias": 0.4, "average": True}],
-    ids=["plain", "margin", "scaled"],
+    [
+        {},
+        {"margin": 0.25, "scaling": "standard"},
+        {"scaling": "standard", "bias": 0.4, "average": True},
+        {"scaling": "idf", "normalize": True},
+    ],
+    ids=["plain", "margin", "scaled", "unit"],
 )
 def test_experts_learn_as_alone_and_answer_by_the_formula(more, rule, sets):
     X, y = stream(len(rule), sets)
@@ -73,29 +96,38 @@ def test_experts_learn_as_alone_and_answer_by_the_formula(more, rule, sets):
     assert told.flags[clear].tolist() == np.array(twins.flags)[clear].tolist()
     assert clear.mean() > 0.9
     np.testing.assert_allclose(told.losses, twins.mixed, atol=1e-9)
+    assert list(model.experts_) == twins.names
     np.testing.assert_allclose(list(model.experts_.values()), twins.share, atol=1e-9)
     np.testing.assert_allclose(model.decision_function(X[-5:]), twins.scores(X[-5:]), atol=1e-9)
     np.testing.assert_allclose(
-        model.model_.experts.sums @ [1, -0.5, -1], [twin.dual for twin in twins.twins], atol=1e-9
+        model.model_.experts.sums @ [1, -0.5, -1], [twin.dual for twin in twins.learners], atol=1e-9
     )
     assert model.dual_ is None
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_common_loss_exceeds_the_best_experts_by_no_more_than_is_proven(seed):
+def test_the_common_mistakes_exceed_the_best_forecasters_by_no_more_than_is_proven(seed):
     X, y = stream(seed)
     y[60:] = [{(min(relevant) + 1) % LABELS} for relevant in y[60:]]  # the concept changes
-    twins = Together(rule="pa1")
+    twins = Together(rule="pa1", scaling="standard")
     for x, relevant in zip(X, y, strict=True):
         twins.learn(x, relevant)
-    losses, shares, mixed = np.array(twins.losses), np.array(twins.shares), np.array(twins.mixed)
-    assert (mixed <= (shares * losses).sum(axis=1) + 1e-12).all()  # the hinge is convex
-    assert (np.array(twins.flags) <= mixed).all()
+    wrong, shares, leads = np.array(twins.wrong, float), np.array(twins.shares), np.array(twins.leads)
+    assert wrong.sum(axis=0).min() < wrong.sum(axis=0).max()
+    held = (shares * wrong).sum(axis=1)  # the share of those that are wrong
+    # a and b of each round alone: with those of all rounds the bound is weaker
+    ahead = np.where(wrong == 1, np.inf, leads).min(axis=1)
+    behind = np.where(wrong == 1, -leads, 0.0).max(axis=1)
+    flags = np.array(twins.flags)
+    sure = np.isfinite(ahead)
+    assert (flags[sure] * ahead[sure] <= held[sure] * (ahead + behind)[sure] + 1e-12).all()
+    assert (held[~sure] > 1 - 1e-12).all()
+    a, b = ahead.min(), behind.max()
     for T in (1, 20, 60, 90, ROWS):
         fade = FORGETTING ** np.arange(T)[::-1]
-        best = (fade @ losses[:T]).min()
-        spread = fade @ (shares[:T] * losses[:T] ** 2).sum(axis=1)
-        assert fade @ mixed[:T] <= best + np.log(len(HALF_DECADES)) / RATE + RATE / 2 * spread + 1e-9
+        left, best = fade @ held[:T], (fade @ wrong[:T]).min()
+        assert left <= best + np.log(wrong.shape[1]) / RATE + RATE / 2 * left + 1e-9
+        assert fade @ flags[:T] <= (1 + b / a) * left + 1e-9
 
 
 def test_a_row_alone_and_in_a_batch_saved_and_copied_gives_the_same_bits(tmp_path):
@@ -118,6 +150,30 @@ def test_a_row_alone_and_in_a_batch_saved_and_copied_gives_the_same_bits(tmp_pat
         X @ hinged.Classifier(C="auto").partial_fit(X, y).coef_.T,
         atol=1e-12,
     )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("more", [{}, {"scaling": "standard"}, {"cost": {(0, 1): 3.0}}], ids=["one", "two", "costs"])
+def test_a_delay_changes_when_rows_are_predicted_and_nothing_that_is_learnt(more, dtype):
+    X, y = stream(6)
+    y = [min(relevant) for relevant in y]
+    model, late = (hinged.Classifier("optimal", C="auto", dtype=dtype, **more) for _ in range(2))
+    told = hinged.evaluate.progressive(model, X, y, classes=range(LABELS))
+    told_late = hinged.evaluate.progressive(late, X, y, classes=range(LABELS), delay=4)
+    assert model.experts_ == late.experts_
+    assert len(set(model.experts_.values())) > 1
+    assert np.array_equal(model.coef_, late.coef_)
+    assert np.array_equal(model.model_.experts.sums, late.model_.experts.sums)
+    assert told.flags.tolist() != told_late.flags.tolist()
+    assert np.array_equal(model.decision_function(X), late.decision_function(X))
+
+
+def test_one_learner_whose_mean_answers_everything_is_no_expert():
+    X, y = stream(3)
+    y = [min(relevant) for relevant in y]
+    auto, plain = (hinged.Classifier(C=C, average=True).fit(X, y) for C in ("auto", 1.0))
+    assert auto.experts_ == {}
+    assert np.array_equal(auto.coef_, plain.coef_)
 
 
 def test_labels_are_renamed_merged_and_removed_with_all_experts():

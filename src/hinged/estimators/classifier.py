@@ -58,8 +58,8 @@ class Classifier(ClassifierMixin, LabelLearner):
         The shared vector of "single" and "hybrid".
     support_, dual_coef_ : arrays
         With a kernel: the rounds that made a step, and their coefficients (rounds, labels).
-    experts_ : dict of float → float
-        With ``C="auto"``: each C and its share in the answers.
+    experts_ : dict of float or "mean" → float
+        With ``C="auto"``: each C, and "mean" for the mean weights of the largest, with its share in the answers.
     n_rounds_, n_mistakes_, n_updates_, n_novel_ : int
         Rounds, mistakes, rounds with a step, rounds with a label seen for the first time.
     total_cost_ : float

@@ -369,10 +369,13 @@ class LabelLearner(LabelEdits):
         return model.shared_coef()
 
     @property
-    def experts_(self) -> dict[float, float]:
-        """With ``C="auto"``: each C and its share in the answers, which follows the losses so far; else empty."""
+    def experts_(self) -> dict[float | str, float]:
+        """With ``C="auto"``: each C, and "mean", with its share in the answers, which follows mistakes; else empty."""
         experts = getattr(self._learnt("experts_"), "experts", None)
-        return {} if experts is None else dict(zip(experts.caps.tolist(), experts.shares.tolist(), strict=True))
+        if experts is None:
+            return {}
+        names = [*experts.caps.tolist(), "mean"][: len(experts.shares)]
+        return dict(zip(names, experts.shares.tolist(), strict=True))
 
     @property
     def solver_iterations_(self) -> int:

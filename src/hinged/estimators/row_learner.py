@@ -23,7 +23,7 @@ from hinged.estimators.protocol import Advance, RowModel
 from hinged.estimators.reader import Answers, Batch, Checked, ReadsRows, RowReader, S_co
 from hinged.estimators.scored import Scored
 from hinged.estimators.settings import check_unchanged, is_same, whole
-from hinged.loops.experts import HALF_DECADES
+from hinged.loops.experts import BOLD
 from hinged.loops.explain import Share
 from hinged.loops.ledger import Told, new_told
 from hinged.loops.rows import Rows
@@ -242,7 +242,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         if by_label is not None:
             factors = np.array([self._factor(answer, by_label) for answer in answers], np.float64)
             weights = check_weights(weights * factors if len(weights) else factors, batch.n, batch.dtype)
-        check_caps(max(HALF_DECADES) if isinstance(self.C, str) else self.C, weights, batch.dtype)
+        check_caps(max(BOLD) if isinstance(self.C, str) else self.C, weights, batch.dtype)
         return weights
 
     def _weight_by_label(self, answers: Answers, fitting: bool) -> dict[Hashable, float] | None:

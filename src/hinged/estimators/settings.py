@@ -28,7 +28,7 @@ from hinged.geometry.entropy import Entropy
 from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.loops.costs import Costs
 from hinged.loops.entropic import EntropicModel
-from hinged.loops.experts import HALF_DECADES
+from hinged.loops.experts import BOLD, SINGLE
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import LARGEST_VALUE
 from hinged.loops.steps import Setting
@@ -93,6 +93,7 @@ class Settled(NamedTuple):
     geometry: Entropy | None
     kernel: Kernel | None = None
     caps: tuple[float, ...] = ()  # C of experts side by side; empty where C is a number
+    mean: bool = False  # the mean weights of the last of them are one more forecaster
 
     def check_range(self, dtype: DTypeLike) -> None:
         """Refuse numbers that are too large for weights of that type."""
@@ -100,7 +101,7 @@ class Settled(NamedTuple):
 
     def change(self, model: LabelModelLike) -> None:
         """Let a model go on by this rule."""
-        if len(self.caps) != len(getattr(model, "experts", ((),))[0]):
+        if len(self.caps) + self.mean != len(getattr(model, "experts", ((), ()))[1]):
             raise ValueError(
                 "C cannot change between 'auto' and a number once something is learnt, nor, with C='auto', the rule to "
                 "one that does not read C: experts have weights of their own. Set it back, or call fit to start anew."
@@ -118,7 +119,7 @@ class Settled(NamedTuple):
             model = EntropicModel(self.geometry, self.rule, **scaled_as(who))
             model.widen(who.n_features or 0)
             return model
-        return LabelModel(who.dtype or dtype, self.plan, self.rule, self.own, self.caps, **scaled_as(who))
+        return LabelModel(who.dtype or dtype, self.plan, self.rule, self.own, self.caps, self.mean, **scaled_as(who))
 
 
 class Scaled(TypedDict):
@@ -162,9 +163,20 @@ def settle(who: LabelSettings) -> Settled:
     sizes = _sizes(who, step, plan) | ({} if geometry is None else {"radius": geometry.radius})
     check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
     most_labels = LARGEST_JOINT if is_joint(step.words) and shares_vectors(plan) else math.inf
-    caps = HALF_DECADES if is_auto(who.C) and reads_cap(who.rule) else ()
+    caps, mean = experts_of(who)
     certified = step.certified and not caps
-    return Settled(setting_of(step, who), certified, sizes, own, plan, most_labels, geometry, None, caps)
+    return Settled(setting_of(step, who), certified, sizes, own, plan, most_labels, geometry, None, caps, mean)
+
+
+def experts_of(who: LabelSettings) -> tuple[tuple[float, ...], bool]:
+    """C of the learners that C="auto" stands for, and whether the mean of the last one answers too.
+
+    With `average` all answers are by mean weights; one learner alone is then no expert.
+    """
+    if not (is_auto(who.C) and reads_cap(who.rule)):
+        return (), False
+    caps = BOLD if who.scaling == "standard" else SINGLE
+    return (caps, True) if not who.average else (caps if len(caps) > 1 else (), False)
 
 
 def is_auto(C: object) -> bool:

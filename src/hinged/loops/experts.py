@@ -1,8 +1,10 @@
 """Learners that differ in C alone, side by side: a row is read, scaled and looked up once for all of them.
 
-Of label r, expert e has the column r·E + e of the weights. They answer together, by the mean of their scores weighted
-by p_e ∝ exp(-η γ L_e), where L_e ← γ L_e + ℓ_e sums up the expert's hinge losses, in units of the margin, and forgets
-old ones. What that costs is proven in docs/maths.md, "Several C at once".
+The mean weights of the last of them, the boldest, may be one more forecaster, which learns nothing of its own. Its
+column of the weights is *late*: it holds Σ age · move of that learner, so that the mean is w - late / rounds, as in
+docs/maths.md, "Averaging". All forecasters answer together, by the mean of their scores weighted by
+p_e ∝ exp(-η γ L_e), where L_e ← γ L_e + z_e counts the forecaster's mistakes and forgets old ones. What that costs is
+proven in docs/maths.md, "Several C at once".
 """
 
 from __future__ import annotations
@@ -15,48 +17,80 @@ import numpy as np
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Ints
 from hinged.geometry.euclidean import moved_sq_norm
-from hinged.loops.costs import round_loss
 from hinged.loops.ledger import GAIN, PENALTY, SQ_NORM
+from hinged.loops.pages import column_of
 from hinged.loops.steps import Ranking, Step, Vectors, net_coefficients
 from hinged.tasks.labels import judge
 
 if TYPE_CHECKING:
     from hinged.loops.round import Problem, Work
 
-__all__ = ["FORGETTING", "HALF_DECADES", "RATE", "Experts", "choose_steps", "mean_scores", "new_experts", "note_steps"]
+__all__ = [
+    "BOLD",
+    "FORGETTING",
+    "RATE",
+    "SINGLE",
+    "Experts",
+    "choose_steps",
+    "common_scores",
+    "judge_forecasters",
+    "mixture",
+    "move_late",
+    "new_experts",
+    "note_steps",
+]
 
-#: The C of experts, half-decades around the one that suits most streams of rows with a length of about 1.
-HALF_DECADES = tuple(10.0 ** (i / 2) for i in range(-3, 2))
+#: C of the learners: those with the fewest mistakes on 33 streams. Columns of numbers need a small and a large one,
+#: half a decade from 1; for words, rows of length 1, one learner and its mean are as good.
+BOLD, SINGLE = (10**-0.5, 10**0.5), (1.0,)
 RATE, FORGETTING = 0.1, 0.999  # η and γ
-#: What a round came to for an expert: its loss, Σλm, what the dual subtracts, ⟨ω, move⟩ and the move's squared length.
-LOSS, GAINED, SOFTENED, INNER, SQ_MOVE = range(5)
+#: What a round came to for a forecaster: whether it made a mistake; for a learner also Σλm, what the dual subtracts,
+#: ⟨ω, move⟩ and the move's squared length; for all, the share before it is divided by the sum of them.
+MISTAKE, GAINED, SOFTENED, INNER, SQ_MOVE, CREDIT = range(6)
 
 
 class Experts(NamedTuple):
-    """What is kept of each expert besides its weights; without experts, all arrays are empty."""
+    """What is kept of each forecaster besides its weights; without experts, all arrays are empty."""
 
-    caps: np.ndarray  # float64 (experts,): C
-    shares: np.ndarray  # float64 (experts,): p
-    losses: np.ndarray  # float64 (experts,): L
-    sums: np.ndarray  # float64 (experts, 3): GAIN, SQ_NORM and PENALTY, as in a ledger
-    round: np.ndarray  # float64 (experts, 5): LOSS ... of the round at hand
+    caps: np.ndarray  # float64 (learners,): C
+    shares: np.ndarray  # float64 (forecasters,): p; the learners come first, then their mean
+    mistakes: np.ndarray  # float64 (forecasters,): L
+    sums: np.ndarray  # float64 (learners, 3): GAIN, SQ_NORM and PENALTY, as in a ledger
+    round: np.ndarray  # float64 (forecasters, 6): MISTAKE ... of the round at hand
 
 
-def new_experts(caps: tuple[float, ...]) -> Experts:
-    """Experts with these C that have learnt nothing."""
-    n = len(caps)
+def new_experts(caps: tuple[float, ...], mean: bool) -> Experts:
+    """Learners with these C that have learnt nothing, and where asked the mean of the last one; none if that is one."""
+    caps, n = (caps, len(caps) + mean) if len(caps) + mean > 1 else ((), 0)
     shares = np.full(n, 1.0 / max(1, n))
-    return Experts(np.array(caps, np.float64), shares, np.zeros(n), np.zeros((n, 3)), np.zeros((n, 5)))
+    return Experts(np.array(caps, np.float64), shares, np.zeros(n), np.zeros((len(caps), 3)), np.zeros((n, 6)))
 
 
 @compiled(helper=True)
-def mean_scores(experts: Experts, wide: Floats, s: Floats) -> None:
-    """Scores of the labels from those of the columns: the experts' mean."""
-    n = experts.caps.shape[0]
+def common_scores(experts: Experts, rounds: int, wide: Floats, s: Floats) -> None:
+    """Scores of the labels from those of the columns; in `wide`, those of late columns become those of the mean.
+
+    `rounds` are those learnt so far; with 0, the mean is what its learner is now.
+    """
+    n, learners = experts.shares.shape[0], experts.caps.shape[0]
+    share = 1.0 / rounds if rounds > 0 else 0.0
     for r in range(s.shape[0]):
         s[r] = 0.0
         for e in range(n):
-            s[r] += experts.shares[e] * wide[r * n + e]
+            c = column_of(n, r, e)
+            if e == learners:
+                wide[c] = np.float64(wide[column_of(n, r, e - 1)]) - share * np.float64(wide[c])
+            s[r] += experts.shares[e] * wide[c]
+
+
+@compiled(helper=True)
+def mixture(experts: Experts, rounds: int) -> Floats:
+    """Factor of each column in the common scores."""
+    learners, factors = experts.caps.shape[0], experts.shares.copy()
+    if learners < factors.shape[0]:
+        factors[learners - 1] += experts.shares[learners]
+        factors[learners] = -experts.shares[learners] / rounds if rounds > 0 else 0.0
+    return factors
 
 
 @compiled(helper=True, forceinline=True)
@@ -72,59 +106,71 @@ def choose_steps(
 ) -> Step:
     """Let the rule choose its step, by the scores of `ranking`; return the sums of it.
 
-    With several experts, each chooses its own by its own scores, which are in `work.x.wide`. Then `work.wide_g` is
-    filled for `move`, and `experts.round` has the sums of each. Once `stop[0]` is set, the answer is of no use.
+    With experts, each learner chooses its own by its own scores, which are in `work.x.wide`. Then `work.wide_g` is
+    filled for `move`, and `experts.round` has the outcome of each. Once `stop[0]` is set, the answer is of no use.
     """
     setting, relevant, is_relevant = problem.setting, ranking.relevant, ranking.is_relevant
-    n, k, wide, wide_g, total = experts.caps.shape[0], ranking.scores.shape[0], work.x.wide, work.wide_g, 0.0
+    n, k, wide, wide_g, total = experts.shares.shape[0], ranking.scores.shape[0], work.x.wide, work.wide_g, 0.0
     s, g, own, cap = work.own_scores[:k], work.g[:k], ranking, setting.C
     step = Step(0.0, 0.0, 0.0)
     for e in range(max(1, n)):
-        gap = 0.0
         if n > 0:
             for r in range(k):
-                s[r] = wide[r * n + e]
+                s[r] = wide[column_of(n, r, e)]
             low, rival, gap, _rank = judge(s, relevant, is_relevant)
+            experts.round[e, MISTAKE] = 0.0 if gap > 0.0 else 1.0
+            if e == experts.caps.shape[0]:
+                break
             own, cap = Ranking(s, relevant, is_relevant, low, rival), experts.caps[e]
         C = cap * weight if setting.uses_weight else cap
         step = net_coefficients(problem.own, problem, C, own, vectors, work, notes, stop)
         if n > 0:
             now = experts.round[e]
-            now[LOSS] = round_loss(setting, problem.costs, s, relevant[0], gap) / setting.margin
             now[GAINED], now[SOFTENED], now[INNER], now[SQ_MOVE] = step.gain, step.penalty, 0.0, 0.0
             for r in range(k):
-                wide_g[r * n + e] = g[r]
+                c = column_of(n, r, e)
+                wide_g[c] = g[r]
                 now[INNER] += g[r] * s[r]
-                now[SQ_MOVE] += vectors.q * np.float64(wide_g[r * n + e]) ** 2
+                now[SQ_MOVE] += vectors.q * np.float64(wide_g[c]) ** 2
             total += step.total
     if n == 0:
         return step
     g[:] = 0.0
     if stop[0] != 0:
-        wide_g[: n * k] = 0
+        wide_g[:] = 0
     return Step(total, 0.0, 0.0)
+
+
+@compiled(helper=True)
+def move_late(experts: Experts, age: float, k: int, wide_g: Floats) -> None:
+    """Net coefficients of the late columns, from those of the last learner; `age` rounds were learnt before."""
+    n, learners = experts.shares.shape[0], experts.caps.shape[0]
+    if learners < n:
+        for r in range(k):
+            wide_g[column_of(n, r, learners)] = age * np.float64(wide_g[column_of(n, r, learners - 1)])
 
 
 @compiled(helper=True, forceinline=True)
 def note_steps(experts: Experts, counted: bool) -> None:
-    """Enter the round at hand in each expert's certificate; if it is `counted`, judge the experts by their losses."""
+    """Enter the round at hand in each learner's certificate; if it is `counted`, judge the forecasters by it."""
     for e in range(experts.caps.shape[0]):
         sums, now = experts.sums[e], experts.round[e]
         sums[GAIN] += now[GAINED]
         sums[PENALTY] += now[SOFTENED]
         sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], now[INNER], now[SQ_MOVE])
     if counted:
-        _judge_experts(experts)
+        judge_forecasters(experts)
 
 
 @compiled(helper=True)
-def _judge_experts(experts: Experts) -> None:
-    """Add the losses of the round at hand, and give each expert its share in the next answer."""
-    n, least, total = experts.caps.shape[0], math.inf, 0.0
+def judge_forecasters(experts: Experts) -> None:
+    """Add the mistakes of the round at hand, and give each forecaster its share in the next answer."""
+    n, least, total = experts.shares.shape[0], math.inf, 0.0
     for e in range(n):
-        experts.losses[e] = FORGETTING * experts.losses[e] + experts.round[e, LOSS]
-        least = min(least, experts.losses[e])
+        experts.mistakes[e] = FORGETTING * experts.mistakes[e] + experts.round[e, MISTAKE]
+        least = min(least, experts.mistakes[e])
     for e in range(n):
-        total += math.exp(-RATE * FORGETTING * (experts.losses[e] - least))
-    for e in range(n):
-        experts.shares[e] = math.exp(-RATE * FORGETTING * (experts.losses[e] - least)) / total
+        experts.round[e, CREDIT] = math.exp(-RATE * FORGETTING * (experts.mistakes[e] - least))
+        total += experts.round[e, CREDIT]
+    for e in range(n):  # in one step each: others may be reading them
+        experts.shares[e] = experts.round[e, CREDIT] / total

@@ -10,8 +10,9 @@ import numpy as np
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Ints
 from hinged.loops.columns import PER_LABEL, PER_SET, n_columns
+from hinged.loops.experts import mixture
 from hinged.loops.ledger import LEARNT
-from hinged.loops.pages import Store, gather
+from hinged.loops.pages import Store, column_of, gather
 from hinged.loops.round import FROM_ZERO, NO_MORE, Memory, describe, new_example, read
 from hinged.loops.rows import Rows
 
@@ -35,11 +36,12 @@ def row_contributions(
     x = new_example(rows, memory, longest, n_labels, NO_MORE)
     row = read(rows, 0, memory, counts[LEARNT], x)
     out, values = np.zeros(row.n), np.zeros(n_columns(columns, n_labels))
+    factors = mixture(memory.experts, mean_over)
     for j in range(row.n):
         if _weights(memory.weights, x.f[j], mean_over, values):
             if columns.each > 1:
                 for e in range(columns.each):
-                    out[j] += x.v[j] * memory.experts.shares[e] * values[label * columns.each + e]
+                    out[j] += x.v[j] * factors[e] * values[column_of(columns.each, label, e)]
             elif columns.kind == PER_LABEL:
                 out[j] = x.v[j] * values[label]
             elif columns.kind == PER_SET:
@@ -76,7 +78,7 @@ def shared_contributions(
 def _weights(store: Store, feature: int, mean_over: int, values: Floats) -> bool:
     """A feature's weights by column, or their means; False if it has none."""
     found = gather(store, feature, values.shape[0], 0, values)
-    if found and mean_over > 0:
+    if found and mean_over > 0 and store.depth == 2:
         sums = np.empty(values.shape[0])
         gather(store, feature, values.shape[0], 1, sums)
         values -= sums / mean_over

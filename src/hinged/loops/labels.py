@@ -21,7 +21,6 @@ from hinged.loops.pages import SEGMENT, Store, has_room, narrow_page
 from hinged.loops.prototypes import fast_forward
 from hinged.loops.round import (
     BLOCKS,
-    CURRENT,
     DELAY,
     DONE,
     FULL,
@@ -43,6 +42,7 @@ from hinged.loops.round import (
     Verdict,
     Work,
     count,
+    current,
     describe,
     mark,
     move,
@@ -153,7 +153,7 @@ def _predict(rows: Rows, targets: Targets, t: int, problem: Problem, memory: Mem
         s, never = work.scores[:k], np.zeros(1, np.int64)
         row = read(rows, t, memory, learnt, work.x)
         describe(memory, row, learnt, relevant[0], k, work.x, never)
-        score(memory, row, CURRENT, s, work.x)
+        score(memory, row, current(memory, learnt), s, work.x)
         mark(work.is_relevant, relevant, True)
         tell(book, t, count(problem.setting, problem.costs, s, relevant, work.is_relevant))
         mark(work.is_relevant, relevant, False)
@@ -208,7 +208,7 @@ def _learn_ranking(
     k = ledger.counts[LABELS]
     s = work.scores[:k]
     describe(memory, row, ledger.counts[LEARNT], relevant[0], k, work.x, stop)
-    base = score(memory, row, CURRENT, s, work.x)
+    base = score(memory, row, current(memory, ledger.counts[LEARNT]), s, work.x)
     mark(work.is_relevant, relevant, True)
     verdict = count(setting, problem.costs, s, relevant, work.is_relevant)
     if weight > 0.0:

@@ -111,7 +111,7 @@ class Paged:
         store, owners = self.store, self.learnt()
         out = np.zeros((len(owners), columns), store.like.dtype)
         _gather_all(store, owners, columns, 0, out)
-        if rounds > 0:
+        if rounds > 0 and store.depth == 2:
             sums = np.zeros_like(out)
             _gather_all(store, owners, columns, 1, sums)
             out -= sums / out.dtype.type(rounds)

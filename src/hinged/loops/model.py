@@ -179,12 +179,12 @@ class LabelModel(LabelMemory):
     def score(
         self, rows: Rows, labels: Sequence[Hashable], describe: Describe | None = None, current: bool = False
     ) -> np.ndarray:
-        """Scores (rows, labels) by the weights learnt so far; by their mean where one is kept, unless `current`."""
+        """Scores (rows, labels) by the weights learnt so far; with `average`, by their mean unless `current`."""
         n = len(rows.indptr) - 1
         if not len(labels) or not n:
             return np.zeros((n, len(labels)))
         held = [paged.view for paged in self.stores]  # keeps the pages alive while they are read
-        if current or not self.average:
+        if current and self.average:
             return self._score(rows, labels, describe, held, 0)
         return self.mean_of(partial(self._score, rows, labels, describe, held))
 

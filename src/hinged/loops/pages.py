@@ -28,6 +28,7 @@ __all__ = [
     "add_scores",
     "add_to",
     "claim",
+    "column_of",
     "gather",
     "has_room",
     "narrow_page",
@@ -49,6 +50,12 @@ class Store(NamedTuple):
     used: np.ndarray  # int64 (5,): slots, blocks, strides of the narrowest page and the widest, features in order or 0
     like: np.ndarray  # empty, of the values' dtype
     depth: int
+
+
+@compiled(inline=True)
+def column_of(each: int, r: int, e: int) -> int:
+    """The column that label `r` has with expert `e`, of `each`."""
+    return r * each + e
 
 
 @compiled(inline=True)

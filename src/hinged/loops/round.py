@@ -14,7 +14,7 @@ from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.loops.columns import PER_LABEL, PER_SET, Columns, column_coefficients, label_scores, n_columns
 from hinged.loops.costs import Costs, counted_cost, round_loss
-from hinged.loops.experts import Experts, mean_scores
+from hinged.loops.experts import Experts, common_scores, move_late
 from hinged.loops.ledger import (
     COST,
     LABELS,
@@ -53,6 +53,7 @@ __all__ = [
     "Verdict",
     "Work",
     "count",
+    "current",
     "describe",
     "mark",
     "move",
@@ -211,20 +212,27 @@ def describe(memory: Memory, row: Row, rounds: int, pivot: int, n_labels: int, x
         measure_from(phi, row.m, pivot, x.origin)
 
 
+@compiled(helper=True)
+def current(memory: Memory, learnt: int) -> int:
+    """What `score` needs for the answers of this moment after so many rounds."""
+    return learnt if memory.columns.each > 1 and memory.weights.depth == 1 else CURRENT
+
+
 @compiled(helper=True, forceinline=True)
 def score(memory: Memory, row: Row, mean_over: int, s: Floats, x: Example) -> float:
     """Fill `s` with ⟨w_r, x⟩ + ⟨w, φ(x, r)⟩ of every label; return the score of φ's origin.
 
     By the mean weights of `mean_over` rounds; by the current weights where that is 0. `describe` must have been called.
+    Where the mean is one of several experts, `mean_over` is the number of rounds learnt.
     """
     columns, wide = n_columns(memory.columns, s.shape[0]), x.wide
     wide[:] = 0
-    if mean_over > 0:
+    if mean_over > 0 and memory.weights.depth == 2:
         add_means(memory.weights, x.f, x.v, row.n, columns, mean_over, wide)
     else:
         add_scores(memory.weights, x.f, x.v, row.n, columns, wide)
     if memory.columns.each > 1:
-        mean_scores(memory.experts, wide, s)
+        common_scores(memory.experts, mean_over, wide, s)
     else:
         label_scores(memory.columns, wide, s)
     return add_shared_scores(memory.parts, x.fs, row.m, x.phi, x.origin, mean_over, s)
@@ -301,6 +309,8 @@ def move(memory: Memory, row: Row, step: Step, relevant: Ints, ledger: Ledger, w
     inner, sq_move = 0.0, 0.0
     for r in range(k):
         inner += g[r] * work.scores[r]
+    if memory.columns.each > 1:
+        move_late(memory.experts, age, k, wide_g)
     n_touched = _by_column(memory.columns, g, relevant, work)
     if memory.columns.separate:  # summed in the order of labels, so that sets of one label have the bits of "multi"
         for r in range(k):

@@ -13,7 +13,7 @@ from hinged.compiling.arrays import Ints
 from hinged.loops.base import ScaledModel, check_arrays, restored_ledger
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
 from hinged.loops.costs import NO_COSTS
-from hinged.loops.experts import Experts, new_experts
+from hinged.loops.experts import Experts, mixture, new_experts
 from hinged.loops.labels import COUNTS, FIRSTS, SUMS, VECTORS, WEIGHTS
 from hinged.loops.ledger import COST, LABELS, LEARNT, new_notes
 from hinged.loops.memory import Paged, longer
@@ -27,7 +27,7 @@ from hinged.sharing.plan import Plan
 
 __all__ = ["LabelMemory"]
 
-KEPT = ("shares", "losses", "sums")  # of experts, in a file
+KEPT = ("shares", "mistakes", "sums")  # of experts, in a file
 LARGEST_DENSE = 20_000_000  # weights shown as a dense array; more are shown as a sparse one
 #: Features of one row for which φ was computed by functions of the user's, and that φ (parts, features, labels).
 Explicit = tuple[np.ndarray, np.ndarray]
@@ -48,7 +48,9 @@ class LabelMemory(ScaledModel):
     own : compiled function or None
         A user's rule.
     caps : tuple of float
-        With several, C of as many experts side by side, in place of the rule's own.
+        C of several learners side by side, in place of the rule's own; one may stand alone beside its mean.
+    mean : bool
+        Whether the mean weights of the last of them are one more forecaster; not with `average`.
     scaling, unit, bias, average
         What happens to rows before they are scored, and whether mean weights are kept.
     """
@@ -60,6 +62,7 @@ class LabelMemory(ScaledModel):
         setting: Setting,
         own: Any = None,
         caps: tuple[float, ...] = (),
+        mean: bool = False,
         **options: Any,
     ) -> None:
         super().__init__(**options)
@@ -79,8 +82,9 @@ class LabelMemory(ScaledModel):
             Paged(np.float64),
             Paged(np.float64),
         ]
-        self.notes, self.experts = new_notes(), new_experts(caps)
-        self.each = max(1, len(caps))  # columns of the weights for each label
+        self.notes, self.experts = new_notes(), new_experts(caps, mean)
+        self.each = max(1, len(self.experts.shares))  # columns of the weights for each label
+        self.has_mean = len(self.experts.caps) < len(self.experts.shares)
         self.costs = NO_COSTS
         self.label_rows: Ints = np.zeros(1, np.int64)
         self.first_rounds = np.zeros(1, np.int64)
@@ -106,8 +110,8 @@ class LabelMemory(ScaledModel):
 
     @property
     def mean_over(self) -> int:
-        """Rounds the mean weights are taken over; 0 where no average is kept."""
-        return int(self.counts[LEARNT]) if self.average else 0
+        """Rounds the mean weights are taken over; 0 where no answer needs them."""
+        return int(self.counts[LEARNT]) if self.average or self.has_mean else 0
 
     @property
     def n_learnt(self) -> int:
@@ -120,7 +124,8 @@ class LabelMemory(ScaledModel):
         owners, values = self.stores[WEIGHTS].rows(max(n, 1) * self.each, self.mean_over)
         columns, values = owners[owners > 0] - 1, values[owners > 0][:, : n * self.each]
         if self.each > 1:
-            values = (values.reshape(len(values), n, self.each) @ self.experts.shares).astype(self.dtype)
+            factors = mixture(self.experts, self.mean_over)
+            values = (values.reshape(len(values), n, self.each) @ factors).astype(self.dtype)
         if n * self.n_features > LARGEST_DENSE:
             kept = sparse.coo_array(values)
             return sparse.csr_array((kept.data, (kept.col, columns[kept.row])), shape=(n, self.n_features))
@@ -265,7 +270,7 @@ class LabelMemory(ScaledModel):
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
             settings = {name: getattr(self, name) for name in ("dtype", "plan", "setting", "own")}
-            settings["caps"] = tuple(self.experts.caps.tolist())
+            settings |= {"caps": tuple(self.experts.caps.tolist()), "mean": self.has_mean}
             return {"settings": settings, "options": self.options, "arrays": self.arrays(), "names": list(self.names)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
