@@ -6,11 +6,23 @@ other. Results have the bits of the general loop.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Int32s, Ints, Uint32s
-from hinged.loops.experts import GAINED, INNER, MISTAKE, SOFTENED, SQ_MOVE, common_scores, move_late, note_steps
+from hinged.loops.experts import (
+    GAINED,
+    INNER,
+    MISTAKE,
+    SOFTENED,
+    SQ_MOVE,
+    Experts,
+    common_scores,
+    move_late,
+    note_steps,
+)
 from hinged.loops.ledger import LABELS, LEARNT, Book, note_middle, note_move, note_round
 from hinged.loops.pages import SEGMENT, Store, claim
 from hinged.loops.prototypes import (
@@ -29,14 +41,22 @@ from hinged.loops.prototypes import (
     take_step,
     usual_label,
 )
-from hinged.loops.round import NEXT, UNTIL, Memory
-from hinged.loops.rows import Rows, Targets, enter_row, read_here
+from hinged.loops.round import NEXT, UNTIL
+from hinged.loops.rows import Rows, Scaling, Targets, enter_row, read_here
 from hinged.loops.steps import Setting
 from hinged.loops.weight_rows import move_pair, move_rows
 from hinged.native import borrowed, rival_of, segment, sum_rows
 from hinged.rules.words import is_one
 
-__all__ = ["forward_side_by_side"]
+__all__ = ["Kept", "forward_side_by_side"]
+
+
+class Kept(NamedTuple):
+    """What of a memory the loop needs; of the same type for all sharing schemes, so that it is compiled once."""
+
+    weights: Store
+    scaling: Scaling
+    experts: Experts
 
 
 @compiled(inline=True)
@@ -103,16 +123,14 @@ def _move(setting: Setting, lane: Lane, pair: Pair, total: float, work: Work, n:
 
 @compiled(helper=True)
 def forward_side_by_side(
-    rows: Rows, targets: Targets, setting: Setting, memory: Memory, book: Book, longest: int, cursor: Ints
+    rows: Rows, targets: Targets, setting: Setting, memory: Kept, book: Book, longest: int, cursor: Ints
 ) -> None:
     """Learn rows from `cursor[NEXT]` to `cursor[UNTIL]` while they are of the common kind; move `cursor[NEXT]` on."""
     _rounds(rows, targets, setting, memory, book, new_work(rows, memory.weights, longest), cursor)
 
 
 @compiled(helper=True, error_model="numpy")
-def _rounds(
-    rows: Rows, targets: Targets, setting: Setting, memory: Memory, book: Book, work: Work, cursor: Ints
-) -> None:
+def _rounds(rows: Rows, targets: Targets, setting: Setting, memory: Kept, book: Book, work: Work, cursor: Ints) -> None:
     """The loop, on arrays that their owners keep: without reference counts, small functions cost little."""
     rows, targets, memory, book, work = borrowed((rows, targets, memory, book, work))
     store, experts, scaling, ledger, told = memory.weights, memory.experts, memory.scaling, book.ledger, book.told
