@@ -16,14 +16,18 @@ class Scaler:
     them: if these are nine of ten rounds, the mean is taken off and the rest divided by the standard deviation, 0 where
     that is 0; else it is divided by the root mean square. Then the row is divided by the root of its number of values.
 
+    "mixed" does the same with features that nine of ten rounds had. Others are words: the value is divided by its root
+    mean square and multiplied by that number clipped to [1, 4], then by the factor of "idf"; all words of a row are
+    then divided by their norm and multiplied by the root of their share in the row's values.
+
     Parameters
     ----------
     n : int
         Number of raw features.
-    scaling : None, "idf" or "standard"
+    scaling : None, "idf", "standard" or "mixed"
         What happens to values.
     dense : bool
-        Whether a zero is a value like any other; only "standard" asks.
+        Whether a zero is a value like any other; only "standard" and "mixed" ask.
     normalize : bool
         Whether rows get unit length. A zero row stays zero.
     bias : float
@@ -43,6 +47,8 @@ class Scaler:
             x = x * np.maximum(0.1, np.log((self.rounds + 1) / (self.document_frequency + 0.5)))
         if self.scaling == "standard":
             x = self.standard(x)
+        if self.scaling == "mixed":
+            x = self.mixed(x)
         if self.normalize and np.any(x != 0):
             x = x / np.sqrt(np.sum(x * x))
         return np.append(x, self.bias) if self.bias else x
@@ -57,6 +63,19 @@ class Scaler:
             elif np.any(values != 0):
                 x[i] = raw[i] / np.sqrt(np.mean(values**2))
         return x / np.sqrt(max(1, np.sum(has)))
+
+    def mixed(self, raw):
+        """Standard scores of columns, and words by their rarity."""
+        x, n = self.standard(raw), max(1, np.sum(self.has(raw)))
+        words = [i for i in np.flatnonzero(self.has(raw)) if 10 * (len(self.values[i]) + 1) < 9 * (self.rounds + 1)]
+        for i in words:
+            size = np.sqrt(np.mean(np.array([*self.values[i], raw[i]]) ** 2))
+            factor = max(0.1, np.log((self.rounds + 1) / (len(self.values[i]) + 0.5)))
+            x[i] = raw[i] / size * np.clip(size, 1, 4) * factor if size > 0 else 0.0
+        norm = np.sqrt(np.sum(x[words] ** 2))
+        if norm > 0:
+            x[words] *= np.sqrt(len(words) / n) / norm
+        return x
 
     def has(self, raw):
         """Which features a row has."""

@@ -32,7 +32,7 @@ class Learner(BaseEstimator, Generic[M_co, R_co]):
     """Settings (the parameters), a reader, labels and a model: the last three in `_parts`, replaced as one."""
 
     task: ClassVar[str]  # what is learnt: "classify", "rank", "binary", ...
-    _forgotten: ClassVar[tuple[str, ...]] = ("_parts", "_settled", "_set_to")  # what `fit` forgets first
+    _forgotten: ClassVar[tuple[str, ...]] = ("_parts", "_settled", "_set_to", "_chosen")  # what `fit` forgets first
     _before: ClassVar[dict[str, object]] = {}  # what files from before a setting existed mean
     _parts: Parts[M_co, R_co]
     _edited: bool = False  # whether the certificate's problem changed on the way

@@ -170,7 +170,7 @@ class RowReader(NamedTuple):
         framed = hasattr(X, "columns")
         self._check_width(who, X if framed else matrix, matrix.shape[1], grow)
         dtype = who._dtype(dtype_of(X if framed and not sparse.issparse(matrix) else matrix))
-        centred = getattr(who, "scaling", None) == "standard"
+        centred = getattr(who, "scaling", None) not in (None, "idf")  # "auto" may come to that
         rows = from_matrix(matrix, dtype, not centred) if sparse.issparse(matrix) else who._dense(matrix, dtype)
         return Batch(rows, dtype, matrix.shape[1], None, X if framed else matrix)
 

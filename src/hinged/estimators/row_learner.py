@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_random_state
 
+from hinged.estimators.auto import FirstRow, first_row_of, is_auto
 from hinged.estimators.dicts import FeatureNames
 from hinged.estimators.inputs import check_caps, check_weights, dense_rows
 from hinged.estimators.kernel_model import KernelModel
@@ -23,6 +25,7 @@ from hinged.estimators.protocol import Advance, RowModel
 from hinged.estimators.reader import Answers, Batch, Checked, ReadsRows, RowReader, S_co
 from hinged.estimators.scored import Scored
 from hinged.estimators.settings import check_unchanged, is_same, whole
+from hinged.io import from_json, to_json
 from hinged.loops.experts import BOLD
 from hinged.loops.explain import Share
 from hinged.loops.ledger import Told, new_told
@@ -47,6 +50,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
     _parts: Parts[R_co, ReadsRows] = Parts(None, None, RowReader())
     _settled: S_co | None = None  # the settings that the model goes by, resolved
     _set_to: tuple[object, ...] | None = None  # their values as the user set them
+    _chosen: Mapping[str, object] = MappingProxyType({})  # what each "auto" stands for, once there was a first row
     C: float | str
     epochs: int
     shuffle: bool
@@ -77,6 +81,39 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
     @abstractmethod
     def _learn(self, checked: Checked[S_co], delay: int = 0, advance: Advance | None = None) -> Told:
         """Learn rows in order."""
+
+    # ------------------------------------------------------------------ settings that are "auto"
+    def _choices(self, row: FirstRow | None) -> dict[str, object]:
+        """What settings would be if they were "auto", by the first row to be learnt; nothing where none may be."""
+        return {}
+
+    def _plainly(self) -> Self:
+        """A learner of the same settings in which every "auto" has been replaced; itself where there is none."""
+        chosen = self._left_to_it({**self._choices(None), **self._chosen})
+        return type(self)(**{**self.get_params(deep=False), **chosen}) if chosen else self
+
+    def _left_to_it(self, choices: dict[str, object]) -> dict[str, object]:
+        """The choices for settings that are "auto"."""
+        return {name: value for name, value in choices.items() if is_auto(getattr(self, name))}
+
+    @property
+    def settled_(self) -> dict[str, object]:
+        """The settings that this model goes by, with what it has chosen in place of "auto".
+
+        A tuple in place of `C` holds those of learners side by side; `average` is "expert" where mean weights answer
+        beside current ones, as `experts_` shows.
+        """
+        self._learnt("settled_")
+        plain = self._plainly()
+        return {name: getattr(plain, name) for name in self._choices(None)} | self._side_by_side()
+
+    def _side_by_side(self) -> dict[str, object]:
+        """Settings of learners side by side, as `settled_` shows them."""
+        experts = getattr(self._model, "experts", None)
+        if experts is None or not len(experts.caps):
+            return {}
+        has_mean = len(experts.shares) > len(experts.caps)
+        return {"C": tuple(experts.caps.tolist())} | ({"average": "expert"} if has_mean else {})
 
     # ------------------------------------------------------------------ learning
     def fit(self, X: object, y: object, sample_weight: SampleWeight = None) -> Self:
@@ -179,7 +216,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     def _new_model(self, checked: Checked[S_co]) -> R_co:
         """An empty model for these settings and rows, with the labels known so far."""
-        model: R_co = checked.settled.new_model(self, checked.batch.dtype)
+        model: R_co = checked.settled.new_model(self._plainly(), checked.batch.dtype)
         self.__dict__.update(
             _parts=self._parts._replace(labels=LabelIndex() if self._labels is None else self._labels, model=model),
             _settled=checked.settled,
@@ -201,6 +238,8 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         settled = self.check_settings() if self._model is None else self._keep_up()
         batch = self._parts.reader.read(self, X, grow=True)
         if self._model is None:
+            self._chosen = self._left_to_it(self._choices(first_row_of(batch)))
+            settled = self.check_settings() if self._chosen else settled
             settled.check_range(batch.dtype)
         self._check_rows(batch)
         answers = self._answers(y, batch.n)
@@ -364,6 +403,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
                 "dtype": model.dtype.name,
                 "columns": reader.width,
                 "notes": self._notes,
+                "chosen": {name: to_json(name, value) for name, value in self._chosen.items()},
             }
             names = {"labels": list(self.known_labels()), "phi": list(getattr(model, "names", ()))}
             if reader.names is not None:
@@ -374,9 +414,11 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: dict[str, list[Hashable]]) -> None:
         """Become the model of that state."""
+        chosen = about.get("chosen", {})  # files from before "auto" have none
+        self._chosen = {name: from_json(name, value, {}) for name, value in chosen.items()}
         settled = self.check_settings()
         settled.check_range(about["dtype"])
-        model = settled.new_model(self, about["dtype"])
+        model = settled.new_model(self._plainly(), about["dtype"])
         if np.dtype(about["dtype"]) != model.dtype:
             raise ValueError(f"its weights are {about['dtype']}, its settings say {model.dtype}")
         model.restore(arrays, names["phi"], len(names["labels"]))

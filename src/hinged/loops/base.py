@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from hinged.loops.ledger import GAIN, LEARNT, PENALTY, SQ_NORM, Ledger, new_ledger
 from hinged.loops.memory import longer
-from hinged.loops.rows import SCALINGS, Rows, Scaling, longest_row, read_row
+from hinged.loops.rows import MOMENTS, SCALINGS, Rows, Scaling, longest_row, read_row
 
 __all__ = ["Model", "ScaledModel", "check_arrays", "dual_of", "restored_ledger"]
 
@@ -81,7 +81,7 @@ class ScaledModel(Model):
 
     Parameters
     ----------
-    scaling : None, "idf" or "standard"
+    scaling : None, "idf", "standard" or "mixed"
         How values are scaled by what has been seen of their features.
     unit, bias
         Whether rows get length 1, and the constant feature's value.
@@ -107,12 +107,12 @@ class ScaledModel(Model):
 
     def _tabulate(self, n_rows: int) -> None:
         """Make room for what is kept of all features, and for the logarithms that so many more rows may need."""
-        if self.scaling == "standard":  # before the counts: readers go by these
+        if self.scaling in MOMENTS:  # before the counts: readers go by these
             self.means = longer(self.means, self.n_features + 1)
             self.spreads = longer(self.spreads, len(self.means))
         if self.counts_features:
             self.df = longer(self.df, self.n_features + 1)
-        if self.scaling != "idf":
+        if self.scaling not in ("idf", "mixed"):
             return
         need = min(int(self.ledger.counts[LEARNT]) + n_rows + 1, LONGEST_LOG_TABLE)
         if need > len(self.logs):
@@ -126,7 +126,7 @@ class ScaledModel(Model):
         """What has to be saved of the scaling of `n` features, the constant one among them."""
         n = min(n, len(self.df)) if self.counts_features else 1
         arrays: dict[str, np.ndarray] = {"df": self.df[:n]}
-        if self.scaling == "standard":
+        if self.scaling in MOMENTS:
             arrays |= {"means": self.means[:n], "spreads": self.spreads[:n]}
         return arrays
 
@@ -136,7 +136,7 @@ class ScaledModel(Model):
         if df.dtype != np.int32 or df.ndim != 1 or len(df) > max(1, n) or (df < 0).any():
             raise ValueError("its counts are damaged")
         self.df = df.copy()
-        if self.scaling == "standard":
+        if self.scaling in MOMENTS:
             check_arrays(arrays, dict.fromkeys(("means", "spreads"), (df.shape, np.float64)))
             if (arrays["spreads"] < 0).any():
                 raise ValueError("its spreads are damaged")

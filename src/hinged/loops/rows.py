@@ -39,9 +39,12 @@ NONE, ONE, TWO, THREE, FOUR = map(np.uint64, range(5))
 
 CONSTANT = 1e-15  # a deviation below this share of the mean is rounding
 
-#: How values are scaled: not at all, by how rare their features are, or to mean 0 and deviation 1.
-UNSCALED, IDF, STANDARD = range(3)
-SCALINGS = {None: UNSCALED, "idf": IDF, "standard": STANDARD}
+#: How values are scaled: not at all, by how rare their features are, to mean 0 and deviation 1, or, for each feature by
+#: how many rows have it, one or the other.
+UNSCALED, IDF, STANDARD, MIXED = range(4)
+SCALINGS = {None: UNSCALED, "idf": IDF, "standard": STANDARD, "mixed": MIXED}
+MOMENTS = ("standard", "mixed")  # scalings that know the mean and the spread of each feature
+LEAST_SIZE, LARGEST_SIZE = 1.0, 4.0  # under MIXED, the typical size of a word's values, before IDF, is between these
 
 
 def usual_square(dtype: np.dtype) -> float:
@@ -79,13 +82,13 @@ class Targets(NamedTuple):
 class Scaling(NamedTuple):
     """What changes a row's values before anything else sees them."""
 
-    kind: int  # UNSCALED, IDF or STANDARD
+    kind: int  # UNSCALED, IDF, STANDARD or MIXED
     unit: bool
     bias: float
     counts: bool  # whether features are counted at all
     df: np.ndarray  # int32 (features + 1,): rounds that had each feature; the bias is feature 0
-    logs: np.ndarray  # float64: log(n + 1/2) by n; for IDF
-    means: np.ndarray  # float64 (features + 1,): each feature's mean over the rounds that had it; for STANDARD ...
+    logs: np.ndarray  # float64: log(n + 1/2) by n; for IDF and MIXED
+    means: np.ndarray  # float64 (features + 1,): each feature's mean over the rounds that had it; for MOMENTS ...
     spreads: np.ndarray  # ... and its sum of squared deviations from that mean
 
 
@@ -131,6 +134,13 @@ def make_unit(v: Floats, n: int) -> float:
     return sum_of_squares(v, n)
 
 
+@compiled(helper=True)
+def _idf(logs: Floats, log_rounds: float, count: int) -> float:
+    """How rare a feature is that `count` rounds had: max(0.1, log((T + 1) / (count + 1/2)))."""
+    log_count = logs[count] if count < logs.shape[0] else math.log(count + 0.5)
+    return max(0.1, log_rounds - log_count)
+
+
 @compiled(inline=True)
 def _scale(df: Int32s, logs: Floats, rounds: int, f: Ints | Uint32s, v: Floats, n: int) -> None:
     """Multiply each value by how rare its feature has been; features rise."""
@@ -142,8 +152,7 @@ def _scale(df: Int32s, logs: Floats, rounds: int, f: Ints | Uint32s, v: Floats, 
         return
     for j in range(n):
         count = df[f[j]] if f[j] < df.shape[0] else 0
-        log_count = logs[count] if count <= last else math.log(count + 0.5)
-        v[j] = v.dtype.type(v[j] * max(0.1, log_rounds - log_count))
+        v[j] = v.dtype.type(v[j] * _idf(logs, log_rounds, count))
 
 
 @compiled(helper=True)
@@ -152,6 +161,28 @@ def _after(mean: float, spread: float, count: int, value: float) -> tuple[float,
     off = value - mean
     mean += off / (count + 1)
     return mean, spread + off * (value - mean)
+
+
+@compiled(helper=True)
+def _moments(scaling: Scaling, feature: int, value: float) -> tuple[int, float, float]:
+    """How many rounds had a feature before this one; its mean and variance in all of them, this value included."""
+    mean, spread, count = 0.0, 0.0, 0
+    if feature < scaling.df.shape[0]:
+        mean, spread, count = scaling.means[feature], scaling.spreads[feature], scaling.df[feature]
+    mean, spread = _after(mean, spread, count, value)
+    return count, mean, max(0.0, spread) / (count + 1)  # a reader may meet a mean whose spread is yet to be written
+
+
+@compiled(helper=True)
+def _is_column(count: int, rounds: int) -> bool:
+    """Return True if nine rows of ten have had a feature, the row at hand included."""
+    return 10 * (count + 1) >= 9 * (rounds + 1)
+
+
+@compiled(helper=True)
+def _centred(value: float, mean: float, variance: float) -> float:
+    """(v - mean) / deviation; 0 while all values are the same up to rounding."""
+    return (value - mean) / math.sqrt(variance) if variance > (CONSTANT * mean) ** 2 else 0.0
 
 
 @compiled(helper=True)
@@ -164,17 +195,41 @@ def _standardise(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n:
     """
     root = math.sqrt(n)
     for j in range(n):
-        value, mean, spread, count = np.float64(v[j]), 0.0, 0.0, 0
-        if f[j] < scaling.df.shape[0]:
-            mean, spread, count = scaling.means[f[j]], scaling.spreads[f[j]], scaling.df[f[j]]
-        mean, spread = _after(mean, spread, count, value)
-        variance = max(0.0, spread) / (count + 1)  # a reader may meet a mean whose spread is yet to be written
-        if 10 * (count + 1) >= 9 * (rounds + 1):
-            value -= mean
-            variance = variance if variance > (CONSTANT * mean) ** 2 else 0.0
+        value = np.float64(v[j])
+        count, mean, variance = _moments(scaling, f[j], value)
+        square = variance + mean * mean
+        if _is_column(count, rounds):
+            v[j] = _centred(value, mean, variance) / root
         else:
-            variance += mean * mean
-        v[j] = value / (math.sqrt(variance) * root) if variance > 0.0 else 0.0
+            v[j] = value / (math.sqrt(square) * root) if square > 0.0 else 0.0
+
+
+@compiled(helper=True)
+def _mix(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n: int) -> None:
+    """Scale columns as `_standardise` does and all other features as words; the row gets a length of about 1.
+
+    A word's value is brought to a typical size (root mean square so far) of 1 to 4, where counts are, and multiplied by
+    how rare the word is. The n_w words of a row of n values have length √(n_w / n) together.
+    """
+    root, log_rounds = math.sqrt(n), math.log(rounds + 1.0)
+    n_words, squares = 0, 0.0
+    for j in range(n):
+        value = np.float64(v[j])
+        count, mean, variance = _moments(scaling, f[j], value)
+        if _is_column(count, rounds):
+            v[j] = _centred(value, mean, variance) / root
+            continue
+        size, n_words = math.sqrt(variance + mean * mean), n_words + 1
+        if size > 0.0:
+            value *= min(LARGEST_SIZE, max(LEAST_SIZE, size)) / size * _idf(scaling.logs, log_rounds, count)
+        v[j] = value
+        squares += value * value
+    if squares == 0.0:
+        return
+    unit = math.sqrt(n_words / (n * squares))
+    for j in range(n):
+        if not _is_column(scaling.df[f[j]] if f[j] < scaling.df.shape[0] else 0, rounds):
+            v[j] = v[j] * unit
 
 
 @compiled(inline=True)
@@ -185,7 +240,7 @@ def read_here(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint3
     for j in range(n):
         zeros += x[j] == 0
         f[j], v[j] = columns[j] + 1, x[j]
-    if zeros > 0 and scaling.kind != STANDARD:
+    if zeros > 0 and scaling.kind < STANDARD:
         n = 0
         for j in range(x.shape[0]):
             if x[j] != 0:
@@ -195,6 +250,8 @@ def read_here(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint3
         _scale(scaling.df, scaling.logs, rounds, f, v, n)
     elif scaling.kind == STANDARD:
         _standardise(scaling, rounds, f, v, n)
+    elif scaling.kind == MIXED:
+        _mix(scaling, rounds, f, v, n)
     q = make_unit(v, n) if scaling.unit else sum_of_squares(v, n)
     if scaling.bias != 0.0:
         f[n] = 0
@@ -209,8 +266,9 @@ def read_row(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint32
     """Copy row `i` into (f, v), scaled, the bias last; return its length and its squared norm.
 
     Column c becomes feature c + 1; feature 0 is the bias. With IDF each value is multiplied by
-    max(0.1, log((T + 1) / (df + 1/2))), T the rounds so far (by 1 when T = 0); STANDARD is what `_standardise` does.
-    Then the row is divided by its norm, where it shall be a unit. Zeros are left out, except under STANDARD.
+    max(0.1, log((T + 1) / (df + 1/2))), T the rounds so far (by 1 when T = 0); STANDARD is what `_standardise` does,
+    MIXED what `_mix` does. Then the row is divided by its norm, where it shall be a unit. Zeros are left out, except
+    under STANDARD and MIXED.
     """
     return read_here(rows, i, scaling, rounds, f, v)
 
@@ -231,7 +289,7 @@ def enter_row(scaling: Scaling, rows: Rows, i: int) -> None:
         scaling.df[0] += 1
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         f, value = rows.indices[j] + 1, np.float64(rows.data[j])
-        if scaling.kind == STANDARD:
+        if scaling.kind >= STANDARD:
             mean, spread = _after(scaling.means[f], scaling.spreads[f], scaling.df[f], value)
             scaling.means[f], scaling.spreads[f] = mean, spread
             scaling.df[f] += 1

@@ -1,0 +1,96 @@
+"""What "auto" stands for: settings that a learner chooses by itself, from its other settings and its first row."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Protocol
+
+from hinged.estimators.reader import Batch
+from hinged.geometry.entropy import resolve as resolve_geometry
+from hinged.rules.table import RULES, name_of, reads_cap
+from hinged.sharing.plan import resolve as resolve_sharing
+
+__all__ = ["CHOSEN", "FirstRow", "bias_for", "choices_of_labels", "first_row_of", "is_auto"]
+
+#: Settings that may be "auto".
+CHOSEN = ("rule", "C", "scaling", "normalize", "average", "bias")
+#: Constant features of rows that are not dense: words need little of one, sets of labels more.
+SMALL_BIAS, BIAS_OF_SETS = 0.1, 0.3
+
+
+class FirstRow(NamedTuple):
+    """What the first row that was learnt looked like; nothing else of the input decides a setting."""
+
+    dense: bool  # it had a value in every column
+    n_values: int
+
+
+#: What is assumed where settings are checked before there is a row.
+NO_ROW = FirstRow(True, 1)
+
+
+def first_row_of(batch: Batch) -> FirstRow:
+    """Look at the first row of a batch. Dicts are never dense: which features there are is yet to be seen."""
+    n = int(batch.rows.indptr[1] - batch.rows.indptr[0])
+    return FirstRow(batch.names is None and n == batch.width, n)
+
+
+def is_auto(value: object) -> bool:
+    """Return True if a setting is left to the learner."""
+    return isinstance(value, str) and value == "auto"
+
+
+class LabelChoices(Protocol):
+    """Settings of learners of labels that the choices depend on."""
+
+    rule: object
+    scaling: object
+    sharing: object
+    features: object
+    geometry: object
+    kernel: object
+
+
+def choices_of_labels(who: LabelChoices, row: FirstRow | None, sets: bool) -> dict[str, object]:
+    """Return what each setting would be if it were "auto", for a learner of labels or of label sets.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> columns = choices_of_labels(hinged.Classifier(), FirstRow(dense=True, n_values=16), sets=False)
+    >>> columns["scaling"], columns["bias"], columns["rule"]
+    ('standard', 0.25, 'optimal')
+    >>> choices_of_labels(hinged.Classifier(sharing="hybrid", features="tfidf"), FirstRow(False, 3), False)["scaling"]
+    'idf'
+    """
+    row = row or NO_ROW
+    linear = who.kernel is None and resolve_geometry(who.geometry) is None
+    of_their_own = linear and isinstance(who.sharing, str) and who.sharing == "multi"
+    rule = ("optimal" if of_their_own else "pa1") if is_auto(who.rule) else who.rule
+    scaling = who.scaling
+    if is_auto(scaling):
+        scaling = _scaling(who, row.dense) if linear else None
+    side_by_side = of_their_own and name_of(rule) in (*RULES, None) and reads_cap(rule)
+    return {
+        "rule": rule,
+        "C": "auto" if side_by_side else 1.0,
+        "scaling": scaling,
+        "normalize": scaling == "idf",
+        "average": "auto" if side_by_side else False,
+        "bias": bias_for(scaling, row, BIAS_OF_SETS if sets else 0.0),
+    }
+
+
+def bias_for(scaling: object, row: FirstRow, least: float = 0.0) -> float:
+    """Return the constant feature that suits scaled rows: as large as one more column."""
+    if scaling == "standard":
+        return max(least, 1.0 / math.sqrt(max(1, row.n_values)))
+    return max(least, SMALL_BIAS) if scaling == "mixed" else 0.0
+
+
+def _scaling(who: LabelChoices, dense: bool) -> str | None:
+    """Return the scaling of rows for linear weights: label features are defined for words, or by the user."""
+    plan = resolve_sharing(who.sharing, who.features)
+    if not plan.parts:
+        return "standard" if dense else "mixed"
+    return None if dense or plan.functions else "idf"
