@@ -11,8 +11,8 @@ PARAMETERS = {
     "C": """float or "auto", default "auto"
         Longest step, positive. Small for noisy labels or targets; inf for the plain step. "auto": learners with
         different C learn side by side, with the mean weights of one as one more of them, and answer together; those
-        with fewer mistakes of late count for more (docs/maths.md). Where that is not possible (a kernel, shared vectors,
-        a simplex, ranks) it is 1.""",
+        with fewer mistakes of late count for more (docs/maths.md). Where that is not possible (a kernel, shared
+        vectors, a simplex, ranks) it is 1.""",
     "novel": """"learn" or "skip", default "learn"
         What to do with the example that brings a new label: learn it like any other once the label is known, or only
         make the label known, as the papers do. Either way it is not counted as right or wrong.""",

@@ -105,8 +105,8 @@ class Settled(NamedTuple):
         if len(self.caps) + self.mean != len(getattr(model, "experts", ((), ()))[1]):
             raise ValueError(
                 "C cannot change between 'auto' and a number once something is learnt, nor, with C='auto', the rule to "
-                "one that does not read C: learners side by side have weights of their own. Set it back, or call fit to "
-                "start anew."
+                "one that does not read C: learners side by side have weights of their own. Set it back, or call fit "
+                "to start anew."
             )
         model.setting = self.rule._replace(least_norm=model.setting.least_norm)
         model.own = self.own
@@ -286,7 +286,8 @@ def check_dtype(dtype: DType) -> None:
 def _sizes(who: LabelSettings, step: Step, plan: Plan) -> dict[str, float]:
     """Numbers that could leave the range of the weights, or make every other number vanish beside them."""
     own_names = has_own_margin(who.rule)
-    sizes = {"cap" if own_names else "C": step.C, "beta" if own_names else "margin": step.margin, "bias": who.bias}
+    sizes = {"cap" if own_names else "C": step.C, "beta" if own_names else "margin": step.margin}
+    sizes["bias"] = float(who.bias)
     for part in plan.parts:
         sizes |= {"often": part.factors[0], "seldom": part.factors[1]} if part.code == FREQUENCY else {}
     return sizes
