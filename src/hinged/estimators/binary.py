@@ -40,10 +40,11 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
         The two labels; the second is the positive one.
     coef_ : array (features,)
     intercept_ : float
+    experts_ : dict of C → share
     n_rounds_, n_mistakes_, n_updates_, n_novel_ : int
         Rounds, mistakes (a score of 0 is one), rounds with a step, rounds with a label seen for the first time.
     dual_ : float
-        The dual certificate.
+        The dual certificate; None with ``C="auto"``.
 
     References
     ----------
@@ -69,7 +70,7 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
     def __init__(
         self,
         rule: str = "pa1",
-        C: float = 1.0,
+        C: float | str = 1.0,
         *,
         margin: float = 1.0,
         novel: str = "learn",

@@ -80,7 +80,7 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
     def __init__(
         self,
         rule: Rule = "simproj",
-        C: float = 1.0,
+        C: float | str = 1.0,
         *,
         order: Sequence[Hashable] | None = None,
         margin: float = 1.0,

@@ -17,25 +17,24 @@ from hinged.estimators.parts import Parts, at_one_moment, runs_functions
 from hinged.estimators.protocol import Advance, VectorModelLike
 from hinged.estimators.reader import Answers, Checked, RowReader, part_of
 from hinged.estimators.row_learner import RowLearner
-from hinged.estimators.settings import (
-    check_options,
-    check_sizes,
-    scaled_as,
-    setting_of,
-    whole,
-)
+from hinged.estimators.settings import check_options, check_sizes, is_auto, scaled_as, setting_of, whole
 from hinged.loops.hearing import hear, pieces
 from hinged.loops.ledger import MISTAKES, NOVEL, Told
 from hinged.loops.rows import Rows
 from hinged.loops.steps import Setting
-from hinged.loops.vector_model import ORDINAL, REGRESSION, VectorModel
-from hinged.rules.table import check_runs, name_of
+from hinged.loops.targets import Numbers
+from hinged.loops.vector_model import NO_NUMBERS, ORDINAL, REGRESSION, VectorModel
+from hinged.rules.table import check_runs, name_of, reads_cap
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import is_interior
 
 __all__ = ["VectorLearner", "VectorSettled"]
 
 UNWEIGHTED = np.zeros(0)
+
+
+#: The C of learners side by side, for C="auto": of columns of numbers, and of words or rows left as they are.
+CAPS, CAPS_OF_WORDS = (10.0**-0.5, 10.0**0.5), (1.0,)
 
 
 class VectorSettled(NamedTuple):
@@ -45,8 +44,9 @@ class VectorSettled(NamedTuple):
     certified: bool
     sizes: dict[str, float]  # what must fit the range of the weights' type
     task: str
-    epsilon: float
+    numbers: Numbers
     kernel: Kernel | None = None
+    caps: tuple[float, ...] = ()  # C of learners side by side; empty where C is a number
 
     def check_range(self, dtype: DTypeLike) -> None:
         """Refuse numbers that are too large for weights of that type."""
@@ -54,22 +54,30 @@ class VectorSettled(NamedTuple):
 
     def change(self, model: VectorModelLike) -> None:
         """Let a model go on by this rule."""
-        model.setting = self.rule
-        if isinstance(model, KernelVectorModel):
+        if isinstance(model, VectorModel):
+            if len(self.caps) != len(model.forecasters.caps):
+                raise ValueError(
+                    "C cannot change between 'auto' and a number once something is learnt, nor, with C='auto', the "
+                    "rule to one that does not read C: learners have weights of their own. Set it back, or call fit "
+                    "to start anew."
+                )
+            model.numbers = self.numbers._replace(known=model.numbers.known)
+        elif isinstance(model, KernelVectorModel):
             model.epsilon = self._within()
-        elif isinstance(model, VectorModel):
-            model.epsilon = self.epsilon
+        model.setting = self.rule
 
     def _within(self) -> float | None:
         """How close a number must come; None where a kernel learns labels."""
-        return self.epsilon if self.task == REGRESSION else None
+        return self.numbers.epsilon if self.task == REGRESSION else None
 
     def new_model(self, who: VectorLearner, dtype: DTypeLike) -> VectorModelLike:
         """An empty model for a learner with these settings; both kinds take the same calls."""
         if self.kernel is not None:
             machine = new_machine(who, self.kernel, dtype, n_outputs=1)
             return KernelVectorModel(machine, self.rule, self._within(), unit=bool(who.normalize))
-        return VectorModel(self.task, who.dtype or dtype, self.rule, epsilon=self.epsilon, **scaled_as(who))
+        numbers = self.numbers._replace(known=self.numbers.known.copy())
+        mean, scaled = len(self.caps) > 0 and not who.average, scaled_as(who)
+        return VectorModel(self.task, who.dtype or dtype, self.rule, numbers, caps=self.caps, mean=mean, **scaled)
 
 
 class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
@@ -81,7 +89,7 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
     device: str = "cpu"
     budget: AsBudget = None
     rule: Rule
-    C: float
+    C: float | str
     scaling: str | None
     normalize: bool
     average: bool
@@ -93,7 +101,8 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
     def explain(self, x: object, top: int | None = 10) -> list[tuple[Hashable, float]]:
         """The features of a row that carry its score ⟨w, x⟩, signed, largest first; all of them sum to the score.
 
-        With a kernel, the past rounds that carry it, by their number from 0.
+        Where targets are scaled, their mean is one of them, by the name "mean". With a kernel, the past rounds that
+        carry it, by their number from 0.
         """
         top = None if top is None else whole("top", top, 1)
         model = self._fitted()
@@ -106,9 +115,21 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
 
     @property
     def intercept_(self) -> float:
-        """What the bias adds to every score."""
+        """What is added to every score: by the bias, and the mean of scaled targets."""
         model = self._linear("intercept_")
-        return float(model.weights[0]) * model.bias
+        return float(model.weights[0]) * model.bias + model.unit_of_targets[0]
+
+    @property
+    def experts_(self) -> dict[float | str, float]:
+        """With ``C="auto"``: each C, and "mean" for the mean weights of the last, with its share in the answers.
+
+        Shares follow the losses so far. Empty where one learner answers alone.
+        """
+        model = self._learnt("experts_")
+        if not isinstance(model, VectorModel) or model.alone:
+            return {}
+        caps, shares, _ = model.forecasters
+        return dict(zip((*caps.tolist(), "mean"), shares.tolist(), strict=False))
 
     def _linear(self, name: str) -> VectorModel:
         model = self._with_weights(name)
@@ -228,7 +249,8 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
         margin = getattr(self, "margin", 1.0)
         if name_of(self.rule) not in self._rules:
             raise ValueError(f"rule must be one of {', '.join(self._rules)}; got rule={self.rule!r}.")
-        step, _own = resolve_rule(self.rule, self.C, margin)
+        auto = is_auto(self.C)
+        step, _own = resolve_rule(self.rule, 1.0 if auto else self.C, margin)
         if is_interior(step.words):
             raise ValueError("solver='interior-point' needs labels with vectors of their own; use solver='search'.")
         check_runs("on a single vector", self.rule, step.words)
@@ -237,12 +259,15 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
         else:
             check_without_kernel(self)
         check_options(self)
-        epsilon = self._epsilon()
-        sizes = {"C": step.C, "margin": step.margin, "bias": self.bias, "epsilon": epsilon}
+        numbers = self._numbers()
+        sizes = {"C": step.C, "margin": step.margin, "bias": self.bias, "epsilon": max(0.0, numbers.epsilon)}
         check_sizes(sizes, np.dtype(self.dtype or np.float64).name)
-        certified = step.certified and self.budget is None
-        return VectorSettled(setting_of(step, self), certified, sizes, self._task, epsilon, self.kernel)
+        caps: tuple[float, ...] = ()
+        if auto and self.kernel is None and self._task != ORDINAL and reads_cap(self.rule):
+            caps = CAPS if self.scaling == "standard" else CAPS_OF_WORDS
+        certified = step.certified and self.budget is None and not caps and not len(numbers.known)
+        return VectorSettled(setting_of(step, self), certified, sizes, self._task, numbers, self.kernel, caps)
 
-    def _epsilon(self) -> float:
-        """How far a predicted number may lie from the right one."""
-        return 0.0
+    def _numbers(self) -> Numbers:
+        """How far a predicted number may lie from the right one, and what is known of targets so far, where scaled."""
+        return NO_NUMBERS

@@ -23,6 +23,7 @@ __all__ = [
     "scale_rows",
     "sum_of_squares",
     "usual_square",
+    "welford",
 ]
 
 
@@ -69,6 +70,14 @@ class Dense(NamedTuple):
     def indptr(self) -> range:
         """Bounds of the rows, as `Rows` has them."""
         return range(0, self.values.size + 1, max(1, self.values.shape[1]))
+
+    def rows(self) -> Rows:
+        """The matrix in compressed form, zeros and all: the loops pass over them, and to look for them takes longer."""
+        n, width = self.values.shape
+        columns = np.arange(width, dtype=np.int32)
+        if n > 1:
+            columns = np.tile(columns, n)
+        return Rows(width * np.arange(n + 1), columns, self.values.reshape(-1))
 
 
 class Targets(NamedTuple):
@@ -156,8 +165,14 @@ def _scale(df: Int32s, logs: Floats, rounds: int, f: Ints | Uint32s, v: Floats, 
 
 
 @compiled(helper=True)
-def _after(mean: float, spread: float, count: int, value: float) -> tuple[float, float]:
-    """Mean and sum of squared deviations once a value has joined `count` others (Welford)."""
+def welford(mean: float, spread: float, count: int, value: float) -> tuple[float, float]:
+    """Mean and sum of squared deviations once a value has joined `count` others (Welford).
+
+    Examples
+    --------
+    >>> welford(2.0, 0.0, 1, 4.0)
+    (3.0, 2.0)
+    """
     off = value - mean
     mean += off / (count + 1)
     return mean, spread + off * (value - mean)
@@ -169,7 +184,7 @@ def _moments(scaling: Scaling, feature: int, value: float) -> tuple[int, float, 
     mean, spread, count = 0.0, 0.0, 0
     if feature < scaling.df.shape[0]:
         mean, spread, count = scaling.means[feature], scaling.spreads[feature], scaling.df[feature]
-    mean, spread = _after(mean, spread, count, value)
+    mean, spread = welford(mean, spread, count, value)
     return count, mean, max(0.0, spread) / (count + 1)  # a reader may meet a mean whose spread is yet to be written
 
 
@@ -290,7 +305,7 @@ def enter_row(scaling: Scaling, rows: Rows, i: int) -> None:
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         f, value = rows.indices[j] + 1, np.float64(rows.data[j])
         if scaling.kind >= STANDARD:
-            mean, spread = _after(scaling.means[f], scaling.spreads[f], scaling.df[f], value)
+            mean, spread = welford(scaling.means[f], scaling.spreads[f], scaling.df[f], value)
             scaling.means[f], scaling.spreads[f] = mean, spread
             scaling.df[f] += 1
         elif value != 0.0:
