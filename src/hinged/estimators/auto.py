@@ -7,13 +7,12 @@ from typing import NamedTuple, Protocol
 
 from hinged.estimators.reader import Batch
 from hinged.geometry.entropy import resolve as resolve_geometry
+from hinged.loops.rows import MOMENTS
 from hinged.rules.table import RULES, name_of, reads_cap
 from hinged.sharing.plan import resolve as resolve_sharing
 
-__all__ = ["CHOSEN", "FirstRow", "bias_for", "choices_of_labels", "first_row_of", "is_auto"]
+__all__ = ["FirstRow", "choices_of_labels", "choices_of_ranks", "choices_of_vector", "first_row_of", "is_auto"]
 
-#: Settings that may be "auto".
-CHOSEN = ("rule", "C", "scaling", "normalize", "average", "bias")
 #: Constant features of rows that are not dense: words need little of one, sets of labels more.
 SMALL_BIAS, BIAS_OF_SETS = 0.1, 0.3
 
@@ -69,28 +68,85 @@ def choices_of_labels(who: LabelChoices, row: FirstRow | None, sets: bool) -> di
     rule = ("optimal" if of_their_own else "pa1") if is_auto(who.rule) else who.rule
     scaling = who.scaling
     if is_auto(scaling):
-        scaling = _scaling(who, row.dense) if linear else None
-    side_by_side = of_their_own and name_of(rule) in (*RULES, None) and reads_cap(rule)
+        scaling = _scaling(who, row) if linear else None
+    side_by_side = of_their_own and _reads_cap(rule)
     return {
         "rule": rule,
         "C": "auto" if side_by_side else 1.0,
         "scaling": scaling,
         "normalize": scaling == "idf",
         "average": "auto" if side_by_side else False,
-        "bias": bias_for(scaling, row, BIAS_OF_SETS if sets else 0.0),
+        "bias": _bias(scaling, row, BIAS_OF_SETS if sets else 0.0),
     }
 
 
-def bias_for(scaling: object, row: FirstRow, least: float = 0.0) -> float:
+class VectorChoices(Protocol):
+    """Settings of learners of one vector that the choices depend on."""
+
+    rule: object
+    scaling: object
+    kernel: object
+
+
+def choices_of_vector(who: VectorChoices, row: FirstRow | None) -> dict[str, object]:
+    """The same for a learner with one weight vector, of two labels or of numbers.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> choices_of_vector(hinged.Regressor(scaling=None), FirstRow(dense=True, n_values=4))["bias"]
+    0.0
+    """
+    row = row or NO_ROW
+    linear = who.kernel is None
+    rule = "pa1" if is_auto(who.rule) else who.rule
+    scaling = who.scaling
+    if is_auto(scaling):
+        scaling = _scaling_of_rows(row) if linear else None
+    side_by_side = linear and _reads_cap(rule)
+    return {
+        "rule": rule,
+        "C": "auto" if side_by_side else 1.0,
+        "scaling": scaling,
+        "normalize": scaling == "idf",
+        "average": "auto" if side_by_side else False,
+        "bias": _bias(scaling, row),
+    }
+
+
+def choices_of_ranks(who: VectorChoices, row: FirstRow | None) -> dict[str, object]:
+    """The same for a learner of ranks, whose thresholds are constant features of their own."""
+    row = row or NO_ROW
+    scaling = _scaling_of_rows(row) if is_auto(who.scaling) else who.scaling
+    return {
+        "rule": "simproj" if is_auto(who.rule) else who.rule,
+        "C": 1.0,
+        "scaling": scaling,
+        "normalize": scaling == "idf",
+        "average": scaling in MOMENTS,
+        "bias": 0.0,
+    }
+
+
+def _reads_cap(rule: object) -> bool:
+    """Return True if C means something to a rule; a name that is no rule's is refused elsewhere."""
+    return name_of(rule) in (*RULES, None) and reads_cap(rule)
+
+
+def _scaling_of_rows(row: FirstRow) -> str:
+    return "standard" if row.dense else "mixed"
+
+
+def _bias(scaling: object, row: FirstRow, least: float = 0.0) -> float:
     """Return the constant feature that suits scaled rows: as large as one more column."""
     if scaling == "standard":
         return max(least, 1.0 / math.sqrt(max(1, row.n_values)))
     return max(least, SMALL_BIAS) if scaling == "mixed" else 0.0
 
 
-def _scaling(who: LabelChoices, dense: bool) -> str | None:
+def _scaling(who: LabelChoices, row: FirstRow) -> str | None:
     """Return the scaling of rows for linear weights: label features are defined for words, or by the user."""
     plan = resolve_sharing(who.sharing, who.features)
     if not plan.parts:
-        return "standard" if dense else "mixed"
-    return None if dense or plan.functions else "idf"
+        return _scaling_of_rows(row)
+    return None if row.dense or plan.functions else "idf"

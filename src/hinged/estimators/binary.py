@@ -26,7 +26,7 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
 
     Parameters
     ----------
-    rule : "perceptron", "pa", "pa1" or "pa2", default "pa1"
+    rule : "perceptron", "pa", "pa1" or "pa2", default "auto", which is "pa1"
         C on a mistake; the smallest move that meets the margin; the same, no longer than C; the same, softened.
     {C}
     margin : float, default 1.0
@@ -69,16 +69,16 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
 
     def __init__(
         self,
-        rule: str = "pa1",
-        C: float | str = 1.0,
+        rule: str = "auto",
+        C: float | str = "auto",
         *,
         margin: float = 1.0,
         novel: str = "learn",
         kernel: Kernel | None = None,
-        scaling: str | None = None,
-        normalize: bool = False,
-        average: bool = False,
-        bias: float = 0.0,
+        scaling: str | None = "auto",
+        normalize: bool | str = "auto",
+        average: bool | str = "auto",
+        bias: float | str = "auto",
         class_weight: ClassWeight = None,
         n_features: int | None = None,
         epochs: int = 1,

@@ -226,8 +226,9 @@ class LabelLearner(LabelEdits):
 
     def _check_count(self, n_labels: int, settled: Settled) -> None:
         if n_labels > settled.most_labels:
+            rule = self._plainly().rule
             raise ValueError(
-                f"rule={self._plainly().rule!r} with sharing={self.sharing!r} solves a problem over all pairs of labels and takes "
+                f"rule={rule!r} with sharing={self.sharing!r} solves a problem over all pairs of labels and takes "
                 f"at most {settled.most_labels} of them; got {n_labels}. Use sharing='multi', or rule='simproj'."
             )
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import column_or_1d
 
+from hinged.estimators.auto import FirstRow
 from hinged.estimators.inputs import LARGEST
 from hinged.estimators.labels import given
 from hinged.estimators.options import AsBudget, DType, Kernel, RandomState
@@ -30,13 +31,13 @@ class Regressor(RegressorMixin, VectorLearner):
 
     Parameters
     ----------
-    rule : "pa", "pa1" or "pa2", default "pa1"
+    rule : "pa", "pa1" or "pa2", default "auto", which is "pa1"
         The smallest move that comes within ε; the same, no longer than C; the same, softened by 1/(2C).
     {C}
-    epsilon : float or "auto", default 0.1
+    epsilon : float or "auto", default "auto"
         Errors up to this size are no loss; in the targets' unit, not negative. "auto": 0.1 standard deviations of the
         targets so far, where these are scaled, else 0.1.
-    target_scaling : None, "standard" or "auto", default None
+    target_scaling : None, "standard" or "auto", default "auto"
         "standard" learns targets in units of their standard deviation, measured from their mean, both as they have
         been so far: C then means the same whatever the targets' unit. "auto": "standard", unless `scaling` is None.
     {kernel, scaling, normalize, average, bias, n_features, epochs, shuffle, random_state, device, budget, dtype}
@@ -76,16 +77,16 @@ class Regressor(RegressorMixin, VectorLearner):
 
     def __init__(
         self,
-        rule: str = "pa1",
-        C: float | str = 1.0,
-        epsilon: float | str = 0.1,
+        rule: str = "auto",
+        C: float | str = "auto",
+        epsilon: float | str = "auto",
         *,
-        target_scaling: str | None = None,
+        target_scaling: str | None = "auto",
         kernel: Kernel | None = None,
-        scaling: str | None = None,
-        normalize: bool = False,
-        average: bool = False,
-        bias: float = 0.0,
+        scaling: str | None = "auto",
+        normalize: bool | str = "auto",
+        average: bool | str = "auto",
+        bias: float | str = "auto",
         n_features: int | None = None,
         epochs: int = 1,
         shuffle: bool = False,
@@ -111,6 +112,10 @@ class Regressor(RegressorMixin, VectorLearner):
     def classes_(self) -> np.ndarray:
         raise AttributeError("a Regressor predicts numbers and has no classes_.")
 
+    def _choices(self, row: FirstRow | None) -> dict[str, object]:
+        choices = super()._choices(row)
+        return choices | {"target_scaling": None if choices["scaling"] is None else "standard"}
+
     def _numbers(self) -> Numbers:
         scaled, value = self._scales_targets(), self.epsilon
         if isinstance(value, str) and value == "auto":
@@ -123,15 +128,15 @@ class Regressor(RegressorMixin, VectorLearner):
 
     def _scales_targets(self) -> bool:
         """Return True if targets are scaled."""
-        how = self.target_scaling
-        if how is not None and how not in ("standard", "auto"):
+        how = self.target_scaling  # no longer "auto"
+        if how not in (None, "standard"):
             raise ValueError(f"target_scaling must be None, 'standard' or 'auto'; got target_scaling={how!r}.")
         if how == "standard" and self.kernel is not None:
             raise ValueError(
                 "target_scaling cannot be used with a kernel; got target_scaling='standard': past rounds would have to "
                 "be learnt anew in every round. Scale the targets first."
             )
-        return how == "standard" or (how == "auto" and self.scaling is not None)
+        return how == "standard"
 
     def _answers(self, y: object, n: int) -> np.ndarray:
         """One finite number per row."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hinged.compiling.arrays import Ints
+from hinged.estimators.auto import FirstRow, choices_of_vector, is_auto
 from hinged.estimators.inputs import dense_rows, kept_dense
 from hinged.estimators.kernel_model import KernelVectorModel
 from hinged.estimators.kernel_settings import check_kernel_settings, check_without_kernel, new_machine
@@ -17,24 +18,20 @@ from hinged.estimators.parts import Parts, at_one_moment, runs_functions
 from hinged.estimators.protocol import Advance, VectorModelLike
 from hinged.estimators.reader import Answers, Checked, RowReader, part_of
 from hinged.estimators.row_learner import RowLearner
-from hinged.estimators.settings import check_options, check_sizes, is_auto, scaled_as, setting_of, whole
+from hinged.estimators.settings import check_options, check_sizes, scaled_as, setting_of, side_by_side, whole
 from hinged.loops.hearing import hear, pieces
 from hinged.loops.ledger import MISTAKES, NOVEL, Told
 from hinged.loops.rows import Rows
 from hinged.loops.steps import Setting
 from hinged.loops.targets import Numbers
 from hinged.loops.vector_model import NO_NUMBERS, ORDINAL, REGRESSION, VectorModel
-from hinged.rules.table import check_runs, name_of, reads_cap
+from hinged.rules.table import check_runs, name_of
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import is_interior
 
 __all__ = ["VectorLearner", "VectorSettled"]
 
 UNWEIGHTED = np.zeros(0)
-
-
-#: The C of learners side by side, for C="auto": of columns of numbers, and of words or rows left as they are.
-CAPS, CAPS_OF_WORDS = (10.0**-0.5, 10.0**0.5), (1.0,)
 
 
 class VectorSettled(NamedTuple):
@@ -47,6 +44,7 @@ class VectorSettled(NamedTuple):
     numbers: Numbers
     kernel: Kernel | None = None
     caps: tuple[float, ...] = ()  # C of learners side by side; empty where C is a number
+    mean: bool = False  # whether the mean weights of the last of them answer beside them
 
     def check_range(self, dtype: DTypeLike) -> None:
         """Refuse numbers that are too large for weights of that type."""
@@ -76,8 +74,8 @@ class VectorSettled(NamedTuple):
             machine = new_machine(who, self.kernel, dtype, n_outputs=1)
             return KernelVectorModel(machine, self.rule, self._within(), unit=bool(who.normalize))
         numbers = self.numbers._replace(known=self.numbers.known.copy())
-        mean, scaled = len(self.caps) > 0 and not who.average, scaled_as(who)
-        return VectorModel(self.task, who.dtype or dtype, self.rule, numbers, caps=self.caps, mean=mean, **scaled)
+        scaled = scaled_as(who)
+        return VectorModel(self.task, who.dtype or dtype, self.rule, numbers, self.caps, self.mean, **scaled)
 
 
 class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
@@ -91,9 +89,9 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
     rule: Rule
     C: float | str
     scaling: str | None
-    normalize: bool
-    average: bool
-    bias: float
+    normalize: bool | str
+    average: bool | str
+    bias: float | str
     dtype: DType
 
     # ------------------------------------------------------------------ answers
@@ -241,16 +239,22 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
 
     # ------------------------------------------------------------------ checks
     def _dense(self, X: np.ndarray, dtype: np.dtype) -> Rows:
-        plain = self.scaling is None and not self.normalize and self._task != ORDINAL
+        plain = self.scaling is None and not self._plainly().normalize and self._task != ORDINAL
         return kept_dense(X, dtype) if plain and len(X) > 1 else dense_rows(X, dtype)
 
     def check_settings(self) -> VectorSettled:
         """Check every setting, by name; return what they stand for. A ValueError says what was wrong."""
+        return self._plainly()._settle()
+
+    def _choices(self, row: FirstRow | None) -> dict[str, object]:
+        return choices_of_vector(self, row)
+
+    def _settle(self) -> VectorSettled:
+        """Check settings of which none is left to the learner, but for C of learners side by side."""
         margin = getattr(self, "margin", 1.0)
         if name_of(self.rule) not in self._rules:
             raise ValueError(f"rule must be one of {', '.join(self._rules)}; got rule={self.rule!r}.")
-        auto = is_auto(self.C)
-        step, _own = resolve_rule(self.rule, 1.0 if auto else self.C, margin)
+        step, _own = resolve_rule(self.rule, 1.0 if is_auto(self.C) else self.C, margin)
         if is_interior(step.words):
             raise ValueError("solver='interior-point' needs labels with vectors of their own; use solver='search'.")
         check_runs("on a single vector", self.rule, step.words)
@@ -260,13 +264,12 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
             check_without_kernel(self)
         check_options(self)
         numbers = self._numbers()
-        sizes = {"C": step.C, "margin": step.margin, "bias": self.bias, "epsilon": max(0.0, numbers.epsilon)}
+        sizes = {"C": step.C, "margin": step.margin, "bias": float(self.bias)}
+        sizes["epsilon"] = max(0.0, numbers.epsilon)
         check_sizes(sizes, np.dtype(self.dtype or np.float64).name)
-        caps: tuple[float, ...] = ()
-        if auto and self.kernel is None and self._task != ORDINAL and reads_cap(self.rule):
-            caps = CAPS if self.scaling == "standard" else CAPS_OF_WORDS
+        caps, mean = side_by_side(self)
         certified = step.certified and self.budget is None and not caps and not len(numbers.known)
-        return VectorSettled(setting_of(step, self), certified, sizes, self._task, numbers, self.kernel, caps)
+        return VectorSettled(setting_of(step, self), certified, sizes, self._task, numbers, self.kernel, caps, mean)
 
     def _numbers(self) -> Numbers:
         """How far a predicted number may lie from the right one, and what is known of targets so far, where scaled."""

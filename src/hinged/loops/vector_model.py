@@ -56,7 +56,6 @@ class VectorModel(ScaledModel):
         dtype: DTypeLike,
         setting: Setting,
         numbers: Numbers | None = None,
-        *,
         caps: tuple[float, ...] = (),
         mean: bool = False,
         **scaled: Any,
