@@ -1,4 +1,5 @@
 """The papers' plain learners: one rule, one C, rows as they are. Tests of the mathematics use these by name."""
+# ruff: noqa: N802 - functions are named after the estimators that they make
 
 import hinged
 
