@@ -88,8 +88,8 @@ METHOD = (
     "regression, one-vs-rest; no scaler on sparse rows. Both are run by a compiled twin that is held to their "
     "own weights and predictions on the first rows of every stream. mord has no partial_fit. "
     "hinged: Classifier(), Ranker(), Regressor(), OrdinalClassifier(), no argument at all; plain: the papers' "
-    'learners, rule "pa1" ("simproj" for ranks), C=1, rows as they are. "× best": hinged\'s error over that of the best tuned '
-    "peer; place: of hinged among all eight. Where a default of a peer beats hinged, the stream stands first"
+    'learners, rule "pa1" ("simproj" for ranks), C=1, rows as they are. "× best": hinged\'s error over that of the '
+    "best tuned peer; place: of hinged among all eight. Where a default of a peer beats hinged, the stream stands first"
 )
 
 

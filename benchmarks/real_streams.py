@@ -185,8 +185,8 @@ def _chunks() -> RealStream:
             tags.append(tag)
     column = {name: c for c, name in enumerate(sorted(set().union(*rows[:MOST])))}
     indices = [sorted(column[name] for name in row) for row in rows[:MOST]]
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in indices])])
-    flat = np.concatenate(indices)
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in indices])]).astype(np.int32)
+    flat = np.concatenate(indices).astype(np.int32)  # scikit-learn takes no others
     X = sparse.csr_array((np.ones(len(flat)), flat, indptr), shape=(len(indices), len(column)))
     return _labelled("chunks", "words", X, tags[:MOST])
 
