@@ -7,7 +7,6 @@ old ones. What that costs is proven in docs/maths.md, "Several C at once".
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from hinged.compiling.arrays import Floats, Ints
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.costs import round_loss
 from hinged.loops.ledger import GAIN, PENALTY, SQ_NORM
+from hinged.loops.shares import FORGETTING, RATE, share_out
 from hinged.loops.steps import Ranking, Step, Vectors, net_coefficients
 from hinged.tasks.labels import judge
 
@@ -27,7 +27,6 @@ __all__ = ["FORGETTING", "HALF_DECADES", "RATE", "Experts", "choose_steps", "mea
 
 #: The C of experts, half-decades around the one that suits most streams of rows with a length of about 1.
 HALF_DECADES = tuple(10.0 ** (i / 2) for i in range(-3, 2))
-RATE, FORGETTING = 0.1, 0.999  # η and γ
 #: What a round came to for an expert: its loss, Σλm, what the dual subtracts, ⟨ω, move⟩ and the move's squared length.
 LOSS, GAINED, SOFTENED, INNER, SQ_MOVE = range(5)
 
@@ -120,11 +119,6 @@ def note_steps(experts: Experts, counted: bool) -> None:
 @compiled(helper=True)
 def _judge_experts(experts: Experts) -> None:
     """Add the losses of the round at hand, and give each expert its share in the next answer."""
-    n, least, total = experts.caps.shape[0], math.inf, 0.0
-    for e in range(n):
+    for e in range(experts.caps.shape[0]):
         experts.losses[e] = FORGETTING * experts.losses[e] + experts.round[e, LOSS]
-        least = min(least, experts.losses[e])
-    for e in range(n):
-        total += math.exp(-RATE * FORGETTING * (experts.losses[e] - least))
-    for e in range(n):
-        experts.shares[e] = math.exp(-RATE * FORGETTING * (experts.losses[e] - least)) / total
+    share_out(experts.losses, experts.shares)
