@@ -9,7 +9,6 @@ proven in docs/maths.md, "Several C at once".
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from hinged.compiling.arrays import Floats, Ints
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, PENALTY, SQ_NORM
 from hinged.loops.pages import column_of
+from hinged.loops.shares import FORGETTING, RATE
 from hinged.loops.steps import Ranking, Step, Vectors, net_coefficients
 from hinged.tasks.labels import judge
 
@@ -43,7 +43,6 @@ __all__ = [
 #: C of the learners: those with the fewest mistakes on 33 streams. Columns of numbers need a small and a large one,
 #: half a decade from 1; for words, rows of length 1, one learner and its mean are as good.
 BOLD, SINGLE = (10**-0.5, 10**0.5), (1.0,)
-RATE, FORGETTING = 0.1, 0.999  # η and γ
 #: What a round came to for a forecaster: whether it made a mistake; for a learner also Σλm, what the dual subtracts,
 #: ⟨ω, move⟩ and the move's squared length; for all, the share before it is divided by the sum of them.
 MISTAKE, GAINED, SOFTENED, INNER, SQ_MOVE, CREDIT = range(6)
