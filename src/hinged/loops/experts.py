@@ -9,6 +9,7 @@ proven in docs/maths.md, "Several C at once".
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
