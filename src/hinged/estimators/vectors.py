@@ -126,7 +126,7 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
         model = self._learnt("experts_")
         if not isinstance(model, VectorModel) or model.alone:
             return {}
-        caps, shares, _ = model.forecasters
+        caps, shares = model.forecasters[:2]
         return dict(zip((*caps.tolist(), "mean"), shares.tolist(), strict=False))
 
     def _linear(self, name: str) -> VectorModel:

@@ -9,7 +9,6 @@ proven in docs/maths.md, "Several C at once".
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from hinged.compiling.arrays import Floats, Ints
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, PENALTY, SQ_NORM
 from hinged.loops.pages import SEGMENT, column_of
-from hinged.loops.shares import FORGETTING, RATE
+from hinged.loops.shares import FORGETTING, RATE, share_out
 from hinged.loops.steps import Ranking, Step, Vectors, net_coefficients
 from hinged.tasks.labels import judge
 
@@ -172,12 +171,6 @@ def note_steps(experts: Experts, counted: bool) -> None:
 @compiled(helper=True)
 def judge_forecasters(experts: Experts) -> None:
     """Add the mistakes of the round at hand, and give each forecaster its share in the next answer."""
-    n, least, total = experts.shares.shape[0], math.inf, 0.0
-    for e in range(n):
+    for e in range(experts.shares.shape[0]):
         experts.mistakes[e] = FORGETTING * experts.mistakes[e] + experts.round[e, MISTAKE]
-        least = min(least, experts.mistakes[e])
-    for e in range(n):
-        experts.round[e, CREDIT] = math.exp(-RATE * FORGETTING * (experts.mistakes[e] - least))
-        total += experts.round[e, CREDIT]
-    for e in range(n):  # in one step each: others may be reading them
-        experts.shares[e] = experts.round[e, CREDIT] / total
+    share_out(experts.mistakes, experts.round[:, CREDIT], experts.shares)
