@@ -11,9 +11,9 @@ from scipy import sparse
 from tests.reference.forecasters import FORGETTING, LARGEST_ERROR, RATE, TogetherTwin
 
 import hinged
-from hinged.estimators.vectors import CAPS, CAPS_OF_WORDS
 from hinged.evaluate import progressive
 from hinged.loops import shares, vector
+from hinged.loops.experts import BOLD, SINGLE
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
 from hinged.loops.targets import Numbers
@@ -26,10 +26,12 @@ OPTIONS = [
     pytest.param(STANDARD, id="standard"),
     pytest.param({**STANDARD, "average": True}, id="standard-average"),
     pytest.param({"scaling": "idf", "normalize": True}, id="idf"),
-    pytest.param({"bias": -0.5}, id="plain"),
-    pytest.param({"average": True}, id="plain-average"),
+    pytest.param({"scaling": None, "bias": -0.5}, id="plain"),
 ]
-NUMBERS = [{}, {"target_scaling": "standard"}, {"target_scaling": "standard", "epsilon": "auto"}]
+NUMBERS = [
+    {"epsilon": epsilon, "target_scaling": how}
+    for epsilon, how in ((0.1, None), (0.1, "standard"), ("auto", "standard"))
+]
 TASKS = [
     pytest.param(hinged.BinaryClassifier, {}, id="binary"),
     pytest.param(hinged.BinaryClassifier, {"margin": 0.5}, id="binary-margin"),
@@ -46,6 +48,12 @@ def stream(seed, rows=ROWS):
 
 def answers(kind, y):
     return y if kind is hinged.Regressor else (y > 30.0).astype(int)
+
+
+def caps_of(kind, options):
+    """C of the learners: a vector for each of two labels needs half as much."""
+    caps = BOLD if options["scaling"] == "standard" else SINGLE
+    return [2 * C for C in caps] if kind is hinged.BinaryClassifier else list(caps)
 
 
 def known(kind):
@@ -82,9 +90,9 @@ def test_learners_side_by_side_agree_with_their_plain_twins(kind, more, options,
         N,
         "regression" if kind is hinged.Regressor else "binary",
         rule,
-        CAPS if options.get("scaling") == "standard" else CAPS_OF_WORDS,
+        caps_of(kind, options),
         mean="average" not in options,
-        scaled="target_scaling" in more,
+        scaled=more.get("target_scaling") is not None,
         dense=form == "dense",
         **settings,
     ).run(X[:-5], y[:-5], weights[:-5])
@@ -130,10 +138,14 @@ def test_every_learner_is_what_it_would_be_alone_to_the_last_bit(kind, more, dty
     X, y = stream(3)
     y, X = answers(kind, y), X.astype(dtype)
     together = kind(C="auto", **STANDARD, **more).partial_fit(X, y, **known(kind)).model_.arrays()
-    for e, C in enumerate(CAPS):
+    for e, C in enumerate(caps_of(kind, STANDARD)):
         alone = kind(C=C, **STANDARD, **more).partial_fit(X, y, **known(kind)).model_.arrays()
         assert together["w"][:, e].tolist() == alone["w"].tolist()
-    mean = kind(C=CAPS[-1], average=True, **STANDARD, **more).partial_fit(X, y, **known(kind)).model_.arrays()
+    mean = (
+        kind(C=caps_of(kind, STANDARD)[-1], average=True, **STANDARD, **more)
+        .partial_fit(X, y, **known(kind))
+        .model_.arrays()
+    )
     assert together["late"][:, 0].tolist() == mean["late"].tolist()
 
 
@@ -170,10 +182,9 @@ def test_coefficients_and_reasons_are_those_of_the_common_answer(kind, more, opt
     assert scaled @ model.coef_ + model.intercept_ == pytest.approx(said, abs=1e-9)
     reasons = model.explain(X[0], top=None)
     assert sum(share for _, share in reasons) == pytest.approx(said, abs=1e-9)
-    assert ("mean" in dict(reasons)) == ("target_scaling" in more)
+    assert ("mean" in dict(reasons)) == (more.get("target_scaling") is not None)
     assert sum(model.experts_.values()) == pytest.approx(1.0)
-    caps = CAPS if options.get("scaling") == "standard" else CAPS_OF_WORDS
-    assert list(model.experts_) == [*caps, *(() if "average" in options else ["mean"])]
+    assert list(model.experts_) == [*caps_of(kind, options), *(() if "average" in options else ["mean"])]
 
 
 def test_flags_and_the_answers_before_each_round_are_one():
@@ -218,7 +229,7 @@ def test_a_cap_cannot_become_several_later():
         with pytest.raises(ValueError, match="C cannot change between 'auto' and a number"):
             copy.deepcopy(model).set_params(**change).learn_one([1.0], 0)
     with pytest.raises(ValueError, match="C cannot change between 'auto' and a number"):
-        hinged.Regressor().fit([[1.0]], [0.0]).set_params(C="auto").learn_one([1.0], 0.0)
+        hinged.Regressor(C=1.0).fit([[1.0]], [0.0]).set_params(C="auto").learn_one([1.0], 0.0)
     with pytest.raises(TypeError, match="C must be a number; got C='best'"):
         hinged.Regressor(C="best").fit([[1.0], [2.0]], [0, 1])
 
@@ -238,6 +249,6 @@ def test_damaged_numbers_are_refused(name):
 
 def test_rows_beyond_what_was_learnt_have_no_weight():
     X, y = stream(10)
-    model = hinged.Regressor(C="auto", n_features=N).partial_fit(sparse.csr_array(X), y)
+    model = hinged.Regressor(C="auto", scaling=None, n_features=N).partial_fit(sparse.csr_array(X), y)
     rows = Rows(np.array([0, 1]), np.array([N + 3], np.int32), np.ones(1))
     assert model.model_.score(rows).tolist() == [0.0]
