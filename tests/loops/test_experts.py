@@ -205,7 +205,7 @@ def test_a_round_that_brings_a_label_is_learnt_and_judges_no_expert():
 
 def test_no_bound_of_the_papers_is_given_for_several_caps():
     X, y = stream(5)
-    with pytest.raises(ValueError, match="no theorem of the papers covers several C at once"):
+    with pytest.raises(ValueError, match="no theorem of the papers covers C='auto'"):
         hinged.bounds.mistake_bound(hinged.Classifier(C="auto"), X, [min(relevant) for relevant in y])
 
 
