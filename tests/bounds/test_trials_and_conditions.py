@@ -10,6 +10,9 @@ from tests.reference.streams import easy_stream
 
 import hinged
 from hinged import bounds
+from hinged.bounds.watching import Beginning
+from hinged.files.examples import rows_for
+from hinged.io.examples.chunk import Chunk
 
 LABELS = [0, 1, 2, 3]
 
@@ -154,3 +157,28 @@ def test_a_stream_is_scaled_as_its_learner_chooses():
     np.testing.assert_array_equal(chosen.toarray(), named.toarray())
     for like in (None, hinged.Classifier(scaling=None), hinged.Classifier(geometry="entropy")):
         np.testing.assert_array_equal(bounds.as_stream(stream.X, stream.y, like=like).X.toarray(), stream.X)
+
+
+@pytest.mark.parametrize("settings", [{"C": 1.0}, {"C": 1.0, "sharing": "single", "features": "first"}])
+def test_examples_from_files_are_traced_by_what_their_learner_chose(settings):
+    learner, kept = hinged.Classifier(**settings), Beginning()
+    for chunk in kept.of(learner, [drawn_chunk(0, width=3), drawn_chunk(1, width=4)]):  # full rows, then wider ones
+        learner.partial_fit(rows_for(learner, chunk, True), chunk.answers)
+    watched = kept.trace(learner)
+    assert watched.examples == learner.n_rounds_
+    assert watched.trace.mistakes[-1] == learner.n_mistakes_
+    assert watched.trace.certificate[-1] == pytest.approx(learner.dual_)
+
+
+def test_examples_from_files_have_no_bound_for_learners_side_by_side():
+    learner, kept = hinged.Classifier(), Beginning()
+    for chunk in kept.of(learner, [drawn_chunk(0, width=3)]):
+        learner.partial_fit(rows_for(learner, chunk, True), chunk.answers)
+    assert kept.trace(learner).why.startswith("No bound: no theorem of the papers covers C='auto'")
+
+
+def drawn_chunk(seed, width, n=20):
+    """Examples as a file has them, with a value in every column."""
+    rng = np.random.default_rng(seed)
+    columns = (width * np.arange(n + 1), np.tile(np.arange(width), n), rng.normal(size=n * width))
+    return Chunk([*rng.choice([*"abc"], n)], np.arange(1, n + 1), "x.svm", columns=columns)
