@@ -38,7 +38,7 @@ Model = Annotated[Path, option("PATH", "The model file.", "--model", "-m")]
 Report = Annotated[Path | None, option("PATH", "Write a page with plots that opens offline.")]
 
 Format = Literal["jsonl", "csv", "tsv", "svmlight", "vw", "lines", "parquet", "arrow", "folders"]
-Rule = Literal["perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira", "uniform"]
+Rule = Literal["auto", "perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira", "uniform"]
 
 
 def _under(panel: str, kind: Any, metavar: str | None, help: str, *names: str) -> Any:
@@ -76,16 +76,21 @@ LEARNER: dict[str, Any] = {
     "rule": _learner(
         Rule | None,
         "RULE",
-        "How far to move: perceptron, pa, pa1, pa2, simperc, simproj, conproj, optimal, mira or uniform; optimal "
-        "for text, pa1 for columns by default.",
+        "How far to move: perceptron, pa, pa1, pa2, simperc, simproj, conproj, optimal, mira or uniform. auto, the "
+        "default, is optimal for labels, simproj for ranks and pa1 otherwise.",
     ),
     "C": _learner(
         str | None,
         "NUMBER",
-        "Longest step, 1 by default: small for noisy labels, inf for the plain step, auto for several at once.",
+        "Longest step: small for noisy labels, inf for the plain step, or auto: several learn side by side. auto for "
+        "columns, 1 for text by default.",
         "--C",
     ),
-    "epsilon": _learner(float | None, "NUMBER", "Errors up to this size are ignored (regress); 0.1 by default."),
+    "epsilon": _learner(
+        str | None,
+        "NUMBER",
+        "Errors up to this size are ignored (regress); auto, the default, is a tenth of the targets' deviation.",
+    ),
     "order": _learner(
         list[str] | None, "NAMES", "The ranks from low to high, separated by commas; their natural order if left out."
     ),
@@ -125,21 +130,31 @@ LEARNER: dict[str, Any] = {
         "learn the example that brings a new label (the default), or skip it: the label becomes known, no more.",
     ),
     "scaling": _learner(
-        Literal["idf", "standard", "none"] | None,
+        Literal["auto", "idf", "standard", "mixed", "none"] | None,
         "HOW",
-        "idf (by how rare a feature has been so far), standard (columns to mean 0 and deviation 1 so far) or none; idf "
-        "for text, none for columns by default.",
+        "idf (by how rare a feature has been so far), standard (columns to mean 0 and deviation 1 so far), mixed (each "
+        "feature by how many rows have it), none, or auto (by the first row); auto for columns, idf for text by "
+        "default.",
     ),
     "normalize": _learner(
         bool | None,
         None,
-        "Divide each row by its length; yes for text, no for columns by default.",
+        "Divide each row by its length; by default yes for text, and for columns that are scaled by idf.",
         "--normalize/--no-normalize",
     ),
     "average": _learner(
-        bool | None, None, "Answer with the mean of all weights so far; no by default.", "--average/--no-average"
+        bool | None,
+        None,
+        "Answer with the mean of all weights so far; by default no for text, while columns with --C auto let it answer "
+        "beside the others.",
+        "--average/--no-average",
     ),
-    "bias": _learner(float | None, "NUMBER", "Value of a constant feature, 0 (none) by default."),
+    "bias": _learner(
+        str | None,
+        "NUMBER",
+        "Value of a constant feature, or auto: as large as one more column; auto for columns, 0 (none) for text by "
+        "default.",
+    ),
     "class_weight": _learner(
         list[str] | None, "LABEL=W", "Weight of a label's examples, 1 by default; repeat it for other labels."
     ),
@@ -247,7 +262,7 @@ CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "chars": partial(_runs, "chars"),
     "cost": _cost,
     "order": names_in,
-    "C": partial(_number_or, "auto", "C"),
+    **{name: partial(_number_or, "auto", name) for name in ("C", "bias", "epsilon")},
     "radius": partial(_number_or, "learn", "radius"),
     "scaling": lambda given: None if given == "none" else given,
     "field_limit": lambda given: given or None,

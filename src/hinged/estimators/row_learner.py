@@ -104,16 +104,13 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         beside current ones, as `experts_` shows.
         """
         self._learnt("settled_")
-        plain = self._plainly()
-        return {name: getattr(plain, name) for name in self._choices(None)} | self._side_by_side()
-
-    def _side_by_side(self) -> dict[str, object]:
-        """Settings of learners side by side, as `settled_` shows them."""
-        experts = getattr(self._model, "experts", None)
-        if experts is None or not len(experts.caps):
-            return {}
-        has_mean = len(experts.shares) > len(experts.caps)
-        return {"C": tuple(experts.caps.tolist())} | ({"average": "expert"} if has_mean else {})
+        plain, shares = self._plainly(), getattr(self, "experts_", {})
+        found = {name: getattr(plain, name) for name in self._choices(None)}
+        side_by_side = {
+            "C": tuple(cap for cap in shares if cap != "mean") or 1.0,
+            "average": "expert" if "mean" in shares else False,
+        }
+        return found | {name: value for name, value in side_by_side.items() if is_auto(found.get(name))}
 
     # ------------------------------------------------------------------ learning
     def fit(self, X: object, y: object, sample_weight: SampleWeight = None) -> Self:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from hinged.estimators.auto import settled_as_json
 from hinged.estimators.label_learner import LabelLearner
 from hinged.files.examples import FileLearner, load_learner, reads_text
 from hinged.io.model_file import FORMAT
@@ -38,6 +39,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "dtype": model.model_.dtype.name,
         "settings": settings,
         "defaults": type(model)().get_params(deep=False),
+        "settled": settled_as_json(model),
         "reads": _reads(model),
         "rounds": model.n_rounds_,
         "mistakes": model.n_mistakes_,
