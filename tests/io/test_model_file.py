@@ -612,9 +612,12 @@ NONSENSE = {
     "another name of the package": ("Classifier", "load"),
     "a module of the package": ("Classifier", "datasets"),
     "an unknown setting": ('"C":', '"no such setting":'),
-    "an unknown rule": ('"rule": "pa1"', '"rule": "pa9"'),
-    "an unknown object": ('"rule": "pa1"', '"rule": {"object": "Evil", "with": {}}'),
-    "half an object": ('"rule": "pa1"', '"rule": {"object": "Mira"}'),
+    "an unknown rule": ('"rule": "auto"', '"rule": "pa9"'),
+    "an unknown object": ('"rule": "auto"', '"rule": {"object": "Evil", "with": {}}'),
+    "half an object": ('"rule": "auto"', '"rule": {"object": "Mira"}'),
+    "an unknown choice": ('"rule": "optimal"', '"rule": "pa9"'),
+    "a choice of no setting": ('"chosen": {', '"chosen": {"no such setting": 1, '),
+    "no choices": ('"chosen": {', '"chosen": 1, "was": {'),
 }
 
 

@@ -46,7 +46,7 @@ KINDS = {
     "TextRanker": ({}, "tax form", ["work", "money"], "cake recipe", ["home"]),
     "TextClassifier": ({"words": [1, 2]}, {"subject": "tax", "body": "due"}, 1, {"subject": "cake", "body": ""}, 2),
     "BinaryClassifier": ({}, [1.0, 0.0], True, [0.0, 1.0], False),
-    "Regressor": ({"rule": "pa", "epsilon": 0.0}, {"rooms": 2}, 200.0, {"garden": 1}, 50.0),
+    "Regressor": ({"rule": "pa", "epsilon": 0.0, "scaling": None}, {"rooms": 2}, 200.0, {"garden": 1}, 50.0),
     "OrdinalClassifier": ({"order": ["poor", "good"]}, {"bad": 1}, "poor", {"fine": 1}, "good"),
     "SequenceTagger": ({}, [["the"], ["cat"]], ["D", "N"], [["sat"]], ["V"]),
     "Uniclass": ({"radius": 0.5}, [1.0, 0.0], None, [1.0, 0.1], None),
@@ -90,7 +90,7 @@ def test_a_tagger_takes_words_and_ranks_taggings(client):
 
 
 def test_a_sparse_row_is_the_dense_one_and_as_wide_as_the_model(client):
-    dense, sparse = client.create("dense", "Classifier"), client.create("sparse", "Classifier")
+    dense, sparse = (client.create(name, "Classifier", scaling=None) for name in ("dense", "sparse"))
     for indices, y in [([0, 3], "a"), ([1], "b"), ([3], "a"), ([1, 2], "b")]:
         row = [float(i in indices) for i in range(4)]
         dense.learn(row, y)

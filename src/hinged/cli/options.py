@@ -38,7 +38,7 @@ Model = Annotated[Path, option("PATH", "The model file.", "--model", "-m")]
 Report = Annotated[Path | None, option("PATH", "Write a page with plots that opens offline.")]
 
 Format = Literal["jsonl", "csv", "tsv", "svmlight", "vw", "lines", "parquet", "arrow", "folders"]
-Rule = Literal["auto", "perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira", "uniform"]
+Rule = Literal["perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira", "uniform"]
 
 
 def _under(panel: str, kind: Any, metavar: str | None, help: str, *names: str) -> Any:
@@ -74,22 +74,28 @@ LEARNER: dict[str, Any] = {
         "rank, by the labels, if left out.",
     ),
     "rule": _learner(
-        Rule | None,
+        Literal[Rule, "auto"] | None,
         "RULE",
-        "How far to move: perceptron, pa, pa1, pa2, simperc, simproj, conproj, optimal, mira or uniform. auto, the "
-        "default, is optimal for labels, simproj for ranks and pa1 otherwise.",
+        "How far to move: perceptron, pa, pa1, pa2, simperc, simproj, conproj, optimal, mira, uniform, or auto "
+        "(optimal for labels, simproj for ranks, else pa1); optimal for text, auto for columns by default.",
     ),
     "C": _learner(
         str | None,
         "NUMBER",
-        "Longest step: small for noisy labels, inf for the plain step, or auto: several learn side by side. auto for "
-        "columns, 1 for text by default.",
+        "Longest step: small for noisy labels, inf for the plain step, auto for several side by side; 1 for text, auto "
+        "for columns by default.",
         "--C",
     ),
     "epsilon": _learner(
         str | None,
         "NUMBER",
         "Errors up to this size are ignored (regress); auto, the default, is a tenth of the targets' deviation.",
+    ),
+    "target_scaling": _learner(
+        Literal["auto", "standard", "none"] | None,
+        "HOW",
+        "The targets of regress: standard (learnt in units of their deviation so far), none, or auto (the default: "
+        "standard, unless --scaling none is given).",
     ),
     "order": _learner(
         list[str] | None, "NAMES", "The ranks from low to high, separated by commas; their natural order if left out."
@@ -133,7 +139,7 @@ LEARNER: dict[str, Any] = {
         Literal["auto", "idf", "standard", "mixed", "none"] | None,
         "HOW",
         "idf (by how rare a feature has been so far), standard (columns to mean 0 and deviation 1 so far), mixed (each "
-        "feature by how many rows have it), none, or auto (by the first row); auto for columns, idf for text by "
+        "feature by how many rows have it), none, or auto (by the first row); idf for text, auto for columns by "
         "default.",
     ),
     "normalize": _learner(
@@ -152,7 +158,7 @@ LEARNER: dict[str, Any] = {
     "bias": _learner(
         str | None,
         "NUMBER",
-        "Value of a constant feature, or auto: as large as one more column; auto for columns, 0 (none) for text by "
+        "Value of a constant feature, 0 for none, auto for one as large as a column; 0 for text, auto for columns by "
         "default.",
     ),
     "class_weight": _learner(
@@ -264,7 +270,7 @@ CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "order": names_in,
     **{name: partial(_number_or, "auto", name) for name in ("C", "bias", "epsilon")},
     "radius": partial(_number_or, "learn", "radius"),
-    "scaling": lambda given: None if given == "none" else given,
+    **dict.fromkeys(("scaling", "target_scaling"), lambda given: None if given == "none" else given),
     "field_limit": lambda given: given or None,
     "class_weight": lambda given: dict(map(_weighted, given)),
 }
