@@ -71,6 +71,7 @@ class KernelSettings(Protocol):
 class ScaledSettings(Protocol):
     """Settings of linear weights: what happens to rows before they are scored, and whether mean weights are kept."""
 
+    rule: Rule
     C: float | str
     scaling: str | None
     normalize: bool | str

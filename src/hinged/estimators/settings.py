@@ -33,7 +33,7 @@ from hinged.loops.experts import BOLD, SINGLE
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import LARGEST_VALUE, MOMENTS, SCALINGS
 from hinged.loops.steps import Setting
-from hinged.rules.table import RULES, Step, entropic, has_own_margin
+from hinged.rules.table import RULES, Step, entropic, has_own_margin, reads_cap
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import is_interior, is_joint
 from hinged.sharing.features import EXPLICIT, FREQUENCY, TFIDF
@@ -174,7 +174,7 @@ def side_by_side(who: ScaledSettings) -> tuple[tuple[float, ...], bool]:
 
     With `average` all answers are by mean weights; one learner alone is not side by side with any.
     """
-    if not is_auto(who.C):
+    if not (is_auto(who.C) and reads_cap(who.rule)):
         return (), False
     caps, mean = BOLD if who.scaling == "standard" else SINGLE, is_auto(who.average)
     return (caps, mean) if len(caps) + mean > 1 else ((), False)
