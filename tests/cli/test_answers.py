@@ -307,6 +307,34 @@ def test_several_caps_are_learnt_from_a_file_and_described_without_a_certificate
     assert "--C is a number or auto; got 'best'" in err
 
 
+def test_what_a_model_chose_is_shown(call, tmp_path):
+    (tmp_path / "a.svm").write_text("1 1:2 2:5\n2 1:1 2:9\n1 1:3 2:4\n2 1:0.5 2:8\n" * 5)
+    call("learn", tmp_path / "a.svm", "--model", tmp_path / "m.hinged", "--bias", "0.5", "--rule", "auto")
+    out, facts = (
+        call("inspect", tmp_path / "m.hinged")[1],
+        json.loads(call("inspect", tmp_path / "m.hinged", "--json")[1]),
+    )
+    (chosen,) = (line for line in out.splitlines() if "chosen" in line)
+    for word in (
+        "rule='optimal'",
+        "C=0.316 (",
+        "3.16 (",
+        "the mean weights (",
+        "scaling='standard'",
+        "normalize=False",
+    ):
+        assert word in chosen
+    assert "bias" not in chosen  # it was given
+    learnt = hinged.load(tmp_path / "m.hinged")
+    assert facts["settled"]["C"] == list(learnt.settled_["C"])
+    assert (facts["settled"]["bias"], facts["settled"]["average"]) == (0.5, "expert")
+    assert facts["settled"]["experts"] == {str(cap): share for cap, share in learnt.experts_.items()}
+
+
+def test_a_model_of_given_settings_chose_nothing(call, model):
+    assert "chosen" not in call("inspect", model)[1]
+
+
 @pytest.mark.parametrize("name", ["none.hinged", "mail.jsonl", "."])
 def test_what_is_no_model_gets_one_sentence(call, tmp_path, monkeypatch, model, name):
     monkeypatch.chdir(tmp_path)

@@ -3,6 +3,7 @@
 import json
 import threading
 
+import numpy as np
 import pytest
 
 import hinged
@@ -147,6 +148,20 @@ def test_a_model_from_before_a_setting_existed_goes_on_as_it_began(tmp_path):
         assert client.create("other", "TextClassifier", novel="skip").status().settings["novel"] == "skip"
         with pytest.raises(ServiceError, match="novel must be 'learn' or 'skip'"):
             client.create("wrong", "TextClassifier", novel="maybe")
+
+
+def test_a_model_says_what_it_chose(client):
+    model = client.create("choosing", "Classifier", scaling="auto", margin=0.5)
+    assert model.status().settled == {}
+    twin = hinged.Classifier(margin=0.5)
+    for x, y in [([1.0, 5.0], "a"), ([2.0, 1.0], "b"), ([1.5, 4.0], "a"), ([3.0, 0.5], "b")]:
+        model.learn(x, y)
+        twin.learn_one(np.array(x), y)
+    status = model.status()
+    assert (status.settings["scaling"], status.settled["scaling"]) == ("auto", "standard")
+    assert status.settled["C"] == list(twin.settled_["C"])
+    assert status.settled["experts"] == {str(cap): share for cap, share in twin.experts_.items()}
+    assert client.create("choosing", "Classifier", margin=0.5).status() == status
 
 
 def test_a_deleted_model_is_gone_and_its_name_free(client):

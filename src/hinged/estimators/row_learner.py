@@ -258,7 +258,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         now, model, before = type(self)._as_set(self), self._model, self._settled
         assert model is not None
         assert before is not None
-        if self._set_to is None:
+        if self._set_to is None or len(self._set_to) != len(now):  # a pickle from before one of them existed
             self._set_to = now
         if is_same(now, self._set_to):
             return before
