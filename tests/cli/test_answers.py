@@ -325,6 +325,7 @@ def test_what_a_model_chose_is_shown(call, tmp_path):
     ):
         assert word in chosen
     assert "bias" not in chosen  # it was given
+    assert facts["rows"] == facts["features"], "the constant feature is no column"
     learnt = hinged.load(tmp_path / "m.hinged")
     assert facts["settled"]["C"] == list(learnt.settled_["C"])
     assert (facts["settled"]["bias"], facts["settled"]["average"]) == (0.5, "expert")
