@@ -7,11 +7,20 @@ from typing import NamedTuple, Protocol
 
 from hinged.estimators.reader import Batch
 from hinged.geometry.entropy import resolve as resolve_geometry
+from hinged.io import to_json
 from hinged.loops.rows import MOMENTS
 from hinged.rules.table import RULES, name_of, reads_cap
 from hinged.sharing.plan import resolve as resolve_sharing
 
-__all__ = ["FirstRow", "choices_of_labels", "choices_of_ranks", "choices_of_vector", "first_row_of", "is_auto"]
+__all__ = [
+    "FirstRow",
+    "choices_of_labels",
+    "choices_of_ranks",
+    "choices_of_vector",
+    "first_row_of",
+    "is_auto",
+    "settled_as_json",
+]
 
 #: Constant features of rows that are not dense: words need little of one, sets of labels more.
 SMALL_BIAS, BIAS_OF_SETS = 0.1, 0.3
@@ -37,6 +46,22 @@ def first_row_of(batch: Batch) -> FirstRow:
 def is_auto(value: object) -> bool:
     """Return True if a setting is left to the learner."""
     return isinstance(value, str) and value == "auto"
+
+
+def settled_as_json(model: object) -> dict[str, object]:
+    """Return what a learner's `settled_` and `experts_` say, as plain JSON; empty before its first row.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> settled = settled_as_json(hinged.Classifier().fit([[1.0, 2.0], [2.0, 1.0]], ["a", "b"]))
+    >>> settled["scaling"], list(settled["experts"])
+    ('standard', ['0.31622776601683794', '3.1622776601683795', 'mean'])
+    """
+    settled: dict[str, object] = getattr(model, "settled_", {})
+    plain = {n: list(v) if isinstance(v, tuple) else to_json(n, v) for n, v in settled.items()}
+    shares = {str(cap): share for cap, share in getattr(model, "experts_", {}).items()} if settled else {}
+    return plain | ({"experts": shares} if shares else {})
 
 
 class LabelChoices(Protocol):

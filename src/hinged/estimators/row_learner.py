@@ -104,13 +104,13 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         beside current ones, as `experts_` shows.
         """
         self._learnt("settled_")
-        plain, settled = self._plainly(), self._settled
-        settings = {name: getattr(plain, name) for name in self._choices(None)}
-        if caps := getattr(settled, "caps", ()):
-            settings["C"] = caps
-        if getattr(settled, "mean", False):
-            settings["average"] = "expert"
-        return settings
+        plain, shares = self._plainly(), getattr(self, "experts_", {})
+        found = {name: getattr(plain, name) for name in self._choices(None)}
+        side_by_side = {
+            "C": tuple(cap for cap in shares if cap != "mean") or 1.0,
+            "average": "expert" if "mean" in shares else False,
+        }
+        return found | {name: value for name, value in side_by_side.items() if is_auto(found.get(name))}
 
     # ------------------------------------------------------------------ learning
     def fit(self, X: object, y: object, sample_weight: SampleWeight = None) -> Self:
@@ -258,7 +258,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         now, model, before = type(self)._as_set(self), self._model, self._settled
         assert model is not None
         assert before is not None
-        if self._set_to is None:
+        if self._set_to is None or len(self._set_to) != len(now):  # a pickle from before one of them existed
             self._set_to = now
         if is_same(now, self._set_to):
             return before

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from hinged.estimators.auto import settled_as_json
 from hinged.estimators.label_learner import LabelLearner
 from hinged.files.examples import FileLearner, load_learner, reads_text
 from hinged.io.model_file import FORMAT
@@ -38,6 +39,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "dtype": model.model_.dtype.name,
         "settings": settings,
         "defaults": type(model)().get_params(deep=False),
+        "settled": settled_as_json(model),
         "reads": _reads(model),
         "rounds": model.n_rounds_,
         "mistakes": model.n_mistakes_,
@@ -46,7 +48,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "certificate": model.dual_,
         "features": model.n_known_features,
         "feature_kind": _feature_kind(model),
-        "rows": model.model_.n_learnt if isinstance(model, LabelLearner) else model.n_known_features,
+        "rows": _learnt(model),
         "labels": [{"label": labels[i], "examples": times[i]} for i in order],
     }
 
@@ -56,6 +58,13 @@ def _times(model: FileLearner) -> Sequence[int | None]:
     n_labels = len(model.known_labels())
     times = model.model_.label_rows[:n_labels].tolist() if isinstance(model, LabelLearner) else []
     return times if any(times) and len(times) == n_labels else [None] * n_labels
+
+
+def _learnt(model: FileLearner) -> int:
+    """How many features have weights; the constant feature, which is none of the input's, has them from the first step."""
+    if not isinstance(model, LabelLearner):
+        return model.n_known_features
+    return model.model_.n_learnt - (bool(model.settled_["bias"]) and model.n_updates_ > 0)
 
 
 def _reads(model: FileLearner) -> str:
