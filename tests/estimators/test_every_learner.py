@@ -53,7 +53,7 @@ def test_a_refused_call_changes_nothing_even_after_a_change_of_settings(name):
     before, C = knowledge(model, batches[1][0]), model.C
     refuse(model, *batches[2], learner.bad)
     assert knowledge(model, batches[1][0]) == before
-    model.set_params(C=C / 8.0)
+    model.set_params(C=1.0 if C == "auto" else C / 8.0)  # which is refused by itself where several C learn
     refuse(model, *batches[2], learner.bad)
     assert knowledge(model, batches[1][0]) == before
     model.set_params(C=C)

@@ -106,13 +106,16 @@ def kernelled(draw):
 
 
 def binary(draw):
-    return hinged.BinaryClassifier(draw.one(*hinged.BinaryClassifier._rules), **draw.common()), draw.answers("a", "b")
+    chosen = draw.common() | ({"C": "auto"} if draw.maybe(0.3) else {})
+    return hinged.BinaryClassifier(draw.one(*hinged.BinaryClassifier._rules), **chosen), draw.answers("a", "b")
 
 
 def regressor(draw):
     chosen = {name: value for name, value in draw.common().items() if name != "margin"}
     targets = [draw.one(1.0, -1.0) * draw.number() for _ in range(6)]
-    return hinged.Regressor(draw.one(*hinged.Regressor._rules), epsilon=draw.number(), **chosen), targets
+    chosen |= {"C": "auto"} if draw.maybe(0.3) else {}
+    chosen |= {"target_scaling": draw.one(None, "standard"), "epsilon": draw.one(draw.number(), "auto")}
+    return hinged.Regressor(draw.one(*hinged.Regressor._rules), **chosen), targets
 
 
 def ordinal(draw):

@@ -16,6 +16,8 @@ from hinged.loops.memory import Paged
 from hinged.loops.pages import PAGE, SEGMENT
 from hinged.native import segment
 
+column_of = getattr(pages.column_of, "py_func", pages.column_of)
+
 add_means, add_scores, add_to = as_compiled(pages.add_means, pages.add_scores, pages.add_to)
 gather, has_room, narrow_page, put = as_compiled(pages.gather, pages.has_room, pages.narrow_page, pages.put)
 
@@ -135,6 +137,36 @@ def test_mean_scores_take_the_sums_off(data):
     np.testing.assert_array_equal(s[:width], v @ means[f])
 
 
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("each", [2, 3])
+@given(data=st.data())
+def test_experts_have_the_values_of_stores_of_their_own(each, depth, data):
+    histories_of_all = [data.draw(histories(depth)) for _ in range(each)]
+    together, apart = Paged(np.float64, depth, each=each), [play(steps, depth) for steps in histories_of_all]
+    for e, steps in enumerate(histories_of_all):
+        for f, v, width, moves, age in steps:
+            ready(together, f, width)
+            columns = {column_of(each, r, e): step for r, step in moves.items()}
+            g = np.zeros(-(-width // SEGMENT) * SEGMENT * each)
+            for c, step in columns.items():
+                g[c] = step
+            touched = np.array(sorted(columns), np.int64)
+            add_to(together.store, np.array(f, np.int64), np.array(v), len(f), g, touched, len(touched), age)
+    width = max(steps[-1][2] for steps in histories_of_all)
+    copied = Paged.from_arrays(together.arrays(), together)
+    backwards = copied.moved(np.arange(width)[::-1].copy(), width)
+    f, v = np.arange(61), np.linspace(-1.0, 1.0, 61)
+    s = np.zeros(-(-width // SEGMENT) * SEGMENT * each)
+    add_scores(copied.store, f, v, 61, width, s)
+    for e, (_, plain) in enumerate(apart):
+        for layer in range(depth):
+            expected = plain.dense(61, width, layer)
+            np.testing.assert_array_equal(dense(copied, 61, width, e * depth + layer), expected)
+            np.testing.assert_array_equal(dense(backwards, 61, width, e * depth + layer), expected[:, ::-1])
+        own = [s[column_of(each, r, e)] for r in range(width)]
+        np.testing.assert_allclose(own, v @ plain.dense(61, width), atol=1e-12)
+
+
 @given(histories(2), st.integers(1, 9))
 def test_rows_list_what_was_learnt_and_nothing_else(steps, rounds):
     paged, plain = play(steps, 2)
@@ -171,7 +203,7 @@ def test_moved_columns_add_up_where_they_go(data):
 @given(steps=histories(2), later=histories(2))
 def test_a_copy_through_arrays_is_the_same_store_and_another(steps, later, values, depth):
     paged, plain = play(steps, depth, values=values)
-    again = Paged.from_arrays({name: a.copy() for name, a in paged.arrays().items()}, paged.store.like.dtype, depth, 8)
+    again = Paged.from_arrays({name: a.copy() for name, a in paged.arrays().items()}, paged)
     width = max(steps[-1][2], later[-1][2])
     for layer in range(depth):
         np.testing.assert_array_equal(dense(again, 61, width, layer), plain.dense(61, width, layer))
@@ -221,7 +253,7 @@ def test_a_store_that_grows_gives_up_its_order_and_keeps_its_values(growth):
     put(paged.store, more, width - 1, 0, 0.5)
     np.testing.assert_array_equal(dense(paged, 3 * PAGE, 5)[3:], before[3:])
     assert paged.learnt().tolist() == sorted([7, PAGE, 2 * PAGE, more])
-    again = Paged.from_arrays(paged.arrays(), np.float64, 1, 8)
+    again = Paged.from_arrays(paged.arrays(), paged)
     np.testing.assert_array_equal(dense(again, 3 * PAGE + 1, width), dense(paged, 3 * PAGE + 1, width))
 
 

@@ -104,16 +104,13 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         beside current ones, as `experts_` shows.
         """
         self._learnt("settled_")
-        plain = self._plainly()
-        return {name: getattr(plain, name) for name in self._choices(None)} | self._side_by_side()
-
-    def _side_by_side(self) -> dict[str, object]:
-        """Settings of learners side by side, as `settled_` shows them."""
-        experts = getattr(self._model, "experts", None)
-        if experts is None or not len(experts.caps):
-            return {}
-        has_mean = len(experts.shares) > len(experts.caps)
-        return {"C": tuple(experts.caps.tolist())} | ({"average": "expert"} if has_mean else {})
+        plain, settled = self._plainly(), self._settled
+        settings = {name: getattr(plain, name) for name in self._choices(None)}
+        if caps := getattr(settled, "caps", ()):
+            settings["C"] = caps
+        if getattr(settled, "mean", False):
+            settings["average"] = "expert"
+        return settings
 
     # ------------------------------------------------------------------ learning
     def fit(self, X: object, y: object, sample_weight: SampleWeight = None) -> Self:

@@ -24,7 +24,7 @@ from hinged.loops.ledger import MISTAKES, NOVEL, Told
 from hinged.loops.rows import Rows
 from hinged.loops.steps import Setting
 from hinged.loops.targets import Numbers
-from hinged.loops.vector_model import NO_NUMBERS, ORDINAL, REGRESSION, VectorModel
+from hinged.loops.vector_model import BINARY, NO_NUMBERS, ORDINAL, REGRESSION, VectorModel
 from hinged.rules.table import check_runs, name_of
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import is_interior
@@ -126,7 +126,7 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
         model = self._learnt("experts_")
         if not isinstance(model, VectorModel) or model.alone:
             return {}
-        caps, shares, _ = model.forecasters
+        caps, shares = model.forecasters[:2]
         return dict(zip((*caps.tolist(), "mean"), shares.tolist(), strict=False))
 
     def _linear(self, name: str) -> VectorModel:
@@ -268,6 +268,8 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
         sizes["epsilon"] = max(0.0, numbers.epsilon)
         check_sizes(sizes, np.dtype(self.dtype or np.float64).name)
         caps, mean = side_by_side(self)
+        if self._task == BINARY:  # a vector for each of two labels, with half the C, has these steps
+            caps = tuple(2.0 * cap for cap in caps)
         certified = step.certified and self.budget is None and not caps and not len(numbers.known)
         return VectorSettled(setting_of(step, self), certified, sizes, self._task, numbers, self.kernel, caps, mean)
 

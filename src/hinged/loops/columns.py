@@ -38,8 +38,9 @@ class Columns(NamedTuple):
 
 @compiled(helper=True)
 def n_columns(columns: Columns, n_labels: int) -> int:
+    """Columns of the weights, of one expert."""
     if columns.kind == PER_LABEL:
-        return n_labels * columns.each
+        return n_labels
     return columns.n
 
 

@@ -12,7 +12,7 @@ from hinged.compiling.arrays import Floats, Ints
 from hinged.loops.columns import PER_LABEL, PER_SET, n_columns
 from hinged.loops.experts import mixture
 from hinged.loops.ledger import LEARNT
-from hinged.loops.pages import Store, column_of, gather
+from hinged.loops.pages import Store, gather
 from hinged.loops.round import FROM_ZERO, NO_MORE, Memory, describe, new_example, read
 from hinged.loops.rows import Rows
 
@@ -36,14 +36,13 @@ def row_contributions(
     x = new_example(rows, memory, longest, n_labels, NO_MORE)
     row = read(rows, 0, memory, counts[LEARNT], x)
     out, values = np.zeros(row.n), np.zeros(n_columns(columns, n_labels))
-    factors = mixture(memory.experts, mean_over)
+    factors = mixture(memory.experts, mean_over) if columns.each > 1 else np.ones(1)
     for j in range(row.n):
-        if _weights(memory.weights, x.f[j], mean_over, values):
-            if columns.each > 1:
-                for e in range(columns.each):
-                    out[j] += x.v[j] * factors[e] * values[column_of(columns.each, label, e)]
-            elif columns.kind == PER_LABEL:
-                out[j] = x.v[j] * values[label]
+        for e in range(columns.each):
+            if not _weights(memory.weights, x.f[j], e, mean_over, values):
+                continue
+            if columns.kind == PER_LABEL:
+                out[j] += x.v[j] * factors[e] * values[label]
             elif columns.kind == PER_SET:
                 for c in range(columns.indptr[label], columns.indptr[label + 1]):
                     out[j] += x.v[j] * values[columns.indices[c]]
@@ -68,18 +67,18 @@ def shared_contributions(
     out, values = np.zeros(features.shape[0]), np.zeros(phi.shape[0])
     for j in range(features.shape[0]):
         # only called with shared vectors, so parts is not None
-        if _weights(memory.parts.vectors, features[j], mean_over, values):  # type: ignore[union-attr]
+        if _weights(memory.parts.vectors, features[j], 0, mean_over, values):  # type: ignore[union-attr]
             for p in range(phi.shape[0]):
                 out[j] += values[p] * phi[p, j, label]
     return features, out
 
 
 @compiled(helper=True)
-def _weights(store: Store, feature: int, mean_over: int, values: Floats) -> bool:
+def _weights(store: Store, feature: int, expert: int, mean_over: int, values: Floats) -> bool:
     """A feature's weights by column, or their means; False if it has none."""
-    found = gather(store, feature, values.shape[0], 0, values)
+    found = gather(store, feature, values.shape[0], expert * store.depth, values)
     if found and mean_over > 0 and store.depth == 2:
         sums = np.empty(values.shape[0])
-        gather(store, feature, values.shape[0], 1, sums)
+        gather(store, feature, values.shape[0], expert * store.depth + 1, sums)
         values -= sums / mean_over
     return found

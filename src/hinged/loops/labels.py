@@ -56,7 +56,8 @@ from hinged.loops.round import (
 )
 from hinged.loops.rows import Rows, Targets, enter_row
 from hinged.loops.shared import Parts
-from hinged.loops.steps import Ranking, Vectors
+from hinged.loops.side_by_side import forward_side_by_side
+from hinged.loops.steps import Ranking, Setting, Vectors
 from hinged.native import borrowed
 from hinged.rules.words import is_interior, is_own
 from hinged.tasks.labels import find_new
@@ -92,14 +93,9 @@ def learn(
     """
     n_rows, delay = rows.indptr.shape[0] - 1, cursor[DELAY]
     until = min(n_rows + delay, cursor[UNTIL])
-    quick = (
-        delay == 0
-        and memory.parts is None
-        and memory.columns.each == 1
-        and _is_plain(problem, memory.columns, memory.weights)
-    )
+    quick = delay == 0 and memory.parts is None and _is_plain(problem, memory.columns, memory.weights)
     if quick and 1 < book.ledger.counts[LABELS] <= SEGMENT:
-        fast_forward(rows, targets, problem.setting, memory.scaling, memory.weights, book, longest, cursor)
+        _forward(memory.parts, rows, targets, problem.setting, memory, book, longest, cursor)
     if cursor[NEXT] == until:
         return
     x = new_example(rows, memory, longest, n_labels, rows.indices.shape[0] + n_rows)
@@ -127,7 +123,26 @@ def _rounds(
                 return
         cursor[NEXT] = t + 1
         if quick and 1 < book.ledger.counts[LABELS] <= SEGMENT:
-            fast_forward(rows, targets, problem.setting, memory.scaling, memory.weights, book, longest, cursor)
+            _forward(memory.parts, rows, targets, problem.setting, memory, book, longest, cursor)
+
+
+@compiled(helper=True)
+def _forward(
+    parts: Parts | None,
+    rows: Rows,
+    targets: Targets,
+    setting: Setting,
+    memory: Memory,
+    book: Book,
+    longest: int,
+    cursor: Ints,
+) -> None:
+    """Learn rows of the common kind by a quick loop; `parts` stands alone, so that no such loop is made for others."""
+    if parts is None:
+        if memory.columns.each > 1:
+            forward_side_by_side(rows, targets, setting, memory, book, longest, cursor)
+        else:
+            fast_forward(rows, targets, setting, memory.scaling, memory.weights, book, longest, cursor)
 
 
 @compiled(helper=True)

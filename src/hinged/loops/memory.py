@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count, takewhile
 
 import numpy as np
@@ -29,9 +30,10 @@ class Paged:
     dtype : dtype of the values
     depth : 1, or 2 to keep the sums of the average beside the weights
     least : narrowest page, in columns
+    each : experts that have columns of their own for every label
     """
 
-    def __init__(self, dtype: DTypeLike, depth: int = 1, least: int = 8) -> None:
+    def __init__(self, dtype: DTypeLike, depth: int = 1, least: int = 8, each: int = 1) -> None:
         self.least, self.placed_all = least, False
         empty = Store(
             slots=np.zeros(1, np.uint32),
@@ -42,6 +44,7 @@ class Paged:
             used=np.array([0, 0, SEGMENT, 0, 0], np.int64),
             like=np.empty(0, dtype),
             depth=depth,
+            each=each,
         )
         self.view: tuple[Store, tuple[np.ndarray, ...]] = (empty, ())
 
@@ -72,7 +75,7 @@ class Paged:
         store, pages = self.view
         stride = self._stride(columns)
         features = store.slots.shape[0]
-        whole = features * stride * store.like.itemsize
+        whole = features * stride * store.each * store.like.itemsize
         in_order = in_order and not pages and store.depth == store.table.shape[1] == 1 and whole <= 8 * values
         if in_order:
             slots, blocks = slots + features, blocks + features
@@ -100,21 +103,32 @@ class Paged:
         old, before = int(store.stride[page]), pages[page]
         stride = self._stride(columns)
         (after,) = self._pages(1, stride)
-        after.reshape(PAGE, store.depth, stride)[:, :, :old] = before.reshape(PAGE, store.depth, old)
+        layers = store.depth * store.each
+        after.reshape(PAGE, layers, stride)[:, :, :old] = before.reshape(PAGE, layers, old)
         strides = store.stride.copy()
         strides[page] = stride
         store.used[4] = 0  # no longer in one piece
         self._publish(store, (*pages[:page], after, *pages[page + 1 :]), strides, page)
 
-    def rows(self, columns: int, rounds: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Return the learnt features and their values (features, columns): after `rounds` rounds, the mean values."""
+    def rows(
+        self, columns: int, rounds: int = 0, factors: Sequence[float] | np.ndarray = (1.0,)
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the learnt features and their values (features, columns): after `rounds` rounds, the mean values.
+
+        With several experts, the sum of their values, each multiplied by its factor.
+        """
         store, owners = self.store, self.learnt()
         out = np.zeros((len(owners), columns), store.like.dtype)
-        _gather_all(store, owners, columns, 0, out)
-        if rounds > 0 and store.depth == 2:
-            sums = np.zeros_like(out)
-            _gather_all(store, owners, columns, 1, sums)
-            out -= sums / out.dtype.type(rounds)
+        for e, factor in enumerate(factors):
+            values = np.zeros_like(out)
+            _gather_all(store, owners, columns, e * store.depth, values)
+            if rounds > 0 and store.depth == 2:
+                sums = np.zeros_like(out)
+                _gather_all(store, owners, columns, e * store.depth + 1, sums)
+                values -= sums / out.dtype.type(rounds)
+            if len(factors) == 1:
+                return owners, values
+            out += out.dtype.type(factor) * values
         return owners, out
 
     def learnt(self) -> np.ndarray:
@@ -129,7 +143,7 @@ class Paged:
     def moved(self, onto: np.ndarray, columns: int) -> Paged:
         """Return a new store in which column c is added to column onto[c], or dropped if that is -1."""
         store, _pages = self.view
-        new = Paged(store.like.dtype, store.depth, self.least)
+        new = Paged(store.like.dtype, store.depth, self.least, store.each)
         new.fit_to(store.slots.shape[0], max(columns, 1))
         n = int(store.used[0])
         for first in range(0, n, PAGE):  # a page at a time, so that little memory is needed beyond the copy itself
@@ -140,7 +154,7 @@ class Paged:
 
     def copy(self) -> Paged:
         """Return an independent copy."""
-        return Paged.from_arrays(self.arrays(), self.store.like.dtype, self.store.depth, self.least)
+        return Paged.from_arrays(self.arrays(), self)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return everything that has to be saved, as plain arrays.
@@ -163,11 +177,15 @@ class Paged:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray], dtype: DTypeLike, depth: int, least: int) -> Paged:
-        """Return the store that `arrays` describes; they are copied, and checked because compiled loops follow them."""
+    def from_arrays(cls, arrays: dict[str, np.ndarray], like: Paged) -> Paged:
+        """Return the store that `arrays` describes, of the same kind as another one.
+
+        They are copied, and checked because compiled loops follow them.
+        """
+        dtype, depth, each = like.store.like.dtype, like.store.depth, like.store.each
         pages_in = [arrays[name] for name in takewhile(arrays.__contains__, map("page{}".format, count()))]
-        _check_arrays(arrays, pages_in, np.dtype(dtype), depth)
-        paged = cls(dtype, depth, least)
+        _check_arrays(arrays, pages_in, np.dtype(dtype), depth * each)
+        paged = cls(dtype, depth, like.least, each)
         paged.fit_to(int(arrays["features"][0]), arrays["table"].shape[1] * SEGMENT)
         n = len(arrays["owners"])
         paged.make_room(n, 0, 1)
@@ -176,7 +194,7 @@ class Paged:
         store.slots[arrays["owners"]] = np.arange(1, n + 1)
         store.table[1 : n + 1] = arrays["table"]
         store.used[:2] = n, arrays["blocks"][0]
-        strides = [values.shape[1] // depth for values in pages_in]
+        strides = [values.shape[1] // (depth * each) for values in pages_in]
         pages = tuple(paged._pages(1, stride)[0] for stride in strides)
         for page, values in zip(pages, pages_in, strict=True):
             page[:] = values.ravel()
@@ -204,13 +222,13 @@ class Paged:
 
     def _more(self, n: int, stride: int, values: int) -> int:
         """Return how many pages to add to `n`: three times as many at first, later a quarter (unused ones are free)."""
-        size = PAGE * self.store.depth * stride * self.store.like.itemsize
+        size = PAGE * self.store.depth * self.store.each * stride * self.store.like.itemsize
         return max(n // 4, AT_ONCE // size if n >= 4 or values > MANY else 3 * n)
 
     def _pages(self, n: int, stride: int) -> list[np.ndarray]:
         """Return `n` pages of zeros in one piece of memory that begins on a cache line."""
         store = self.store
-        size = PAGE * store.depth * stride * store.like.itemsize
+        size = PAGE * store.depth * store.each * stride * store.like.itemsize
         raw = np.zeros(n * size + LINE, np.uint8)
         start = -raw.ctypes.data % LINE
         return list(raw[start : start + n * size].view(store.like.dtype).reshape(n, -1))
@@ -232,12 +250,12 @@ def longer(array: np.ndarray, n: int) -> np.ndarray:
     return more
 
 
-def _check_arrays(arrays: dict[str, np.ndarray], pages: list[np.ndarray], dtype: np.dtype, depth: int) -> None:
+def _check_arrays(arrays: dict[str, np.ndarray], pages: list[np.ndarray], dtype: np.dtype, layers: int) -> None:
     """Refuse a description that points outside itself."""
     owners, table, blocks = arrays["owners"], arrays["table"], int(arrays["blocks"][0])
-    strides = [page.shape[1] // depth if page.ndim == 2 else 0 for page in pages]
+    strides = [page.shape[1] // layers if page.ndim == 2 else 0 for page in pages]
     if any(
-        page.dtype != dtype or page.shape != (PAGE, depth * stride) or stride not in (1, 2, 4, 8, 16, 32, 64)
+        page.dtype != dtype or page.shape != (PAGE, layers * stride) or stride not in (1, 2, 4, 8, 16, 32, 64)
         for page, stride in zip(pages, strides, strict=True)
     ):
         raise ValueError("its pages are damaged")
@@ -268,7 +286,7 @@ def _gather_all(store: Store, owners: Ints, columns: int, layer: int, out: Float
 def _move_columns(old: Store, new: Store, owners: Ints, onto: Ints) -> None:
     row = np.zeros(onto.shape[0], old.like.dtype)
     for i in range(owners.shape[0]):
-        for layer in range(old.depth):
+        for layer in range(old.depth * old.each):
             gather(old, owners[i], onto.shape[0], layer, row)
             for c in range(onto.shape[0]):
                 if onto[c] >= 0 and row[c] != 0:

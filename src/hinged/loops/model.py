@@ -162,7 +162,7 @@ class LabelModel(LabelMemory):
                 return
             which = int(cursor[WHICH])
             if reason == FULL:
-                plain = self.plan.per_label and not self.plan.parts and self.each == 1
+                plain = self.plan.per_label and not self.plan.parts
                 alone = which == WEIGHTS and plain  # as `fast_forward` needs them
                 room = (int(cursor[SLOTS]), int(cursor[BLOCKS]), self._width(which, n_labels))
                 self.stores[which].make_room(*room, len(rows.indices), alone)

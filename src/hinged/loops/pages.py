@@ -7,7 +7,9 @@ Where more is learnt at once than all weights take, every feature gets its slot 
 
     feature ─ slots ─▶ slot ─ table[slot, segment] ─▶ block ─▶ page · 1024 + place ─▶ address of `stride` columns
 
-`depth` 2 keeps, beside each weight, the sum its average needs (docs/maths.md, "Averaging").
+`depth` 2 keeps, beside each weight, the sum its average needs (docs/maths.md, "Averaging"). With `each` experts a block
+holds the same labels once for every expert, one after the other: it has each · depth *layers* of `stride` columns. In
+arrays of scores and coefficients, then, 64 places belong to an expert, the next 64 to the next one (`column_of`).
 """
 
 from __future__ import annotations
@@ -50,21 +52,22 @@ class Store(NamedTuple):
     used: np.ndarray  # int64 (5,): slots, blocks, strides of the narrowest page and the widest, features in order or 0
     like: np.ndarray  # empty, of the values' dtype
     depth: int
+    each: int  # experts that have columns of their own for every label; 1 without experts
 
 
 @compiled(inline=True)
 def column_of(each: int, r: int, e: int) -> int:
-    """The column that label `r` has with expert `e`, of `each`."""
-    return r * each + e
+    """Where label `r` of expert `e`, of `each`, stands among scores and coefficients, which are in whole segments."""
+    return ((r >> SEGMENT_BITS) * each + e) * SEGMENT + (r & (SEGMENT - 1))
 
 
 @compiled(inline=True)
-def _locate(address: Ints, stride: Ints, depth: int, itemsize: int, block: int | np.int64) -> tuple[int, int]:
-    """Address and number of columns of a block."""
+def _locate(address: Ints, stride: Ints, layers: int, itemsize: int, block: int | np.int64) -> tuple[int, int]:
+    """Address and number of columns of a block with so many layers."""
     # the arrays come one by one: a store taken apart inside a loop would be reference-counted at every turn
     page = np.int64(block) >> PAGE_BITS
     columns = stride[page]
-    return address[page] + (np.int64(block) & (PAGE - 1)) * columns * depth * itemsize, columns
+    return address[page] + (np.int64(block) & (PAGE - 1)) * columns * layers * itemsize, columns
 
 
 @compiled(inline=True)
@@ -118,7 +121,10 @@ def claim(store: Store, feature: int, b: int) -> np.int64:
 
 @compiled(helper=True)
 def gather(store: Store, feature: int, columns: int, layer: int, out: Floats | Int32s) -> bool:
-    """Copy a feature's values (layer 1: its sums for the average) into `out`; False where nothing was ever learnt."""
+    """Copy a feature's values of one layer into `out`; False where nothing was ever learnt.
+
+    Expert e has the layer e · depth for its values, and with depth 2 the next one for its sums for the average.
+    """
     out[:columns] = 0
     found = False
     like, n_blocks = store.like, store.address.shape[0] << PAGE_BITS
@@ -126,8 +132,9 @@ def gather(store: Store, feature: int, columns: int, layer: int, out: Floats | I
         block = _seen(store.slots, store.table, n_blocks, feature, b)
         if block > 0:
             found = True
-            at, stride = _locate(store.address, store.stride, store.depth, like.itemsize, block)
-            row = segment(at, stride * store.depth, like)
+            layers = store.depth * store.each
+            at, stride = _locate(store.address, store.stride, layers, like.itemsize, block)
+            row = segment(at, stride * layers, like)
             base = b << SEGMENT_BITS
             for c in range(min(stride, columns - base)):
                 out[base + c] = row[layer * stride + c]
@@ -136,24 +143,18 @@ def gather(store: Store, feature: int, columns: int, layer: int, out: Floats | I
 
 @compiled(helper=True)
 def put(store: Store, feature: int, column: int, layer: int, value: float) -> None:
-    """Add to one value (layer 1: to its sum for the average); room and width must be there."""
-    block = claim(store, feature, column >> SEGMENT_BITS)
-    at, stride = _locate(store.address, store.stride, store.depth, store.like.itemsize, block)
-    row = segment(at, stride * store.depth, store.like)
+    """Add to one value of a layer (as in `gather`); room and width must be there."""
+    block, layers = claim(store, feature, column >> SEGMENT_BITS), store.depth * store.each
+    at, stride = _locate(store.address, store.stride, layers, store.like.itemsize, block)
+    row = segment(at, stride * layers, store.like)
     row[layer * stride + (column & (SEGMENT - 1))] += value
 
 
 @compiled(helper=True)
 def add_scores(store: Store, f: Ints, v: Floats, n: int, columns: int, s: Floats) -> None:
-    """s += Σ_j v_j W[f_j, :], in the order of the row; `s` is padded to whole segments."""
-    slots, table, address, strides, like, depth = (
-        store.slots,
-        store.table,
-        store.address,
-        store.stride,
-        store.like,
-        store.depth,
-    )
+    """s += Σ_j v_j W[f_j, :], in the order of the row; `s` is in whole segments, as `column_of` has them."""
+    slots, table, address, strides, like = store.slots, store.table, store.address, store.stride, store.like
+    depth, each = store.depth, store.each
     n_segments = min((columns + SEGMENT - 1) >> SEGMENT_BITS, table.shape[1])
     n_blocks = address.shape[0] << PAGE_BITS
     for j in range(n):
@@ -161,36 +162,38 @@ def add_scores(store: Store, f: Ints, v: Floats, n: int, columns: int, s: Floats
         for b in range(n_segments):
             block = _seen(slots, table, n_blocks, f[j], b)
             if block > 0:
-                at, stride = _locate(address, strides, depth, like.itemsize, block)
-                row = segment(at, stride, like)
-                part = s[b << SEGMENT_BITS :]  # a sum as index, base + c, would not become SIMD code
-                for c in range(stride):
-                    part[c] += value * row[c]
+                at, stride = _locate(address, strides, depth * each, like.itemsize, block)
+                for e in range(each):
+                    row = segment(at + e * depth * stride * like.itemsize, stride, like)
+                    part = s[(b * each + e) << SEGMENT_BITS :]  # a sum as index, base + c, would not become SIMD code
+                    for c in range(stride):
+                        part[c] += value * row[c]
 
 
 @compiled(helper=True)
 def add_means(store: Store, f: Ints, v: Floats, n: int, columns: int, rounds: int, s: Floats) -> None:
     """The same with the mean weights, W - A / rounds."""
     slots, table, address, strides, like = store.slots, store.table, store.address, store.stride, store.like
-    n_segments = min((columns + SEGMENT - 1) >> SEGMENT_BITS, table.shape[1])
+    n_segments, each = min((columns + SEGMENT - 1) >> SEGMENT_BITS, table.shape[1]), store.each
     n_blocks = address.shape[0] << PAGE_BITS
     for j in range(n):
         for b in range(n_segments):
             block = _seen(slots, table, n_blocks, f[j], b)
             if block > 0:
-                at, stride = _locate(address, strides, 2, like.itemsize, block)
-                row = segment(at, stride, like)
-                sums = segment(at + stride * like.itemsize, stride, like)
-                part = s[b << SEGMENT_BITS :]
-                for c in range(stride):
-                    part[c] += v[j] * (row[c] - sums[c] / rounds)
+                at, stride = _locate(address, strides, 2 * each, like.itemsize, block)
+                for e in range(each):
+                    row = segment(at + 2 * e * stride * like.itemsize, stride, like)
+                    sums = segment(at + (2 * e + 1) * stride * like.itemsize, stride, like)
+                    part = s[(b * each + e) << SEGMENT_BITS :]
+                    for c in range(stride):
+                        part[c] += v[j] * (row[c] - sums[c] / rounds)
 
 
 @compiled(helper=True)
 def add_to(store: Store, f: Ints, v: Floats, n: int, g: Floats, touched: Ints, n_touched: int, age: float) -> None:
     """W[f_j, c] += v_j g_c for the touched columns c, which rise; `age` weighs the average's share.
 
-    `age` is the number of rounds learnt before this one.
+    `age` is the number of rounds learnt before this one; columns are as `column_of` has them.
     """
     first = 0
     while first < n_touched:
@@ -210,13 +213,13 @@ def add_to(store: Store, f: Ints, v: Floats, n: int, g: Floats, touched: Ints, n
 def _add_two(store: Store, f: Ints, v: Floats, n: int, b: int, g: Floats, c: int, d: int) -> None:
     """Two columns of one segment: what the rules that act on the worst pair alone need."""
     slots, table, address, strides, like = store.slots, store.table, store.address, store.stride, store.like
-    g_c, g_d = g[c], g[d]
+    g_c, g_d, each, b, e = g[c], g[d], store.each, b // store.each, b % store.each
     for j in range(n):
         block = np.int64(table[slots[f[j]], b])  # slot 0 has no blocks
         if block == 0:
             block = claim(store, f[j], b)
-        at, stride = _locate(address, strides, 1, like.itemsize, block)
-        row = segment(at, stride, like)
+        at, stride = _locate(address, strides, each, like.itemsize, block)
+        row = segment(at + e * stride * like.itemsize, stride, like)
         row[c] += v[j] * g_c
         row[d] += v[j] * g_d
 
@@ -225,12 +228,13 @@ def _add_two(store: Store, f: Ints, v: Floats, n: int, b: int, g: Floats, c: int
 def _add_segment(store: Store, f: Ints, v: Floats, n: int, b: int, g: Floats, age: float) -> None:
     """Whole rows of one segment."""
     slots, table, address, strides = store.slots, store.table, store.address, store.stride
-    like, depth = store.like, store.depth
+    like, depth, each, b, e = store.like, store.depth, store.each, b // store.each, b % store.each
     for j in range(n):
         block = np.int64(table[slots[f[j]], b])
         if block == 0:
             block = claim(store, f[j], b)
-        at, stride = _locate(address, strides, depth, like.itemsize, block)
+        at, stride = _locate(address, strides, depth * each, like.itemsize, block)
+        at += e * depth * stride * like.itemsize
         row = segment(at, stride, like)
         value = v[j]
         for c in range(stride):

@@ -24,7 +24,20 @@ from hinged.native import borrowed, fetch, rival_of, segment, sum_rows
 from hinged.rules.length import alone, softening
 from hinged.rules.words import is_joint, is_one
 
-__all__ = ["fast_forward"]
+__all__ = [
+    "Lane",
+    "Pair",
+    "Work",
+    "can_grow",
+    "count_lead",
+    "fast_forward",
+    "fetch_values",
+    "new_lane",
+    "new_work",
+    "some_are_new",
+    "take_step",
+    "usual_label",
+]
 
 
 AHEAD = 3072  # bytes of the rows to come that are asked for early: short rows end before a processor sees a pattern
@@ -40,7 +53,7 @@ class Lane(NamedTuple):
     k: int  # labels
     padded: int  # columns that are read of each feature: 8, 16, 32 or 64
     uniform: bool  # all pages are equally wide, and wide enough
-    shift: int  # then a feature's weights take 2^shift bytes
+    shift: int  # then a feature's weights take 2^shift bytes, for each expert
     in_order: bool  # features have blocks 1, 2, 3 ..., one after the other in memory
     itemsize: int
     n_slots: int  # there is room for fewer than these
@@ -52,15 +65,15 @@ class Work(NamedTuple):
 
     f: np.ndarray  # uint32: the row's features ...
     v: np.ndarray  # ... and values
-    places: np.ndarray  # int64 (2, longest row): addresses of the weights of this row and of the next, in turn
-    s: np.ndarray  # scores, of the weights' type, as are
-    g: np.ndarray  # net coefficients
-    labels: np.ndarray  # float64 (6, labels): SCORES ...
+    places: np.ndarray  # int64 (2 for each expert, longest row): where weights of this row and of the next lie, in turn
+    s: np.ndarray  # scores, of the weights' type, 64 for each expert, as are ...
+    g: np.ndarray  # ... net coefficients
+    labels: np.ndarray  # float64 (7, labels): SCORES ...
     is_right: np.ndarray  # bool (labels,); all False between rounds
     y: np.ndarray  # int64 (1,): the right label
 
 
-SCORES, STEPS, GAPS, MARGINS, NORMS, SPARE = range(6)
+SCORES, STEPS, GAPS, MARGINS, NORMS, SPARE, COMMON = range(7)
 
 
 class Pair(NamedTuple):
@@ -73,21 +86,21 @@ class Pair(NamedTuple):
 
 
 @compiled(inline=True)
-def _usual(targets: Targets, setting: Setting, i: int, k: int) -> tuple[int, float]:
-    """The right label of row `i` and its cap on steps; -1 where the row is not of the common kind."""
-    begin, C = targets.indptr[i], setting.C
+def usual_label(targets: Targets, setting: Setting, i: int, k: int) -> tuple[int, float]:
+    """The right label of row `i` and what its cap on steps is multiplied by; -1 if it is not of the common kind."""
+    begin, weight = targets.indptr[i], 1.0
     if targets.indptr[i + 1] - begin != 1 or not 0 <= targets.labels[begin] < k:
-        return -1, C
+        return -1, weight
     if targets.weights.shape[0] > 0:
         if targets.weights[i] <= 0.0:
-            return -1, C
+            return -1, weight
         if setting.uses_weight:
-            C *= targets.weights[i]
-    return targets.labels[begin], C
+            weight = targets.weights[i]
+    return targets.labels[begin], weight
 
 
 @compiled(inline=True)
-def _can_grow(lane: Lane, used: Ints, stride: Ints, n: int) -> bool:
+def can_grow(lane: Lane, used: Ints, stride: Ints, n: int) -> bool:
     """Return True if `n` new features can get weights, in pages that are wide enough."""
     first = used[1]
     return lane.in_order or (
@@ -99,7 +112,7 @@ def _can_grow(lane: Lane, used: Ints, stride: Ints, n: int) -> bool:
 
 
 @compiled(inline=True)
-def _fetch_values(rows: Rows, i: int) -> None:
+def fetch_values(rows: Rows, i: int) -> None:
     """Ask for the values and columns of rows to come."""
     begin, n, data, indices = rows.indptr[i], rows.indptr[i + 1] - rows.indptr[i], rows.data, rows.indices
     fetch(data.ctypes.data + begin * data.itemsize + AHEAD, n * data.itemsize)
@@ -154,7 +167,7 @@ def _find_next(lane: Lane, slots: Uint32s, address: Ints, rows: Rows, i: int, at
 
 
 @compiled(inline=True)
-def _count(pair: Pair, k: int, s: Floats, leads: Floats) -> int:
+def count_lead(pair: Pair, k: int, s: Floats, leads: Floats) -> int:
     """Count the prediction's lead; return the right label's rank."""
     gap, rank = pair.right - pair.best, 1
     if gap > 0.0:
@@ -203,7 +216,28 @@ def _measure(q: float, k: int, s: Floats, steps: Floats, g: Floats) -> tuple[flo
 
 
 @compiled(inline=True)
-def _some_are_new(address: Ints, n: int, at: Ints) -> bool:
+def take_step(
+    setting: Setting, C: float, q: float, pair: Pair, k: int, work: Work
+) -> tuple[float, float, float, float]:
+    """Let the rule choose its step; a rule that moves several pairs fills `work.g`.
+
+    Return Σλ, what the dual subtracts for the steps, ⟨weights, move⟩ and the move's squared length.
+    """
+    rule, margin, gap, total = setting.words, setting.margin, pair.right - pair.best, 0.0
+    penalty, inner, sq_move = 0.0, 0.0, 0.0
+    if gap < margin and is_one(rule):
+        total = alone(rule.length, gap, 2.0 * q, margin, C)
+        penalty = softening(rule.length, total, C)
+        inner = total * pair.right - total * pair.best
+        sq_move = 2.0 * (q * np.float64(work.s.dtype.type(total)) ** 2)
+    elif gap < margin:
+        total, penalty = _step(setting, C, q, pair, k, work)
+        inner, sq_move = _measure(q, k, work.s, work.labels[STEPS], work.g)
+    return total, penalty, inner, sq_move
+
+
+@compiled(inline=True)
+def some_are_new(address: Ints, n: int, at: Ints) -> bool:
     """Return True if some features of a row have no weights."""
     new = 0
     for j in range(n):
@@ -221,7 +255,7 @@ def _claim_new(lane: Lane, store: Store, f: Uint32s, n: int, at: Ints) -> None:
 
 
 @compiled(inline=True)
-def _lane(store: Store, k: int) -> Lane:
+def new_lane(store: Store, k: int) -> Lane:
     """How this store's weights lie in memory."""
     used, padded, shift, itemsize = store.used, 8, 0, store.like.itemsize
     while padded < k:
@@ -231,6 +265,22 @@ def _lane(store: Store, k: int) -> Lane:
     uniform = used[2] == used[3] and used[2] >= k
     n_slots, n_blocks = store.table.shape[0], store.address.shape[0] << PAGE_BITS
     return Lane(k, padded, uniform, shift, uniform and used[4] > 0, itemsize, n_slots, n_blocks)
+
+
+@compiled(inline=True)
+def new_work(rows: Rows, store: Store, longest: int) -> Work:
+    """Scratch arrays for rows of at most `longest` values."""
+    dtype, each = store.like.dtype, store.each
+    return Work(
+        np.empty(longest + 1, np.uint32),
+        np.empty(longest + 1, rows.data.dtype),
+        np.empty((2 * each, longest + 1), np.int64),
+        np.zeros(each * SEGMENT, dtype),
+        np.zeros(each * SEGMENT, dtype),
+        np.zeros((7, SEGMENT)),
+        np.zeros(SEGMENT, np.bool_),
+        np.zeros(1, np.int64),
+    )
 
 
 @compiled(helper=True)
@@ -245,18 +295,7 @@ def fast_forward(
     cursor: Ints,
 ) -> None:
     """Learn rows from `cursor[NEXT]` to `cursor[UNTIL]` while they are of the common kind; move `cursor[NEXT]` on."""
-    dtype = store.like.dtype
-    work = Work(
-        np.empty(longest + 1, np.uint32),
-        np.empty(longest + 1, rows.data.dtype),
-        np.empty((2, longest + 1), np.int64),
-        np.zeros(SEGMENT, dtype),
-        np.zeros(SEGMENT, dtype),
-        np.zeros((6, SEGMENT)),
-        np.zeros(SEGMENT, np.bool_),
-        np.zeros(1, np.int64),
-    )
-    _rounds(rows, targets, setting, scaling, store, book, work, cursor)
+    _rounds(rows, targets, setting, scaling, store, book, new_work(rows, store, longest), cursor)
 
 
 @compiled(helper=True, error_model="numpy")
@@ -266,17 +305,17 @@ def _rounds(
     """The loop, on arrays that their owners keep: without reference counts, small functions cost little."""
     rows, targets, scaling, store, book, work = borrowed((rows, targets, scaling, store, book, work))
     ledger, told = book.ledger, book.told
-    lane, counts, sums, leads = _lane(store, ledger.counts[LABELS]), ledger.counts, ledger.sums, ledger.leads
+    lane, counts, sums, leads = new_lane(store, ledger.counts[LABELS]), ledger.counts, ledger.sums, ledger.leads
     f, v, s, g, places, rule, margin = work.f, work.v, work.s, work.g, work.places, setting.words, setting.margin
     slots, address, stride, used = store.slots, store.address, store.stride, store.used
     i, until, turn, found = cursor[NEXT], min(rows.indptr.shape[0] - 1, cursor[UNTIL]), 0, False
     while i < until:
-        y, C = _usual(targets, setting, i, lane.k)
+        y, weight = usual_label(targets, setting, i, lane.k)
         length = rows.indptr[i + 1] - rows.indptr[i]
-        if y < 0 or not _can_grow(lane, used, stride, length + 1):
+        if y < 0 or not can_grow(lane, used, stride, length + 1):
             break
         # ---- read
-        _fetch_values(rows, i)
+        fetch_values(rows, i)
         n, q = read_here(rows, i, scaling, counts[LEARNT], f, v)
         found = found and n == length + (scaling.bias != 0.0)  # the row before looked for zeros too
         turn ^= found
@@ -292,22 +331,15 @@ def _rounds(
         pair = Pair(y, min(lane.k - 1, rival), np.float64(s[y]), np.float64(best))  # all may have overflowed
         gap = pair.right - pair.best
         flag = 0 if gap > 0.0 else 1
-        told.flags[i], told.ranks[i], told.losses[i] = flag, _count(pair, lane.k, s, leads), max(0.0, margin - gap)
+        told.flags[i], told.ranks[i], told.losses[i] = flag, count_lead(pair, lane.k, s, leads), max(0.0, margin - gap)
         note_middle(sums, 0.5 * (pair.right + pair.best))
         # ---- step
-        total, penalty, inner, sq_move, found = 0.0, 0.0, 0.0, 0.0, False
-        if gap < margin and is_one(rule):
-            total = alone(rule.length, gap, 2.0 * q, margin, C)
-            penalty = softening(rule.length, total, C)
-            inner = total * pair.right - total * pair.best
-            sq_move = 2.0 * (q * np.float64(s.dtype.type(total)) ** 2)
-        elif gap < margin:
-            total, penalty = _step(setting, C, q, pair, lane.k, work)
-            inner, sq_move = _measure(q, lane.k, s, work.labels[STEPS], g)
+        total, penalty, inner, sq_move = take_step(setting, setting.C * weight, q, pair, lane.k, work)
+        found = False
         # ---- move
         if total > 0.0:
             note_move(ledger, total * margin, penalty, inner, sq_move)
-            if _some_are_new(address, n, at):
+            if some_are_new(address, n, at):
                 _claim_new(lane, store, f, n, at)
             if lane.uniform and i + 1 < until:  # find the next row's weights already, for the move to ask for
                 _find_next(lane, slots, address, rows, i + 1, ahead)

@@ -27,7 +27,7 @@ from hinged.loops.ledger import (
     note_move,
     note_round,
 )
-from hinged.loops.pages import SEGMENT, Store, add_means, add_scores, add_to
+from hinged.loops.pages import SEGMENT, Store, add_means, add_scores, add_to, column_of
 from hinged.loops.rows import Rows, Scaling, read_row
 from hinged.loops.shared import (
     Parts,
@@ -154,7 +154,7 @@ class Work(NamedTuple):
 def new_example(rows: Rows, memory: Memory, longest: int, n_labels: int, to_come: int) -> Example:
     """Room for rows of at most `longest` values, which may bring `to_come` features not met before."""
     n_parts, room = shared_room(memory.parts, longest, to_come)
-    n_wide = -(-max(1, n_columns(memory.columns, n_labels)) // SEGMENT) * SEGMENT
+    n_wide = -(-max(1, n_columns(memory.columns, n_labels)) // SEGMENT) * SEGMENT * memory.columns.each
     return Example(
         np.empty(longest + 1, np.int64),
         np.empty(longest + 1, rows.data.dtype),
@@ -294,10 +294,13 @@ def _by_column(columns: Columns, g: Floats, relevant: Ints, work: Work) -> int:
         column_coefficients(columns, g, relevant[0], relevant.shape[0] > 1, work.set_g, work.set_sizes)
         for c in range(columns.n):
             wide_g[c] = work.set_g[c]
-    for c in range(n_columns(columns, g.shape[0])):
-        if wide_g[c] != 0.0:
-            work.touched[n] = c
-            n += 1
+    for first in range(0, n_columns(columns, g.shape[0]), SEGMENT):
+        for e in range(columns.each):
+            begin = column_of(columns.each, first, e)
+            for c in range(begin, begin + min(SEGMENT, n_columns(columns, g.shape[0]) - first)):
+                if wide_g[c] != 0.0:
+                    work.touched[n] = c
+                    n += 1
     return n
 
 

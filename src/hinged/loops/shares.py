@@ -13,16 +13,17 @@ RATE, FORGETTING = 0.1, 0.999  # η and γ
 
 
 @compiled(helper=True)
-def share_out(losses: Floats, shares: Floats) -> None:
+def share_out(losses: Floats, credit: Floats, shares: Floats) -> None:
     r"""Fill in the shares in the next answer, :math:`p_e \propto e^{-\eta\gamma L_e}`, L_e the losses so far.
 
-    A round that costs a forecaster z makes :math:`L_e \leftarrow \gamma L_e + z`; the caller does that first.
+    A round that costs a forecaster z makes :math:`L_e \leftarrow \gamma L_e + z`; the caller does that first. `credit`
+    is scratch: others may be reading the shares, so each changes in one step.
 
     Examples
     --------
     >>> import numpy as np
     >>> shares = np.zeros(2)
-    >>> share_out(np.array([3.0, 3.0]), shares)
+    >>> share_out(np.array([3.0, 3.0]), np.zeros(2), shares)
     >>> shares.tolist()
     [0.5, 0.5]
     """
@@ -30,6 +31,7 @@ def share_out(losses: Floats, shares: Floats) -> None:
     for e in range(losses.shape[0]):
         least = min(least, losses[e])
     for e in range(losses.shape[0]):
-        total += math.exp(-RATE * FORGETTING * (losses[e] - least))
+        credit[e] = math.exp(-RATE * FORGETTING * (losses[e] - least))
+        total += credit[e]
     for e in range(losses.shape[0]):
-        shares[e] = math.exp(-RATE * FORGETTING * (losses[e] - least)) / total
+        shares[e] = credit[e] / total

@@ -69,20 +69,20 @@ class LabelMemory(ScaledModel):
         self.dtype = np.dtype(dtype)
         least = LEAST_NORM if self.dtype.itemsize == 8 else LEAST_NORM_SINGLE
         self.plan, self.setting, self.own = plan, setting._replace(least_norm=least), own
-        depth = 2 if self.average else 1
+        depth, experts = 2 if self.average else 1, new_experts(caps, mean)
         codes = {part.code for part in plan.parts}
         self.keeps = np.array([bool(codes & {FREQUENCY, TFIDF}), FIRST in codes, DISTANCE in codes])
         self.kind = f"{self.dtype.name} {'shared' if plan.parts else 'own'}"
         self.in_use = [WEIGHTS, *([VECTORS] if plan.parts else []), *(COUNTS + np.flatnonzero(self.keeps)).tolist()]
         self.counts_features = self.counts_features or TFIDF in codes
         self.stores = [
-            Paged(self.dtype, depth),
+            Paged(self.dtype, depth, each=max(1, len(experts.shares))),
             Paged(self.dtype, depth, least=1),
             Paged(np.int32),
             Paged(np.float64),
             Paged(np.float64),
         ]
-        self.notes, self.experts = new_notes(), new_experts(caps, mean)
+        self.notes, self.experts = new_notes(), experts
         self.each = max(1, len(self.experts.shares))  # columns of the weights for each label
         self.has_mean = len(self.experts.caps) < len(self.experts.shares)
         self.costs = NO_COSTS
@@ -121,11 +121,10 @@ class LabelMemory(ScaledModel):
     def coef(self) -> np.ndarray | sparse.csr_array:
         """Weights (labels, features) of the labels' own vectors, or of the sets'; sparse when large."""
         n = self.plan.n_columns(int(self.ledger.counts[LABELS]))
-        owners, values = self.stores[WEIGHTS].rows(max(n, 1) * self.each, self.mean_over)
-        columns, values = owners[owners > 0] - 1, values[owners > 0][:, : n * self.each]
-        if self.each > 1:
-            factors = mixture(self.experts, self.mean_over)
-            values = (values.reshape(len(values), n, self.each) @ factors).astype(self.dtype)
+        rounds = self.mean_over
+        factors = mixture(self.experts, rounds) if self.each > 1 else (1.0,)
+        owners, values = self.stores[WEIGHTS].rows(max(n, 1), rounds, factors)
+        columns, values = owners[owners > 0] - 1, values[owners > 0][:, :n]
         if n * self.n_features > LARGEST_DENSE:
             kept = sparse.coo_array(values)
             return sparse.csr_array((kept.data, (kept.col, columns[kept.row])), shape=(n, self.n_features))
@@ -166,7 +165,7 @@ class LabelMemory(ScaledModel):
         with self.lock:
             stores = list(self.stores)
             if self.plan.per_label:
-                stores[WEIGHTS] = stores[WEIGHTS].moved(self._columns_onto(onto), n_labels * self.each)
+                stores[WEIGHTS] = stores[WEIGHTS].moved(onto, n_labels)
             for which in range(VECTORS + 1, SUMS + 1):
                 keep = self._earliest(onto, n_labels) if which == FIRSTS else onto
                 stores[which] = stores[which].moved(keep, n_labels)
@@ -181,11 +180,6 @@ class LabelMemory(ScaledModel):
             experts = Experts(*(array.copy() for array in self.experts))
             changed = {"label_rows": label_rows, "first_rounds": first_rounds, "ledger": ledger, "experts": experts}
             return self._twin(stores=stores, **changed)
-
-    def _columns_onto(self, onto: np.ndarray) -> np.ndarray:
-        """Where the columns of labels go: those of each expert stay with it."""
-        goes = onto[:, None] * self.each + np.arange(self.each)
-        return np.where(onto[:, None] >= 0, goes, -1).ravel()
 
     def _earliest(self, onto: np.ndarray, n_labels: int) -> np.ndarray:
         """`onto`, with -1 for labels that join one whose first row came earlier."""
@@ -258,7 +252,7 @@ class LabelMemory(ScaledModel):
         for which, paged in enumerate(self.stores):
             prefix = f"store{which}."
             theirs = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-            self.stores[which] = Paged.from_arrays(theirs, paged.store.like.dtype, paged.store.depth, paged.least)
+            self.stores[which] = Paged.from_arrays(theirs, paged)
         self._fit_to(int(self.counts[LABELS]), 0)
 
     def copy(self) -> Self:
@@ -294,7 +288,7 @@ class LabelMemory(ScaledModel):
 
     def _width(self, which: int, n_labels: int) -> int:
         if which == WEIGHTS:
-            return max(1, self.plan.n_columns(n_labels)) * self.each
+            return max(1, self.plan.n_columns(n_labels))
         return max(1, len(self.plan.parts)) if which == VECTORS else max(1, n_labels)
 
     def _scaling(self) -> Scaling:

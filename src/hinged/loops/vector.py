@@ -113,7 +113,7 @@ def _told(learner: VectorLearner, target: float, said: float) -> tuple[float, bo
 @compiled(helper=True, forceinline=True)
 def _steps(learner: VectorLearner, target: float, weight: float, q: float, work: Work) -> bool:
     """Choose each learner's move by its own score, and judge all forecasters; return True if any learner moves."""
-    setting, (caps, shares, losses), sums = learner.setting, learner.forecasters, learner.ledger.sums
+    setting, (caps, shares, losses, credit), sums = learner.setting, learner.forecasters, learner.ledger.sums
     s, moves, labels, moved = work.s, work.moves, learner.numbers.epsilon < 0.0, False
     towards_side, margin, epsilon = sign(int(target)) if labels else 0.0, setting.margin, 0.0
     if not labels:
@@ -136,7 +136,7 @@ def _steps(learner: VectorLearner, target: float, weight: float, q: float, work:
         for e in range(shares.shape[0]):
             wrong = 1.0 if towards_side * s[e] <= 0.0 else 0.0
             losses[e] = FORGETTING * losses[e] + (wrong if labels else min(LARGEST_ERROR, abs(s[e] - target)))
-        share_out(losses, shares)
+        share_out(losses, credit, shares)
     return moved
 
 

@@ -47,6 +47,7 @@ class Forecasters(NamedTuple):
     caps: np.ndarray  # float64 (learners,): C of each; empty where there is one learner, with the rule's C
     shares: np.ndarray  # float64 (forecasters,): p
     losses: np.ndarray  # float64 (forecasters,): L
+    credit: np.ndarray  # float64 (forecasters,): scratch
 
 
 class VectorLearner(NamedTuple):
@@ -73,7 +74,7 @@ class Work(NamedTuple):
 def new_forecasters(caps: tuple[float, ...], mean: bool) -> Forecasters:
     """Learners with these C that have learnt nothing, and the mean of the last one; no C for one plain learner."""
     n = max(1, len(caps)) + mean
-    return Forecasters(np.array(caps, np.float64), np.full(n, 1.0 / n), np.zeros(n))
+    return Forecasters(np.array(caps, np.float64), np.full(n, 1.0 / n), np.zeros(n), np.zeros(n))
 
 
 @compiled(helper=True)

@@ -232,7 +232,7 @@ class VectorModel(ScaledModel):
     # ------------------------------------------------------------------ keeping
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything learnt, as plain arrays, without the room for more."""
-        n, (w, late, b, late_b), (_, shares, losses) = self.n_features + 1, self.vector, self.forecasters
+        n, (w, late, b, late_b), (_, shares, losses, _) = self.n_features + 1, self.vector, self.forecasters
         arrays = {
             "counts": self.ledger.counts,
             "sums": self.ledger.sums,
