@@ -106,10 +106,10 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         self._learnt("settled_")
         plain, settled = self._plainly(), self._settled
         settings = {name: getattr(plain, name) for name in self._choices(None)}
-        if caps := getattr(settled, "caps", ()):
-            settings["C"] = caps
-        if getattr(settled, "mean", False):
-            settings["average"] = "expert"
+        if is_auto(settings.get("C")):
+            settings["C"] = getattr(settled, "caps", ()) or 1.0
+        if is_auto(settings.get("average")):
+            settings["average"] = "expert" if getattr(settled, "mean", False) else False
         return settings
 
     # ------------------------------------------------------------------ learning
