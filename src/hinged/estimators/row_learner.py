@@ -104,13 +104,13 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         beside current ones, as `experts_` shows.
         """
         self._learnt("settled_")
-        plain, shares = self._plainly(), getattr(self, "experts_", {})
-        found = {name: getattr(plain, name) for name in self._choices(None)}
-        side_by_side = {
-            "C": tuple(cap for cap in shares if cap != "mean") or 1.0,
-            "average": "expert" if "mean" in shares else False,
-        }
-        return found | {name: value for name, value in side_by_side.items() if is_auto(found.get(name))}
+        plain, settled = self._plainly(), self._settled
+        settings = {name: getattr(plain, name) for name in self._choices(None)}
+        if is_auto(settings.get("C")):
+            settings["C"] = getattr(settled, "caps", ()) or 1.0
+        if is_auto(settings.get("average")):
+            settings["average"] = "expert" if getattr(settled, "mean", False) else False
+        return settings
 
     # ------------------------------------------------------------------ learning
     def fit(self, X: object, y: object, sample_weight: SampleWeight = None) -> Self:
