@@ -84,7 +84,7 @@ class Named(NamedTuple):
 
 @dataclass
 class Chunk:
-    """Some consecutive examples; exactly one of `texts`, `named` and `columns` is given.
+    """Some consecutive examples: a table (`numbers`, `texts` or both), or `named` or `columns`.
 
     Attributes
     ----------
@@ -97,6 +97,8 @@ class Chunk:
     tags : list of str, optional
         What the file calls each example, for predictions.
     texts : dict of field → Strings, optional
+    numbers : dict of column → float64 array, optional
+        NaN where a number is missing.
     named : Named, optional
     columns : (indptr, indices, values), optional
         Rows of a format whose features are numbers.
@@ -112,6 +114,7 @@ class Chunk:
     weights: npt.NDArray[np.float64] | None = None
     tags: list[str] | None = None
     texts: dict[str, Strings] = field(default_factory=dict)
+    numbers: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     named: Named | None = None
     columns: Columns | None = None
     skipped: int = 0
@@ -128,7 +131,7 @@ class Chunk:
     @property
     def sizes(self) -> Places:
         """How much work each example is: the bytes of its text, or its features."""
-        sizes = np.ones(len(self), np.int64)
+        sizes = np.full(len(self), 1 + len(self.numbers), np.int64)
         for text in self.texts.values():
             sizes += text.ends - text.starts
         for rows in filter(None, (self.named, self.columns)):
@@ -154,6 +157,7 @@ class Chunk:
             weights=None if self.weights is None else self.weights[rows],
             tags=None if self.tags is None else _picked(self.tags, picked),
             texts={name: strings.taken(rows) for name, strings in self.texts.items()},
+            numbers={name: values[rows] for name, values in self.numbers.items()},
             named=self.named and self.named.taken(rows),
             columns=self.columns and _taken(self.columns, rows),
             skipped=0,
