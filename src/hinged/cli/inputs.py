@@ -147,8 +147,9 @@ class Inputs:
 
         format, names = self.format or _sniffed(file), dict(self.given)
         if format is not None and FORMATS[format].table:
-            given = names["text"] or names["numbers"]
-            names |= {role: name for role, name in self.remembered.items() if not (names[role] or role in COLUMNS and given)}
+            named = [role for role, name in names.items() if name]
+            settled = {*named, *(COLUMNS if {*named} & {*COLUMNS} else ())}
+            names |= {role: name for role, name in self.remembered.items() if role not in settled}
         if not labels:
             names["label"] = self.given["label"]
         return self.format or ("lines" if plain and format is None else None), names

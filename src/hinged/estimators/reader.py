@@ -203,7 +203,7 @@ class RowReader(NamedTuple):
         return Batch(from_matrix(matrix, dtype), dtype, width, None, matrix)
 
     def _read_table(self, who: Reads, chunk: Chunk, grow: bool) -> Batch:
-        """Numbers, words and named features of a file of examples, as dicts of them would be read; numbers come first."""
+        """Numbers, words and named features of a file, as dicts of them would be read; numbers come first."""
         if self.names is None and self.width is not None:
             raise ValueError(f"this model was taught numbered columns; {chunk.source} has named ones.")
         known = {} if self.names is None else self.names.column

@@ -60,11 +60,13 @@ def _times(model: FileLearner) -> Sequence[int | None]:
 
 def _reads(model: FileLearner) -> str:
     notes = model.notes
-    fields = notes.get("fields")
-    if not fields:
-        return ""
-    label = f"; the label is {notes['label']!r}" if notes.get("label") else ""
-    return ("one text, " if len(fields) == 1 else "the fields ") + ", ".join(map(str, fields)) + label
+    kinds = {("one column of numbers, ", "columns of numbers "): notes.get("numbers")}
+    kinds[("one text, ", "the fields ")] = notes.get("fields")
+    read = [
+        (one if len(names) == 1 else several) + ", ".join(names) for (one, several), names in kinds.items() if names
+    ]
+    label = [f"the label is {notes['label']!r}"] if read and notes.get("label") else []
+    return "; ".join([*read, *label])
 
 
 def _feature_kind(model: FileLearner) -> str:

@@ -228,7 +228,8 @@ def _known_numbers(model: FileLearner, chunk: Chunk) -> Chunk:
     notes = model.notes
     known = notes.get("numbers", [])
     if not known and not chunk.texts and chunk.numbers:
-        raise ValueError(f"this model was taught {_listed(notes.get('fields', []))} of text; {chunk.source} has numbers.")
+        taught = _listed(notes.get("fields", []))
+        raise ValueError(f"this model was taught {taught} of text; {chunk.source} has numbers alone.")
     if not known:
         return replace(chunk, numbers={}) if chunk.numbers else chunk
     numbers = {name: chunk.numbers[name] for name in known if name in chunk.numbers}

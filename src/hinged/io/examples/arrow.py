@@ -264,7 +264,9 @@ def _batches(chunks: Iterable[Chunk], format: str) -> Iterator[pa.RecordBatch]:
 
 def _refuse_late(chunk: Chunk, known: list[str]) -> None:
     if late := [name for name in (*chunk.numbers, *chunk.texts) if name not in known]:
-        raise ValueError(f"the column {late[0]!r} comes first after others were written; name all with text= and numbers=.")
+        raise ValueError(
+            f"the column {late[0]!r} comes first after others were written; name all with text= and numbers=."
+        )
     if chunk.weights is not None and "importance" not in known:
         raise ValueError("importance weights come first after examples without were written; write jsonl instead.")
 

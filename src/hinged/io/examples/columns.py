@@ -191,7 +191,8 @@ def divided(strings: Sequence[str], kinds: dict[str, str]) -> dict[str, tuple[st
 
 def _check_names(columns: Collection[str], options: Options, source: str) -> None:
     """Refuse names of columns that a file does not have."""
-    for wanted in filter(None, (*(options.text or ()), *(options.numbers or ()), options.label, options.weight, options.tag)):
+    read = (*(options.numbers or ()), *(options.text or ()))
+    for wanted in filter(None, (*read, options.label, options.weight, options.tag)):
         if find_name(wanted, columns) is None:
             raise ValueError(f"{source} has no column {wanted!r}; its columns are {_listed(columns, 40)}.")
 

@@ -50,6 +50,12 @@ def chunks(stream: Stream, options: Options) -> Parts:
     return _Table(stream, options, delimiter_of(head)).chunks()
 
 
+EXPECTED = {
+    "weight": "a number of 0 or more, or nothing",
+    "value": "a number, or nothing where it is missing; --text and --numbers (text=, numbers=) name columns",
+}
+
+
 class _Table:
     """A table while it is read: its header, the roles of its columns, and the current line."""
 
@@ -175,8 +181,7 @@ class _Table:
         what = "weight" if self.roles and self.names[c] == self.roles.weight else "value"
         shown = excerpt(data[start:end].tobytes())
         problem = f"the {what} {shown} in column {self.names[c]!r} is not a finite number"
-        expected = "a number (weights: 0 or more), or nothing where it is missing; name the columns with text= and numbers="
-        return BadLine(self.stream.name, line, problem, expected)
+        return BadLine(self.stream.name, line, problem, EXPECTED[what])
 
     def _fault(self, offset: int, code: int, count: int) -> BadLine:
         problem, expected = FAULTS.get(code, ("", ""))

@@ -244,7 +244,7 @@ def _number(name: str, value: object) -> float:
         return math.nan
     if not isinstance(value, int | float) or not abs(value) <= LARGEST_VALUE:
         problem = f"the value {value!r:.40} of {name!r:.40} is not a finite number"
-        raise _Fault(problem, "a number, or null where it is missing; name the keys with text= and numbers=")
+        raise _Fault(problem, "a number, or null where it is missing; --text and --numbers name keys")
     return float(value)
 
 
