@@ -1,6 +1,7 @@
 """Tables of numbers, categories and text from the command line."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_what_the_user_sets_is_not_chosen(call, tmp_path):
         ("--C", "0.3"): ("standard", 0.3, 1 / np.sqrt(3)),
         ("--bias", "0"): ("standard", "auto", 0.0),
         ("--sharing", "hybrid"): ("idf", 1.0, 0.0),
-        ("--geometry", "entropy"): ("standard", 1.0, 1 / np.sqrt(3)),
+        ("--geometry", "entropy", "--margin", "0.1"): ("standard", 1.0, 1 / np.sqrt(3)),
     }.items():
         settings = json.loads(call("evaluate", tmp_path / "a.csv", *given, "--json")[1])["settings"]
         assert (settings["scaling"], settings["C"], settings["bias"]) == expected
@@ -266,3 +267,12 @@ def test_a_table_with_text_cannot_become_vw(call, tmp_path):
         code, _, err = call("convert", tmp_path / "a.csv", tmp_path / "b", "--to", format, "--label", "team")
         assert code == 1
         assert is_one_sentence(err)
+
+
+def test_the_first_line_of_the_guide_is_what_the_command_says(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tickets.csv").write_text(as_csv(tickets(600)))
+    err = call("learn", "tickets.csv", "--label", "team", "--model", "tickets.hinged")[2]
+    guide = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert err in guide
+    assert "\n".join((tmp_path / "tickets.csv").read_text().splitlines()[:4]) in guide

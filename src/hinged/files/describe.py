@@ -70,6 +70,8 @@ def _reads(model: FileLearner) -> str:
 
 
 def _feature_kind(model: FileLearner) -> str:
+    if model.notes.get("numbers"):
+        return "columns and words" if model.notes.get("fields") else "columns"
     if not reads_text(model):
         return "columns" if hasattr(model, "n_features_in_") else "names"
     return "words" if model.bits is None else f"words in {1 << model.bits:,} hashed columns"

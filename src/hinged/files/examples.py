@@ -128,7 +128,9 @@ def chosen_settings(kind: type[FileLearner], chunk: Examples, given: Mapping[str
         chosen |= {"scaling": "standard", "normalize": False, "sharing": "multi"}
         if given.get("scaling", "standard") == "standard":
             chosen["bias"] = 1 / math.sqrt(len(chunk.numbers))
-        if issubclass(kind, LabelLearner) and given.get("geometry", "euclidean") == "euclidean":
+        if given.get("geometry", "euclidean") != "euclidean":
+            chosen["n_features"] = len(chunk.numbers)
+        elif issubclass(kind, LabelLearner):
             chosen["C"] = "auto"
     elif chunk.numbers:
         chosen |= {"scaling": "idf", "normalize": True}
