@@ -276,3 +276,25 @@ def test_the_first_line_of_the_guide_is_what_the_command_says(call, tmp_path, mo
     guide = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
     assert err in guide
     assert "\n".join((tmp_path / "tickets.csv").read_text().splitlines()[:4]) in guide
+
+
+def test_objects_of_numbers_with_few_keys_in_common_are_sparse_features(call, tmp_path):
+    rng = np.random.default_rng(0)
+    words = [sorted(rng.choice(300, 5, replace=False).tolist()) for _ in range(200)]
+    lines = [json.dumps({"y": "ab"[row[0] > 30], **{f"w{i}": 1 for i in row}}) for row in words]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
+    code, out, _ = call("learn", tmp_path / "a.jsonl", "--model", tmp_path / "m", "--json")
+    assert (code, json.loads(out)["estimator"]) == (0, "TextClassifier")
+    assert call("predict", tmp_path / "a.jsonl", "--model", tmp_path / "m")[0] == 0
+    rows = [{"y": "a", "text": "it is so", "n": i, **({"rare": 1} if i == 3 else {})} for i in range(40)]
+    (tmp_path / "b.jsonl").write_text(as_jsonl(rows))
+    told = json.loads(call("learn", tmp_path / "b.jsonl", "--model", tmp_path / "n", "--json")[1])["columns"]
+    assert (told["numbers"], told["unused"]) == (["n"], ["rare"])
+
+
+def test_a_model_that_goes_on_or_is_judged_says_what_it_reads(call, tmp_path):
+    X, y = numbers(40)
+    (tmp_path / "a.csv").write_text(as_table(X, y))
+    lines = [call("learn", tmp_path / "a.csv", "--model", tmp_path / "m")[2] for _ in range(2)]
+    assert lines[0] == lines[1] == call("evaluate", tmp_path / "a.csv", "--model", tmp_path / "m")[2]
+    assert lines[0].startswith("reading ")

@@ -137,6 +137,7 @@ def _judged(inputs: Inputs, plan: Plan) -> Found:
         learner = load_learner(plan.model)
         check_agrees(learner, plan.task, plan.settings, str(plan.model))
         inputs.remember(learner)
+        inputs.model = learner
         plan, judge_it = plan._replace(task=task_of(learner)), partial(_finished, learner)
     _check_task(plan)
     with Foot() as foot:

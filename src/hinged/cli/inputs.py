@@ -63,10 +63,13 @@ class Inputs:
         How the columns of the last file were read, if it has columns.
     silent : bool
         Say nothing of what is read.
+    model : Learner or None
+        The model that reads it, where there is one before the first chunk.
     """
 
     aside = ""
     silent = False
+    model: Learner | None = None
     layout: Layout | None = None
 
     def __init__(self, files: list[str] | None, options: Mapping[str, Any]) -> None:
@@ -134,7 +137,9 @@ class Inputs:
             how = {"on_error": self.on_error, **names, **self.more}
             with read(file, format, **how) as reader, self._refusing("lines"):
                 for chunk in reader:
-                    self.layout = chunk.layout
+                    first, self.layout = self.layout is None, chunk.layout
+                    if first and self.model is not None:
+                        self.tell(self.model, foot)
                     self.skipped += chunk.skipped
                     yield self._counted(chunk)
                     self._show(foot, before + reader.progress[0], total)
@@ -174,12 +179,13 @@ class Inputs:
             hint = f"--on-error skip leaves such {what} out" if skip else "nothing after it can be read"
             raise Malformed(str(problem), self.aside, hint) from None
 
-    def tell(self, model: Learner, foot: Foot) -> None:
+    def tell(self, model: Learner, foot: Foot | None) -> None:
         """Say on stderr what is read of a table, and how it is scaled; not where JSON says so."""
         from hinged.files.reading import reading
 
         if self.layout is not None and not self.silent:
-            foot.clear()
+            if foot is not None:
+                foot.clear()
             emit(f"reading {self.name}: {reading(model, self.layout)}", err=True)
 
     def without_labels(self) -> str:

@@ -117,6 +117,7 @@ class Session:
             check_agrees(self.learner, self.task, self.settings, str(self.path))
             self.task = task_of(self.learner)
             self.inputs.remember(self.learner)
+            self.inputs.model = self.learner
         self.began = time.perf_counter()
 
     def learn(self, foot: Foot, interrupts: Interrupts) -> bool:

@@ -198,8 +198,9 @@ class TextLearner(RowLearner[LabelModelLike, Settled]):
 class TextClassifier(TextLearner, Classifier):
     """One right label for each text: `learn_one("text", "label")`, then `predict_one("text")`.
 
-    A document is a text, or a dict of field → text; data frames give a field per column. The defaults were chosen on
-    evidence across data sets (docs/text.md).
+    A document is a text, or a dict of field → text or number; data frames give a field per column. The first batch
+    decides which fields hold numbers; None is a missing one. The defaults were chosen on evidence across data sets
+    (docs/text.md).
 
     Parameters
     ----------

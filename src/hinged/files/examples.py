@@ -218,15 +218,18 @@ def rows_for(model: FileLearner, chunk: Examples, grow: bool) -> FileRows:
     if reads_text(model):
         if chunk.columns is not None:
             raise ValueError(f"this model was taught text or named features; {chunk.source} has numbered columns.")
-        chunk = _known_numbers(model, chunk)
+        chunk = _known_numbers(model, chunk, grow)
         return _known_fields(model, chunk, grow) if chunk.texts and not chunk.numbers else chunk
     if chunk.columns is None and not (chunk.numbers or "numbers" in model.notes):
         raise ValueError(f"this model was taught numbered columns; {chunk.source} has {_kind_of(chunk)}.")
-    return chunk if chunk.columns is not None else _known_numbers(model, chunk)
+    return chunk if chunk.columns is not None else _known_numbers(model, chunk, grow)
 
 
-def _known_numbers(model: FileLearner, chunk: Chunk) -> Chunk:
-    """The chunk with the columns that a model of a table knows, or without numbers for a model that knows none."""
+def _known_numbers(model: FileLearner, chunk: Chunk, grow: bool) -> Chunk:
+    """The chunk with the columns that a model of a table knows, or without numbers for a model that knows none.
+
+    A model of numbers alone learns new columns too; beside strings, the first rows decide which columns hold numbers.
+    """
     notes = model.notes
     known = notes.get("numbers", [])
     if not known and not chunk.texts and chunk.numbers:
@@ -234,6 +237,11 @@ def _known_numbers(model: FileLearner, chunk: Chunk) -> Chunk:
         raise ValueError(f"this model was taught {taught} of text; {chunk.source} has numbers alone.")
     if not known:
         return replace(chunk, numbers={}) if chunk.numbers else chunk
+    if chunk.named is not None:  # rows of a table most of whose numbers are missing
+        return chunk
+    if grow and not notes.get("fields") and chunk.numbers.keys() - known:
+        known = list(dict.fromkeys([*known, *chunk.numbers]))
+        model.notes = notes | {"numbers": known}
     numbers = {name: chunk.numbers[name] for name in known if name in chunk.numbers}
     texts = {name: chunk.texts[name] for name in notes.get("fields", []) if name in chunk.texts}
     if not numbers and not texts:
@@ -292,7 +300,7 @@ def vector_rows(model: FileLearner, chunk: Chunk, grow: bool) -> Chunk | sparse.
     if chunk.columns is None:
         if getattr(model, "n_features_in_", None) is not None:
             raise ValueError(f"this model was taught numbered columns; {chunk.source} has named features or text.")
-        return _known_numbers(model, chunk)
+        return _known_numbers(model, chunk, grow)
     if hasattr(model, "feature_names_"):
         raise ValueError(f"this model was taught named features or text; {chunk.source} has numbered columns.")
     indptr, indices, values = chunk.columns

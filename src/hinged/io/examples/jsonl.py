@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeGuard, TypeVar
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +38,6 @@ from hinged.io.examples.source import Stream
 
 __all__ = ["chunks"]
 
-Item = TypeVar("Item")
 Row = dict[Any, object]  # an object; `None` stands for a key that no object has
 BLANKS = b" \t\r"
 NUMBERS = (int, float, bool)
@@ -113,7 +113,7 @@ class _Rows:
         self.mode = "table" if options.names_columns else ""
         self.label = options.label  # once found by a common name, the same for the whole file
         self.fields: dict[str, list[bytes]] = {name: [] for name in options.text or ()}
-        self.numbers: dict[str, list[float]] = {name: [] for name in options.numbers or ()}
+        self.numbers = dict.fromkeys(options.numbers or ())  # keys that hold numbers
         self.layout: Layout | None = None  # as the first objects have it
         self.keys: dict[str, None] = {}  # of all objects of the first chunk, in order ...
         self.first: _Keys | None = None  # ... and their roles in the first object
@@ -125,8 +125,9 @@ class _Rows:
         self.lines: list[int] = []
         self.weights: list[float] = []
         self.tags: list[str] = []
+        self.cells: list[dict[str, float]] = []  # the numbers of each row
         self.named = _NamedRows()
-        for column in (*self.fields.values(), *self.numbers.values()):
+        for column in self.fields.values():
             column.clear()
 
     def add(self, row: Row, line: int) -> None:
@@ -155,7 +156,11 @@ class _Rows:
         """Return the rows so far as a chunk and begin a new one."""
         n, table = len(self.lines), self.mode == "table"
         fields = (self.fields or ({} if self.numbers else {"text": []})) if table else {}
+        there = Counter(name for row in self.cells for name in row)
+        sparse = not self.fields and not self.options.names_columns and 2 * there.total() < n * len(there)
         if self.layout is None and n:
+            if self.fields and not self.options.names_columns:  # beside strings, rare numbers are not used
+                self.numbers = {name: None for name in self.numbers if 10 * there[name] >= n}
             self.layout = self._layout()
         chunk = Chunk(
             answers=self.answers,
@@ -164,12 +169,25 @@ class _Rows:
             weights=None if all(weight == 1.0 for weight in self.weights) else np.array(self.weights),
             tags=self.tags if any(self.tags) else None,
             texts={name: Strings.joined(values, n) for name, values in fields.items()},
-            numbers={name: _filled(values, n) for name, values in self.numbers.items()} if table else {},
-            named=self.named.collected() if self.mode in ("features", "flat") else None,
+            numbers=self._columns() if table and not sparse else {},
+            named=self._sparse() if sparse else None if table else self.named.collected(),
             layout=self.layout,
         )
         self._clear()
         return chunk
+
+    def _columns(self) -> dict[str, npt.NDArray[np.float64]]:
+        """Return the numbers of the rows as columns."""
+        return {
+            name: np.array([row.get(name, math.nan) for row in self.cells], np.float64).reshape(len(self.cells))
+            for name in self.numbers
+        }
+
+    def _sparse(self) -> Named:
+        """Return the numbers of the rows as features: most rows lack most of them."""
+        for row in self.cells:
+            self.named.add({name: None if value != value else value for name, value in row.items()})
+        return self.named.collected()
 
     def _layout(self) -> Layout:
         """Return what the keys of the first objects are read as."""
@@ -201,7 +219,7 @@ class _Rows:
         """Return the keys that options name, as the object has them; columns are called so from now on."""
         there = {name: find_name(name, row) for name in (*(self.options.numbers or ()), *(self.options.text or ()))}
         self.fields = {there.get(name) or name: texts for name, texts in self.fields.items()}
-        self.numbers = {there.get(name) or name: values for name, values in self.numbers.items()}
+        self.numbers = dict.fromkeys(there.get(name) or name for name in self.numbers)
         return tuple(filter(None, there.values()))
 
     def _add_cells(self, row: Row, keys: _Keys) -> None:
@@ -212,18 +230,21 @@ class _Rows:
             there = f"one of {', '.join(map(repr, row))}"[:200] if row else "a text"
             raise _Fault(f"there is no {' or '.join(map(repr, wanted))}", there)
         n = len(self.lines)
-        numbers: list[tuple[str, float]] = []
+        numbers: dict[str, float] = {}
         texts: list[tuple[str, bytes]] = []
         for name in keys.others:
             value = row[name]
             if name in self.numbers or (type(value) in NUMBERS and name not in self.fields):
-                numbers.append((name, _number(name, value)))
+                numbers[name] = _number(name, value)
             elif value is not None:
                 texts += [(name, text.encode("utf-8", "replace")) for text in _texts(value, asked)]
-        for name, number in numbers:
-            _put(self.numbers.setdefault(name, []), n, number, np.nan)
+        self.cells.append(numbers)
+        if self.layout is None or not self.fields:  # beside strings, the first chunk decides
+            self.numbers |= dict.fromkeys(numbers)
         for name, text in texts:
-            _put(self.fields.setdefault(name, []), n, text, b"")
+            column = self.fields.setdefault(name, [])
+            column.extend([b""] * (n - len(column)))
+            column.append(text)
 
     def _add_features(self, row: Row, mode: str, keys: _Keys) -> None:
         if mode == "features":
@@ -255,18 +276,6 @@ def _texts(value: object, asked: bool) -> list[str]:
     if type(value) in NUMBERS:
         return [json.dumps(value)]
     return ["\n".join(value)] if asked and _is_list_of_strings(value) else []
-
-
-def _put(column: list[Item], n: int, value: Item, missing: Item) -> None:
-    """Append the value of row `n` to a column; rows before it that lack one are filled in."""
-    column.extend([missing] * (n - len(column)))
-    column.append(value)
-
-
-def _filled(values: list[float], n: int) -> npt.NDArray[np.float64]:
-    column = np.full(n, np.nan)
-    column[: len(values)] = values
-    return column
 
 
 def _is_list_of_strings(value: object) -> TypeGuard[list[str]]:
