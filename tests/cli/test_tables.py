@@ -285,7 +285,10 @@ def test_objects_of_numbers_with_few_keys_in_common_are_sparse_features(call, tm
     (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
     code, out, _ = call("learn", tmp_path / "a.jsonl", "--model", tmp_path / "m", "--json")
     assert (code, json.loads(out)["estimator"]) == (0, "TextClassifier")
-    assert call("predict", tmp_path / "a.jsonl", "--model", tmp_path / "m")[0] == 0
+    code, out, _ = call("predict", tmp_path / "a.jsonl", "--model", tmp_path / "m")
+    assert code == 0
+    assert call("predict", "-", "--model", tmp_path / "m", stdin=lines[7] + "\n")[1] == out.splitlines()[7] + "\n"
+    assert call("explain", "--model", tmp_path / "m", lines[7])[0] == 0
     rows = [{"y": "a", "text": "it is so", "n": i, **({"rare": 1} if i == 3 else {})} for i in range(40)]
     (tmp_path / "b.jsonl").write_text(as_jsonl(rows))
     told = json.loads(call("learn", tmp_path / "b.jsonl", "--model", tmp_path / "n", "--json")[1])["columns"]

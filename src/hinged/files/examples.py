@@ -23,7 +23,7 @@ from hinged.estimators.sequence import SequenceTagger
 from hinged.estimators.text import TextClassifier, TextRanker
 from hinged.estimators.uniclass import Uniclass
 from hinged.files.sentences import Sentences, sentence_rows
-from hinged.io.examples.chunk import Answer, Chunk
+from hinged.io.examples.chunk import Answer, Chunk, Named
 from hinged.text.tables import table_rows
 
 __all__ = [
@@ -233,7 +233,9 @@ def _known_numbers(model: FileLearner, chunk: Chunk, grow: bool) -> Chunk:
     notes = model.notes
     known = notes.get("numbers", [])
     if not known and not chunk.texts and chunk.numbers:
-        taught = _listed(notes.get("fields", []))
+        if not notes.get("fields"):  # it was taught named features, and so these are read
+            return replace(chunk, numbers={}, named=Named.of_columns(chunk.numbers))
+        taught = _listed(notes["fields"])
         raise ValueError(f"this model was taught {taught} of text; {chunk.source} has numbers alone.")
     if not known:
         return replace(chunk, numbers={}) if chunk.numbers else chunk

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
@@ -72,6 +72,21 @@ class Named(NamedTuple):
         buffer = np.frombuffer(bytearray().join(pieces), np.uint8)
         own, named = (np.stack([ends[which], ends[which + 1]]) for which in (spaces, names))
         return cls(indptr, buffer, own, named, np.asarray(values, np.float32))
+
+    @classmethod
+    def of_columns(cls, numbers: Mapping[str, npt.NDArray[np.float64]]) -> Named:
+        """Return the rows of columns of numbers, without zeros and missing ones.
+
+        Examples
+        --------
+        >>> named = Named.of_columns({"a": np.array([1.0, 0.0]), "b": np.array([np.nan, 2.0])})
+        >>> named.indptr.tolist(), named.values.tolist(), [named.buffer[slice(*at)].tobytes() for at in named.names.T]
+        ([0, 1, 2], [1.0, 2.0], [b'a', b'b'])
+        """
+        table = np.nan_to_num(np.column_stack(list(numbers.values())))
+        there = table != 0.0
+        indptr, which = np.cumsum([0, *there.sum(axis=1)]), np.nonzero(there)[1] + 1
+        return cls.joined(indptr, [b"", *map(str.encode, numbers)], np.zeros_like(which), which, table[there])
 
     def taken(self, rows: slice | Places) -> Named:
         """Return some rows; with a slice, nothing is copied, and features stay in one piece for the loops."""

@@ -161,7 +161,7 @@ class _Rows:
         if self.layout is None and n:
             if self.fields and not self.options.names_columns:  # beside strings, rare numbers are not used
                 self.numbers = {name: None for name in self.numbers if 10 * there[name] >= n}
-            self.layout = self._layout()
+            self.layout = self._layout(sparse)
         chunk = Chunk(
             answers=self.answers,
             lines=np.array(self.lines, np.int64),
@@ -173,6 +173,8 @@ class _Rows:
             named=self._sparse() if sparse else None if table else self.named.collected(),
             layout=self.layout,
         )
+        if sparse and chunk.layout is not None and chunk.layout.features:
+            self.mode = "flat"  # and so is the rest
         self._clear()
         return chunk
 
@@ -189,10 +191,12 @@ class _Rows:
             self.named.add({name: None if value != value else value for name, value in row.items()})
         return self.named.collected()
 
-    def _layout(self) -> Layout:
+    def _layout(self, sparse: bool) -> Layout:
         """Return what the keys of the first objects are read as."""
         keys = self.first
         assert keys is not None
+        if sparse:
+            return Layout.of(self.keys, keys[:3], features=tuple(self.numbers))
         if self.mode != "table":
             return Layout.of(self.keys, keys[:3], features=("features",) if self.mode == "features" else keys.others)
         first = {name: [text.decode() for text in texts[:SAMPLE]] for name, texts in self.fields.items()}
