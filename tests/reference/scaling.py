@@ -20,6 +20,9 @@ class Scaler:
     mean square and multiplied by that number clipped to [1, 4], then by the factor of "idf"; all words of a row are
     then divided by their norm and multiplied by the root of their share in the row's values.
 
+    With "idf" and `numbers`, the first so many features are columns of numbers: each value that is there (not NaN) is
+    compared with those before and itself, centred and divided by their standard deviation, 0 where that is 0.
+
     Parameters
     ----------
     n : int
@@ -28,13 +31,16 @@ class Scaler:
         What happens to values.
     dense : bool
         Whether a zero is a value like any other; only "standard" and "mixed" ask.
+    numbers : int
+        How many of the first features are columns of numbers; only "idf" asks.
     normalize : bool
         Whether rows get unit length. A zero row stays zero.
     bias : float
         Value of the constant feature; 0 means that there is none.
     """
 
-    def __init__(self, n, scaling=None, normalize=False, bias=0.0, dense=True):
+    def __init__(self, n, scaling=None, normalize=False, bias=0.0, dense=True, numbers=0):
+        self.numbers = numbers
         self.scaling, self.normalize, self.bias, self.dense = scaling, normalize, bias, dense
         self.rounds = 0
         self.document_frequency = np.zeros(n)
@@ -43,8 +49,12 @@ class Scaler:
     def row(self, raw):
         """The row that is scored and learnt: scaled, normalised, bias appended."""
         x = np.array(raw, dtype=float)
+        for i in range(self.numbers):
+            values = np.array([*self.values[i], raw[i]])
+            x[i] = (raw[i] - np.mean(values)) / np.std(values) if np.isfinite(raw[i]) and np.ptp(values) > 0 else 0.0
         if self.scaling == "idf" and self.rounds > 0:
-            x = x * np.maximum(0.1, np.log((self.rounds + 1) / (self.document_frequency + 0.5)))
+            idf = np.maximum(0.1, np.log((self.rounds + 1) / (self.document_frequency + 0.5)))
+            x = x * np.where(np.arange(len(x)) < self.numbers, 1.0, idf)
         if self.scaling == "standard":
             x = self.standard(x)
         if self.scaling == "mixed":
@@ -85,5 +95,5 @@ class Scaler:
         """Count a round that is over."""
         self.rounds += 1
         self.document_frequency += np.asarray(raw) != 0
-        for i in np.flatnonzero(self.has(raw)):
+        for i in np.flatnonzero(self.has(raw) & np.isfinite(raw)):
             self.values[i].append(float(raw[i]))

@@ -56,6 +56,9 @@ READING: dict[str, Any] = {
         "detected by content if left out.",
     ),
     "text": _input(list[str] | None, "NAMES", "Columns or keys of text, separated by commas; guessed if left out."),
+    "numbers": _input(
+        list[str] | None, "NAMES", "Columns or keys of numbers; with --text or --numbers, no other columns are read."
+    ),
     "label": _input(str | None, "NAME", "Column or key of the label; guessed if left out."),
     "weight": _input(str | None, "NAME", "Column or key of an example's importance weight."),
     "tag": _input(str | None, "NAME", "Column or key of an example's identifier."),

@@ -69,14 +69,18 @@ def _learnt(model: FileLearner) -> int:
 
 def _reads(model: FileLearner) -> str:
     notes = model.notes
-    fields = notes.get("fields")
-    if not fields:
-        return ""
-    label = f"; the label is {notes['label']!r}" if notes.get("label") else ""
-    return ("one text, " if len(fields) == 1 else "the fields ") + ", ".join(map(str, fields)) + label
+    kinds = {("one column of numbers, ", "columns of numbers "): notes.get("numbers")}
+    kinds[("one text, ", "the fields ")] = notes.get("fields")
+    read = [
+        (one if len(names) == 1 else several) + ", ".join(names) for (one, several), names in kinds.items() if names
+    ]
+    label = [f"the label is {notes['label']!r}"] if read and notes.get("label") else []
+    return "; ".join([*read, *label])
 
 
 def _feature_kind(model: FileLearner) -> str:
+    if model.notes.get("numbers"):
+        return "columns and words" if model.notes.get("fields") else "columns"
     if not reads_text(model):
         return "columns" if hasattr(model, "n_features_in_") else "names"
     return "words" if model.bits is None else f"words in {1 << model.bits:,} hashed columns"

@@ -97,8 +97,8 @@ class Scaling(NamedTuple):
     counts: bool  # whether features are counted at all
     df: np.ndarray  # int32 (features + 1,): rounds that had each feature; the bias is feature 0
     logs: np.ndarray  # float64: log(n + 1/2) by n; for IDF and MIXED
-    means: np.ndarray  # float64 (features + 1,): each feature's mean over the rounds that had it; for MOMENTS ...
-    spreads: np.ndarray  # ... and its sum of squared deviations from that mean
+    means: np.ndarray  # float64: each feature's mean over the rounds that had it; (features + 1,) for MOMENTS,
+    spreads: np.ndarray  # (numbers + 1,) for IDF; and its sum of squared deviations from that mean
 
 
 @compiled(inline=True)
@@ -201,14 +201,12 @@ def _centred(value: float, mean: float, variance: float) -> float:
 
 
 @compiled(helper=True)
-def _standardise(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n: int) -> None:
-    """Bring each value to the scale of its feature so far, this value included, and the row to a length of about 1.
+def _standardise(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n: int, root: float) -> None:
+    """Bring each value to the scale of its feature so far, this value included, and divide it by `root`.
 
-    A feature that nine rows of ten have had, this one included, is centred: (v - mean) / deviation, 0 while it is
-    constant. A feature that is rarer keeps its zeros: v / root mean square. Both are divided by the root of the number
-    of values.
+    A feature that nine of ten rounds have had, this one included, is centred: (v - mean) / deviation, 0 while it is
+    constant. A feature that is rarer keeps its zeros: v / root mean square.
     """
-    root = math.sqrt(n)
     for j in range(n):
         value = np.float64(v[j])
         count, mean, variance = _moments(scaling, f[j], value)
@@ -247,6 +245,16 @@ def _mix(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n: int) ->
             v[j] = v[j] * unit
 
 
+@compiled(helper=True)
+def _standardise_numbers(scaling: Scaling, f: Ints | Uint32s, v: Floats, n: int) -> int:
+    """Centre the columns of numbers of a row, the first features; return how many of them it has."""
+    head = 0
+    while head < n and f[head] < scaling.means.shape[0]:
+        head += 1
+    _standardise(scaling, 0, f, v, head, 1.0)  # as if every round had had them: a missing number counts as the mean
+    return head
+
+
 @compiled(inline=True)
 def read_here(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats) -> tuple[int, float]:
     """Do what `read_row` does, as part of the caller."""
@@ -255,16 +263,21 @@ def read_here(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint3
     for j in range(n):
         zeros += x[j] == 0
         f[j], v[j] = columns[j] + 1, x[j]
+    numbers = scaling.means.shape[0]  # features below it, but the bias, are columns of numbers
     if zeros > 0 and scaling.kind < STANDARD:
         n = 0
         for j in range(x.shape[0]):
-            if x[j] != 0:
+            if x[j] != 0 or columns[j] + 1 < numbers:
                 f[n], v[n] = columns[j] + 1, x[j]
                 n += 1
-    if scaling.kind == IDF and rounds > 0:
+    if scaling.kind == IDF and numbers > 1:
+        head = _standardise_numbers(scaling, f, v, n)
+        if rounds > 0:
+            _scale(scaling.df, scaling.logs, rounds, f[head:], v[head:], n - head)
+    elif scaling.kind == IDF and rounds > 0:
         _scale(scaling.df, scaling.logs, rounds, f, v, n)
     elif scaling.kind == STANDARD:
-        _standardise(scaling, rounds, f, v, n)
+        _standardise(scaling, rounds, f, v, n, math.sqrt(n))
     elif scaling.kind == MIXED:
         _mix(scaling, rounds, f, v, n)
     q = make_unit(v, n) if scaling.unit else sum_of_squares(v, n)
@@ -281,9 +294,10 @@ def read_row(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint32
     """Copy row `i` into (f, v), scaled, the bias last; return its length and its squared norm.
 
     Column c becomes feature c + 1; feature 0 is the bias. With IDF each value is multiplied by
-    max(0.1, log((T + 1) / (df + 1/2))), T the rounds so far (by 1 when T = 0); STANDARD is what `_standardise` does,
-    MIXED what `_mix` does. Then the row is divided by its norm, where it shall be a unit. Zeros are left out, except
-    under STANDARD and MIXED.
+    max(0.1, log((T + 1) / (df + 1/2))), T the rounds so far (by 1 when T = 0), except columns of numbers, which are
+    centred and divided by their deviation; STANDARD is what `_standardise` does, divided by the root of the number of
+    values, MIXED what `_mix` does. Then the row is divided by its norm, where it shall be a unit. Zeros are left out,
+    except under STANDARD and MIXED and in columns of numbers.
     """
     return read_here(rows, i, scaling, rounds, f, v)
 
@@ -304,7 +318,7 @@ def enter_row(scaling: Scaling, rows: Rows, i: int) -> None:
         scaling.df[0] += 1
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         f, value = rows.indices[j] + 1, np.float64(rows.data[j])
-        if scaling.kind >= STANDARD:
+        if f < scaling.means.shape[0]:
             mean, spread = welford(scaling.means[f], scaling.spreads[f], scaling.df[f], value)
             scaling.means[f], scaling.spreads[f] = mean, spread
             scaling.df[f] += 1
