@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 from hinged.estimators.reader import Batch
 from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.io import to_json
+from hinged.io.examples.chunk import Chunk
 from hinged.loops.rows import MOMENTS
 from hinged.rules.table import RULES, name_of, reads_cap
 from hinged.sharing.plan import resolve as resolve_sharing
@@ -39,7 +40,9 @@ NO_ROW = FirstRow(True, 1)
 
 def first_row_of(batch: Batch) -> FirstRow:
     """Look at the first row of a batch. Dicts are never dense: which features there are is yet to be seen."""
-    n = int(batch.rows.indptr[1] - batch.rows.indptr[0])
+    n, given = int(batch.rows.indptr[1] - batch.rows.indptr[0]), batch.given
+    if isinstance(given, Chunk):  # a table of numbers has all its columns, as a matrix has
+        return FirstRow(0 < n == len(given.numbers) and not given.texts, n)
     return FirstRow(batch.names is None and n == batch.width, n)
 
 
