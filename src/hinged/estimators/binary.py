@@ -53,7 +53,7 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
     Examples
     --------
     >>> import hinged
-    >>> model = hinged.BinaryClassifier().declare(["ham", "spam"])
+    >>> model = hinged.BinaryClassifier("pa1", C=1.0, scaling=None).declare(["ham", "spam"])
     >>> model.learn_one({"prize": 1, "you": 1}, "spam")
     >>> model.learn_one({"lunch": 1, "you": 1}, "ham")
     >>> model.predict_one({"prize": 1}), model.explain({"lunch": 1, "prize": 1})

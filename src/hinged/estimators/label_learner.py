@@ -280,7 +280,7 @@ class LabelLearner(LabelEdits):
         Examples
         --------
         >>> import hinged
-        >>> model = hinged.Classifier().fit([[1.0, 0.0], [0.0, 1.0]] * 4, ["a", "b"] * 4)
+        >>> model = hinged.Classifier("pa1", C=1.0, scaling=None).fit([[1.0, 0.0], [0.0, 1.0]] * 4, ["a", "b"] * 4)
         >>> found = model.scored([[1.0, 0.0]])
         >>> found.labels, found.scores.tolist(), [found.labels[r] for r in found.order(0)]
         (('a', 'b'), [[0.5, -0.5]], ['a', 'b'])
@@ -316,7 +316,7 @@ class LabelLearner(LabelEdits):
         Examples
         --------
         >>> import hinged
-        >>> model = hinged.Classifier(C=0.5)
+        >>> model = hinged.Classifier("pa1", C=0.5, scaling=None)
         >>> for x, y in [({"tax": 1, "the": 1}, "work"), ({"cake": 1, "the": 1}, "home"), ({"tax": 1}, "work")]:
         ...     model.learn_one(x, y)
         >>> model.explain({"tax": 2}, "work")

@@ -59,7 +59,7 @@ class Regressor(RegressorMixin, VectorLearner):
     Examples
     --------
     >>> import hinged
-    >>> model = hinged.Regressor(epsilon=0.25)
+    >>> model = hinged.Regressor("pa1", C=1.0, epsilon=0.25, scaling=None)
     >>> model.learn_one({"rooms": 2}, 1.25)
     >>> model.predict_one({"rooms": 2}), model.explain({"rooms": 4})
     (1.0, [('rooms', 2.0)])
