@@ -48,7 +48,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "certificate": model.dual_,
         "features": model.n_known_features,
         "feature_kind": _feature_kind(model),
-        "rows": model.model_.n_learnt if isinstance(model, LabelLearner) else model.n_known_features,
+        "rows": _learnt(model),
         "labels": [{"label": labels[i], "examples": times[i]} for i in order],
     }
 
@@ -58,6 +58,13 @@ def _times(model: FileLearner) -> Sequence[int | None]:
     n_labels = len(model.known_labels())
     times = model.model_.label_rows[:n_labels].tolist() if isinstance(model, LabelLearner) else []
     return times if any(times) and len(times) == n_labels else [None] * n_labels
+
+
+def _learnt(model: FileLearner) -> int:
+    """How many features have weights. The constant feature has them from the first step and is none of the input."""
+    if not isinstance(model, LabelLearner):
+        return model.n_known_features
+    return model.model_.n_learnt - (bool(model.settled_["bias"]) and model.n_updates_ > 0)
 
 
 def _reads(model: FileLearner) -> str:
