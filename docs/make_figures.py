@@ -1,4 +1,4 @@
-"""Draw every figure of the documentation, and print the tables of which_rule.md and adding_a_rule.md.
+"""Draw every figure of the documentation, and print the tables of its pages on rules and settings.
 
     python docs/make_figures.py                   every picture, into docs/images
     python docs/make_figures.py mistakes noise    some of them

@@ -19,7 +19,7 @@ def BinaryClassifier(rule="pa1", C=1.0, **settings):
 
 
 def Regressor(rule="pa1", C=1.0, epsilon=0.1, **settings):
-    return hinged.Regressor(rule, C, epsilon, **(PLAIN | settings))
+    return hinged.Regressor(rule, C, epsilon, **(PLAIN | {"target_scaling": None} | settings))
 
 
 def OrdinalClassifier(rule="simproj", C=1.0, **settings):

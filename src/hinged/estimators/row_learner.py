@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_random_state
 
-from hinged.estimators.auto import FirstRow, first_row_of, is_auto
+from hinged.estimators.auto import first_row_of
 from hinged.estimators.dicts import FeatureNames
 from hinged.estimators.inputs import check_caps, check_weights, dense_rows
 from hinged.estimators.kernel_model import KernelModel
@@ -33,7 +32,6 @@ from hinged.loops.rows import Rows
 
 __all__ = ["RowLearner"]
 
-
 R_co = TypeVar("R_co", bound=RowModel, covariant=True)
 
 
@@ -50,7 +48,6 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
     _parts: Parts[R_co, ReadsRows] = Parts(None, None, RowReader())
     _settled: S_co | None = None  # the settings that the model goes by, resolved
     _set_to: tuple[object, ...] | None = None  # their values as the user set them
-    _chosen: Mapping[str, object] = MappingProxyType({})  # what each "auto" stands for, once there was a first row
     C: float | str
     epochs: int
     shuffle: bool
@@ -81,36 +78,6 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
     @abstractmethod
     def _learn(self, checked: Checked[S_co], delay: int = 0, advance: Advance | None = None) -> Told:
         """Learn rows in order."""
-
-    # ------------------------------------------------------------------ settings that are "auto"
-    def _choices(self, row: FirstRow | None) -> dict[str, object]:
-        """What settings would be if they were "auto", by the first row to be learnt; nothing where none may be."""
-        return {}
-
-    def _plainly(self) -> Self:
-        """A learner of the same settings in which every "auto" has been replaced; itself where there is none."""
-        chosen = self._left_to_it({**self._choices(None), **self._chosen})
-        return type(self)(**{**self.get_params(deep=False), **chosen}) if chosen else self
-
-    def _left_to_it(self, choices: dict[str, object]) -> dict[str, object]:
-        """The choices for settings that are "auto"."""
-        return {name: value for name, value in choices.items() if is_auto(getattr(self, name))}
-
-    @property
-    def settled_(self) -> dict[str, object]:
-        """The settings that this model goes by, with what it has chosen in place of "auto".
-
-        A tuple in place of `C` holds those of learners side by side; `average` is "expert" where mean weights answer
-        beside current ones, as `experts_` shows.
-        """
-        self._learnt("settled_")
-        plain, shares = self._plainly(), getattr(self, "experts_", {})
-        found = {name: getattr(plain, name) for name in self._choices(None)}
-        side_by_side = {
-            "C": tuple(cap for cap in shares if cap != "mean") or 1.0,
-            "average": "expert" if "mean" in shares else False,
-        }
-        return found | {name: value for name, value in side_by_side.items() if is_auto(found.get(name))}
 
     # ------------------------------------------------------------------ learning
     def fit(self, X: object, y: object, sample_weight: SampleWeight = None) -> Self:
@@ -149,8 +116,8 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     def learn_one(self, x: object, y: object, sample_weight: float | None = None) -> None:
         """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
-        weights = None if sample_weight is None else [sample_weight]
         with self._or_undone(several=False):
+            weights = None if sample_weight is None else [sample_weight]
             self._learn(self._check(self._parts.reader.one(x), self._one_answer(y), weights))
 
     def learn_rounds(
@@ -282,14 +249,10 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         return weights
 
     def _weight_by_label(self, answers: Answers, fitting: bool) -> dict[Hashable, float] | None:
-        """What `class_weight` stands for; None for no weights."""
+        """What `class_weight` stands for, None, a dict or "balanced"; None for no weights."""
         by_label = self.class_weight
         if by_label is None or isinstance(by_label, dict):
             return by_label
-        if not isinstance(by_label, str) or by_label != "balanced":
-            raise ValueError(
-                f"class_weight must be None, 'balanced' (fit only) or a dict of label → weight; got {by_label!r}."
-            )
         if not fitting:
             raise ValueError(
                 "class_weight='balanced' needs all labels at once and works with fit only; "
@@ -425,11 +388,9 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     def _reader_of(self, about: dict[str, Any], names: dict[str, list[Hashable]]) -> ReadsRows:
         """The reader of a state."""
-        return RowReader(
-            FeatureNames(names["features"]) if "features" in names else None,
-            about["columns"],
-            np.array(names["frame"], object) if "frame" in names else None,
-        )
+        features = FeatureNames(names["features"]) if "features" in names else None
+        frame = np.array(names["frame"], object) if "frame" in names else None
+        return RowReader(features, about["columns"], frame)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -271,7 +271,12 @@ def check_switches(who: object, names: Iterable[str]) -> None:
 
 
 def check_class_weight(by_label: ClassWeight) -> None:
-    """Refuse weights of labels that are no sound weights; what else may be set is checked where it is used."""
+    """Refuse weights of labels that are no sound weights."""
+    balanced = isinstance(by_label, str) and by_label == "balanced"
+    if not (by_label is None or balanced or isinstance(by_label, dict)):
+        raise ValueError(
+            f"class_weight must be None, 'balanced' (fit only) or a dict of label → weight; got {by_label!r}."
+        )
     for label, weight in by_label.items() if isinstance(by_label, dict) else ():
         if not isinstance(weight, Real) or not 0 <= float(weight) < math.inf:
             raise ValueError(f"class_weight must hold finite numbers that are not negative; got {label!r}: {weight!r}.")

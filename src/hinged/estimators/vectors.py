@@ -239,7 +239,8 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
 
     # ------------------------------------------------------------------ checks
     def _dense(self, X: np.ndarray, dtype: np.dtype) -> Rows:
-        plain = self.scaling is None and not self._plainly().normalize and self._task != ORDINAL
+        unscaled = self.scaling is None or self.kernel is not None
+        plain = unscaled and (is_auto(self.normalize) or not self.normalize) and self._task != ORDINAL
         return kept_dense(X, dtype) if plain and len(X) > 1 else dense_rows(X, dtype)
 
     def check_settings(self) -> VectorSettled:

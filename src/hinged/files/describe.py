@@ -61,7 +61,7 @@ def _times(model: FileLearner) -> Sequence[int | None]:
 
 
 def _learnt(model: FileLearner) -> int:
-    """How many features have weights. The constant feature has them from the first step and is none of the input."""
+    """How many features have weights, without the constant one, which is none of the input's."""
     if not isinstance(model, LabelLearner):
         return model.n_known_features
     return model.model_.n_learnt - (bool(model.settled_["bias"]) and model.n_updates_ > 0)
