@@ -12,20 +12,20 @@ RULES = ("pa1", "pa2", "simproj", "optimal", "perceptron")
 AS_THEY_ARE = {"scaling": None, "normalize": False, "bias": 0.0}  # rows
 
 
-def stream(seed, sets=False):
+def stream(seed, sets=False, labels=LABELS):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(ROWS, COLUMNS)) / np.sqrt(COLUMNS)
-    y = np.argmax(X @ rng.normal(size=(COLUMNS, LABELS)) + rng.normal(size=(ROWS, LABELS)) / 3, axis=1)
-    return X, [{int(r), int((r + 1) % LABELS)} if sets and i % 3 else {int(r)} for i, r in enumerate(y)]
+    y = np.argmax(X @ rng.normal(size=(COLUMNS, labels)) + rng.normal(size=(ROWS, labels)) / 3, axis=1)
+    return X, [{int(r), int((r + 1) % labels)} if sets and i % 3 else {int(r)} for i, r in enumerate(y)]
 
 
 class Together:
     """Plain learners with one C each, the mean of the last, and their common answer by the formula of docs/maths.md."""
 
-    def __init__(self, average=False, **settings):
+    def __init__(self, average=False, labels=LABELS, **settings):
         caps = BOLD if settings.get("scaling") == "standard" else SINGLE
         wanted = [(C, average) for C in caps] + ([] if average else [(caps[-1], True)])
-        known = {"labels": range(LABELS), "classes": range(LABELS), **settings}
+        known = {"labels": range(labels), "classes": range(labels), **settings}
         self.twins = [Twin(COLUMNS, C=C, average=mean, **known) for C, mean in wanted]
         self.names = [*caps, "mean"][: len(wanted)]
         self.total, self.margin, self.average = np.zeros(len(wanted)), settings.get("margin", 1.0), average
@@ -68,7 +68,7 @@ class Together:
 
 def gap_of(s, relevant):
     """The lead of the lowest right label; labels that have moved alike tie, though the twins round them differently."""
-    gap = min(s[sorted(relevant)]) - max(s[r] for r in range(LABELS) if r not in relevant)
+    gap = min(s[sorted(relevant)]) - max(s[r] for r in range(len(s)) if r not in relevant)
     return gap if abs(gap) > 1e-12 else 0.0
 
 
@@ -104,6 +104,22 @@ def test_experts_learn_as_alone_and_answer_by_the_formula(more, rule, sets):
         model.model_.experts.sums @ [1, -0.5, -1], [twin.dual for twin in twins.learners], atol=1e-9
     )
     assert model.dual_ is None
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_more_labels_than_fit_a_segment_are_learnt_by_the_formula(average):
+    labels, settings = 70, {"rule": "simproj", "scaling": "standard", "average": average}
+    X, y = stream(8, labels=labels)
+    twins = Together(labels=labels, **settings)
+    for x, relevant in zip(X[:30], y[:30], strict=True):
+        twins.learn(x, relevant)
+    model = hinged.Classifier(C="auto", **settings)
+    told = hinged.evaluate.progressive(model, X[:30], [min(relevant) for relevant in y[:30]], classes=range(labels))
+    np.testing.assert_allclose(told.losses, twins.mixed, atol=1e-9)
+    np.testing.assert_allclose(list(model.experts_.values()), twins.share, atol=1e-9)
+    np.testing.assert_allclose(model.decision_function(X[30:35]), twins.scores(X[30:35]), atol=1e-9)
+    shares = model.explain(X[30], 69, top=None)
+    assert sum(share for _, share in shares) == pytest.approx(model.decision_function(X[30:31])[0, 69])
 
 
 @pytest.mark.parametrize("seed", range(5))
