@@ -3,6 +3,11 @@
 import numpy as np
 
 
+def score(value, values):
+    """How many standard deviations a value lies above the mean of `values`, five at most; 0 where all are the same."""
+    return np.clip((value - np.mean(values)) / np.std(values), -5, 5) if np.ptp(values) > 0 else 0.0
+
+
 class Scaler:
     r"""Turn a raw row into the row that is learnt, from the rows of earlier rounds only.
 
@@ -51,7 +56,7 @@ class Scaler:
         x = np.array(raw, dtype=float)
         for i in range(self.numbers):
             values = np.array([*self.values[i], raw[i]])
-            x[i] = (raw[i] - np.mean(values)) / np.std(values) if np.isfinite(raw[i]) and np.ptp(values) > 0 else 0.0
+            x[i] = score(raw[i], values) if np.isfinite(raw[i]) else 0.0
         if self.scaling == "idf" and self.rounds > 0:
             idf = np.maximum(0.1, np.log((self.rounds + 1) / (self.document_frequency + 0.5)))
             x = x * np.where(np.arange(len(x)) < self.numbers, 1.0, idf)
@@ -69,7 +74,7 @@ class Scaler:
         for i in np.flatnonzero(has):
             values = np.array([*self.values[i], raw[i]])
             if 10 * len(values) >= 9 * (self.rounds + 1):
-                x[i] = (raw[i] - np.mean(values)) / np.std(values) if np.ptp(values) > 0 else 0.0
+                x[i] = score(raw[i], values)
             elif np.any(values != 0):
                 x[i] = raw[i] / np.sqrt(np.mean(values**2))
         return x / np.sqrt(max(1, np.sum(has)))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
+from hinged.estimators.inputs import is_sparse
 from hinged.estimators.reader import Batch
 from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.io import to_json
 from hinged.io.examples.chunk import Chunk
-from hinged.loops.rows import MOMENTS
+from hinged.loops.rows import MOMENTS, Dense
 from hinged.rules.table import RULES, name_of, reads_cap
 from hinged.sharing.plan import resolve as resolve_sharing
 
@@ -23,27 +26,34 @@ __all__ = [
     "settled_as_json",
 ]
 
-#: Constant features of rows that are not dense: words need little of one, sets of labels more.
-SMALL_BIAS, BIAS_OF_SETS = 0.1, 0.3
+BIAS_OF_SETS = 0.3  # the least constant feature for label sets, whose labels differ in frequency
 
 
 class FirstRow(NamedTuple):
     """What the first row that was learnt looked like; nothing else of the input decides a setting."""
 
-    dense: bool  # it had a value in every column
     n_values: int
+    dense: bool  # it had a value in every column
+    words: bool = False  # its values were counts, most of them 1
 
 
 #: What is assumed where settings are checked before there is a row.
-NO_ROW = FirstRow(True, 1)
+NO_ROW = FirstRow(1, dense=True)
 
 
 def first_row_of(batch: Batch) -> FirstRow:
     """Look at the first row of a batch. Dicts are never dense: which features there are is yet to be seen."""
     n, given = int(batch.rows.indptr[1] - batch.rows.indptr[0]), batch.given
+    if isinstance(batch.rows, Dense):
+        return FirstRow(n, dense=True)
+    values, columns = batch.rows.data[:n], batch.rows.indices[:n]
+    words = n > 0 and bool((values == np.floor(values)).all() and 2 * np.count_nonzero(values == 1) >= n)
     if isinstance(given, Chunk):  # a table of numbers has all its columns, as a matrix has
-        return FirstRow(0 < n == len(given.numbers) and not given.texts, n)
-    return FirstRow(batch.names is None and n == batch.width, n)
+        return FirstRow(n, 0 < n == len(given.numbers) and not given.texts, words)
+    if isinstance(given, np.ndarray) or (hasattr(given, "columns") and n == batch.width):
+        return FirstRow(n, True, words)
+    begins = 1 if n > 0 and columns[0] == 1 else 0  # files may number columns from 1
+    return FirstRow(n, is_sparse(given) and n == batch.width - begins, words)
 
 
 def is_auto(value: object) -> bool:
@@ -84,10 +94,11 @@ def choices_of_labels(who: LabelChoices, row: FirstRow | None, sets: bool) -> di
     Examples
     --------
     >>> import hinged
-    >>> columns = choices_of_labels(hinged.Classifier(), FirstRow(dense=True, n_values=16), sets=False)
+    >>> columns = choices_of_labels(hinged.Classifier(), FirstRow(16, dense=True), sets=False)
     >>> columns["scaling"], columns["bias"], columns["rule"]
     ('standard', 0.25, 'optimal')
-    >>> choices_of_labels(hinged.Classifier(sharing="hybrid", features="tfidf"), FirstRow(False, 3), False)["scaling"]
+    >>> shared = hinged.Classifier(sharing="hybrid", features="tfidf")
+    >>> choices_of_labels(shared, FirstRow(3, dense=False), sets=False)["scaling"]
     'idf'
     """
     row = row or NO_ROW
@@ -122,7 +133,7 @@ def choices_of_vector(who: VectorChoices, row: FirstRow | None) -> dict[str, obj
     Examples
     --------
     >>> import hinged
-    >>> choices_of_vector(hinged.Regressor(scaling=None), FirstRow(dense=True, n_values=4))["bias"]
+    >>> choices_of_vector(hinged.Regressor(scaling=None), FirstRow(4, dense=True))["bias"]
     0.0
     """
     row = row or NO_ROW
@@ -166,10 +177,10 @@ def _scaling_of_rows(row: FirstRow) -> str:
 
 
 def _bias(scaling: object, row: FirstRow, least: float = 0.0) -> float:
-    """Return the constant feature that suits scaled rows: as large as one more column."""
-    if scaling == "standard":
-        return max(least, 1.0 / math.sqrt(max(1, row.n_values)))
-    return max(least, SMALL_BIAS) if scaling == "mixed" else 0.0
+    """Return the constant feature that suits scaled rows: as large as one more column, none for words."""
+    if scaling not in MOMENTS:
+        return 0.0
+    return least if row.words and scaling == "mixed" else max(least, 1.0 / math.sqrt(max(1, row.n_values)))
 
 
 def _scaling(who: LabelChoices, row: FirstRow) -> str | None:

@@ -39,6 +39,7 @@ USUAL_SQUARE, USUAL_SQUARE_SINGLE = 1e30, 1e20
 NONE, ONE, TWO, THREE, FOUR = map(np.uint64, range(5))
 
 CONSTANT = 1e-15  # a deviation below this share of the mean is rounding
+FARTHEST = 5.0  # deviations from its mean that a value counts for at most
 
 #: How values are scaled: not at all, by how rare their features are, to mean 0 and deviation 1, or, for each feature by
 #: how many rows have it, one or the other.
@@ -196,8 +197,10 @@ def _is_column(count: int, rounds: int) -> bool:
 
 @compiled(helper=True)
 def _centred(value: float, mean: float, variance: float) -> float:
-    """(v - mean) / deviation; 0 while all values are the same up to rounding."""
-    return (value - mean) / math.sqrt(variance) if variance > (CONSTANT * mean) ** 2 else 0.0
+    """(v - mean) / deviation, an outlier cut to five deviations; 0 while all values are the same up to rounding."""
+    if variance <= (CONSTANT * mean) ** 2:
+        return 0.0
+    return min(FARTHEST, max(-FARTHEST, (value - mean) / math.sqrt(variance)))
 
 
 @compiled(helper=True)
