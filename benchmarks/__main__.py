@@ -13,6 +13,7 @@ from benchmarks.report import show, to_json
 
 NAMES = (
     "any_stream",
+    "calibration",
     "imports",
     "joint_step",
     "kernel_budget",

@@ -13,7 +13,7 @@ import numpy as np
 
 import hinged
 from benchmarks.peers import scikit_learn, vowpal_wabbit
-from benchmarks.report import Bar, Report, Sheet, at_least
+from benchmarks.report import Bar, Report, Sheet, at_least, at_most
 from benchmarks.streams import Stream, topics
 from benchmarks.timing import Contender, Timed, race
 
@@ -23,8 +23,9 @@ C_PLAIN = (0.001, 0.003, 0.01, 0.03, 1.0)  # values are 1 and rows have 64 of th
 C_SCALED = (0.03, 0.1, 0.3, 1.0)
 VW_OPTIONS = tuple(f"-b {bits} -l {rate}" for bits in (18, 22) for rate in (0.2, 0.5, 1.0))
 
-PLAIN: dict[str, Any] = {}
+PLAIN: dict[str, Any] = {"scaling": None}
 SCALED: dict[str, Any] = {"scaling": "idf", "normalize": True}
+AUTO, OVER_PA1 = "hinged, no setting", 3.0  # and how many times the time of plain pa1 it may take
 # name: rule, options, grid of C, how many times scikit-learn's and Vowpal Wabbit's speed is promised
 OURS: dict[str, tuple[str, dict[str, Any], tuple[float, ...], float, float | None]] = {
     "hinged pa1": ("pa1", PLAIN, C_PLAIN, 10.0, 6.0),
@@ -106,11 +107,18 @@ def _entries(stream: Stream, folder: Path) -> dict[str, Entry]:
 
         return _fewest(grid, lambda C: lambda: lambda: progress(C), lambda C: int(progress(C).mistakes))
 
-    return {
-        SKLEARN: _fewest(C_PLAIN, sklearn, sklearn_mistakes),
-        VW_BEST: _fewest(VW_OPTIONS, vw, vw_mistakes),
-        VW_18: _fewest([options for options in VW_OPTIONS if "-b 18" in options], vw, vw_mistakes),
-    } | {name: ours(rule, options, grid) for name, (rule, options, grid, _, _) in OURS.items()}
+    def auto() -> Any:
+        return hinged.evaluate.progressive(hinged.Classifier(), X, y, classes=labels)
+
+    return (
+        {
+            SKLEARN: _fewest(C_PLAIN, sklearn, sklearn_mistakes),
+            VW_BEST: _fewest(VW_OPTIONS, vw, vw_mistakes),
+            VW_18: _fewest([options for options in VW_OPTIONS if "-b 18" in options], vw, vw_mistakes),
+        }
+        | {name: ours(rule, options, grid) for name, (rule, options, grid, _, _) in OURS.items()}
+        | {AUTO: Entry("none", int(auto().mistakes), lambda: auto)}
+    )
 
 
 def _sheet(entries: dict[str, Entry], times: dict[str, Timed], n_rows: int) -> Sheet:
@@ -138,4 +146,5 @@ def _bars(entries: dict[str, Entry], times: dict[str, Timed]) -> list[Bar]:
         if options is SCALED:
             ours = entries[name].mistakes
             bars.append(Bar(f"{name}, mistakes ≤ the better peer's {fewest:,}", f"{ours:,}", ours <= fewest))
-    return bars
+    over = times[AUTO].seconds / times["hinged pa1"].seconds
+    return [*bars, at_most(f"{AUTO}, time over plain pa1's", over, OVER_PA1, "×")]

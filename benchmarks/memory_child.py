@@ -79,7 +79,7 @@ def warm_up() -> None:
     """Load and compile everything on a tiny model, so that the baseline holds all but the model."""
     X = csr_array(np.eye(4, dtype=np.float32)).astype(np.float32)
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    hinged.Classifier(rule="pa1", C=1.0).partial_fit(X, np.arange(4))
+    hinged.Classifier("pa1", 1.0, scaling=None).partial_fit(X, np.arange(4))
 
 
 def main() -> None:
@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, required=True)
     options = parser.parse_args()
     warm_up()
-    model = hinged.Classifier(rule="pa1", C=1.0)
+    model = hinged.Classifier("pa1", 1.0, scaling=None)
     if options.labelling != "growing":
         model.declare(range(N_LABELS))
     stream = chunks(options.rows, options.chunk, options.labelling, options.seed)

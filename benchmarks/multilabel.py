@@ -151,7 +151,7 @@ def _ours(rule: str, **more: Any) -> Learn:
         labels = range(rows.Y.shape[1])
 
         def fresh() -> Any:
-            return hinged.Ranker(rule, n_features=X.shape[1], **own, **more).declare(labels)
+            return hinged.Ranker(rule, n_features=X.shape[1], scaling=None, **own, **more).declare(labels)
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a margin out of reach is one of the settings tried

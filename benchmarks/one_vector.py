@@ -33,22 +33,22 @@ def run(quick: bool) -> Report:
     pairs: dict[tuple[str, str], tuple[Contender, Contender, float]] = {
         ("two labels", SINGLE): (
             lambda: _singly(classifier(), X, y, n_single, classes=[0, 1]),
-            lambda: _by_one(hinged.BinaryClassifier("pa1", C).declare([0, 1]), X, y, n_single),
+            lambda: _by_one(hinged.BinaryClassifier("pa1", C, scaling=None).declare([0, 1]), X, y, n_single),
             5.0,
         ),
         ("two labels", WHOLE): (
             lambda: _at_once(classifier(), X, y, classes=[0, 1]),
-            lambda: _at_once(hinged.BinaryClassifier("pa1", C), X, y, classes=[0, 1]),
+            lambda: _at_once(hinged.BinaryClassifier("pa1", C, scaling=None), X, y, classes=[0, 1]),
             1.5,
         ),
         ("numbers", SINGLE): (
             lambda: _singly(regressor(), X, score, n_single),
-            lambda: _by_one(hinged.Regressor("pa1", C), X, score, n_single),
+            lambda: _by_one(hinged.Regressor("pa1", C, 0.1, scaling=None), X, score, n_single),
             5.0,
         ),
         ("numbers", WHOLE): (
             lambda: _at_once(regressor(), X, score),
-            lambda: _at_once(hinged.Regressor("pa1", C), X, score),
+            lambda: _at_once(hinged.Regressor("pa1", C, 0.1, scaling=None), X, score),
             1.5,
         ),
         ("outliers", SINGLE): (

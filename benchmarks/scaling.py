@@ -69,7 +69,7 @@ def _measure(n_rows: int, n_features: int, n_labels: int, nonzeros: int, repeats
     labels = np.arange(n_labels)
 
     def fresh() -> hinged.Classifier:
-        return hinged.Classifier(rule="pa1", C=0.01)
+        return hinged.Classifier("pa1", 0.01, scaling=None)
 
     def learnt() -> hinged.Classifier:
         return fresh().partial_fit(X, y, classes=labels)

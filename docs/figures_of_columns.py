@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,11 +15,9 @@ from hinged.evaluate import progressive
 
 LEARNERS: dict[str, dict[str, Any]] = {
     "`Classifier()`": {},
-    '`Classifier("optimal", C=0.01)`': {"rule": "optimal", "C": 0.01},
-    **{
-        f'`Classifier(C={json.dumps(C)}, scaling="standard", bias=0.3)`': {"C": C, "scaling": "standard", "bias": 0.3}
-        for C in (0.1, 0.3, 1, "auto")
-    },
+    "`Classifier(average=False)`": {"average": False},
+    **{f"`Classifier(C={C})`": {"C": C} for C in (0.1, 0.3, 1, 3)},
+    '`Classifier("pa1", C=1, scaling=None)`, plain': {"rule": "pa1", "C": 1, "scaling": None},
 }
 
 

@@ -59,7 +59,7 @@ def _two_labels(ax: Any) -> None:
     for (rule, C), colour in zip(
         (("pa1", 0.01), ("pa2", 0.01), ("pa", 1.0), ("perceptron", 1.0)), (BLUE, GREEN, ORANGE, PINK), strict=True
     ):
-        told = progressive(hinged.BinaryClassifier(rule, C), X, y, classes=[-1, 1])
+        told = progressive(hinged.BinaryClassifier(rule, C, scaling=None), X, y, classes=[-1, 1])
         ax.plot(100 * told.curve / np.arange(1, len(y) + 1), color=colour, linewidth=1.7, label=rule)
         print(f"  two labels, {rule} C={C:g}: {100 * told.rate:.1f} % mistakes")
     ax.set_ylim(14, 30)
@@ -71,7 +71,7 @@ def _two_labels(ax: Any) -> None:
 
 def _numbers(ax: Any) -> None:
     X, y = bikes()
-    model = hinged.Regressor("pa1", C=10.0, epsilon=5.0)
+    model = hinged.Regressor("pa1", C=10.0, epsilon=5.0, scaling=None)
     ours = np.empty(len(y))
     for i, (hour, rented) in enumerate(zip(X, y.tolist(), strict=True)):  # the whole error, also what is within ε
         ours[i] = abs(rented - (model.predict_one(hour) if i else 0.0))
@@ -89,7 +89,9 @@ def _numbers(ax: Any) -> None:
 def _ranks(ax: Any) -> None:
     raw, y = hinged.datasets.ordinal_sets()["wine_red"]
     X = StandardScaler().fit_transform(raw)
-    model = hinged.OrdinalClassifier("conproj", C=0.1, average=True, epochs=5, shuffle=True, random_state=0).fit(X, y)
+    model = hinged.OrdinalClassifier(
+        "conproj", C=0.1, scaling=None, average=True, epochs=5, shuffle=True, random_state=0
+    ).fit(X, y)
     scores = model.decision_function(X)
     noise = np.random.default_rng(0).uniform(-0.32, 0.32, len(y))
     ax.scatter(scores, y + 3 + noise, s=3, color=BLUE, alpha=0.35, linewidths=0)

@@ -1,4 +1,4 @@
-"""Draw every figure of the documentation, and print the tables of which_rule.md and adding_a_rule.md.
+"""Draw every figure of the documentation, and print the tables of its pages on rules and settings.
 
     python docs/make_figures.py                   every picture, into docs/images
     python docs/make_figures.py mistakes noise    some of them
@@ -126,10 +126,15 @@ def mail() -> Stream:
 
 
 # ---------------------------------------------------------------------------------------------------- measuring
+def plain(rule: str = "pa1", C: float = 1.0, **settings: Any) -> hinged.Classifier:
+    """Return a learner of the papers, unless settings say otherwise: one C, rows as they are."""
+    return hinged.Classifier(rule, C, **{"scaling": None, **settings})
+
+
 def percent(stream: Stream, closed: bool = False, **settings: Any) -> float:
     """Online mistakes in percent of the counted rounds."""
     classes = sorted(set(stream.y.tolist())) if closed else None
-    model = hinged.Classifier(**{"novel": "skip", **settings})
+    model = plain(**{"novel": "skip", **settings})
     return 100.0 * progressive(model, stream.X, stream.y, classes=classes).rate
 
 
@@ -151,13 +156,13 @@ def under_noise(rule: str, noise: float, C: float) -> float:
     rng = np.random.default_rng(0)
     wrong = rng.random(len(y)) < noise
     heard = np.where(wrong, rng.integers(0, 10, len(y)), y)
-    flags = progressive(hinged.Classifier(rule, C), X, heard, classes=range(10)).flags
+    flags = progressive(plain(rule, C), X, heard, classes=range(10)).flags
     return 100.0 * float(np.mean(flags[~wrong] == 1))
 
 
 def in_blocks(stream: Stream, block: int = 100, **settings: Any) -> float:
     """Return percent of mistakes if each block is predicted by `predict` before it is learnt."""
-    model = hinged.Classifier(**settings)
+    model = plain(**settings)
     wrong = counted = 0
     for start in range(0, len(stream.y), block):
         X, y = stream.X[start : start + block], stream.y[start : start + block]
@@ -171,7 +176,7 @@ def in_blocks(stream: Stream, block: int = 100, **settings: Any) -> float:
 
 def confidence_before_learning(stream: Stream, **settings: Any) -> tuple[list[float], list[bool]]:
     """Return the confidence in each row and whether the prediction was right, without rows of new labels."""
-    model, sure, right = hinged.Classifier(**settings), [], []
+    model, sure, right = plain(**settings), [], []
     known: set[Any] = set()
     for i, label in enumerate(stream.y.tolist()):
         x = stream.X[i : i + 1]
@@ -314,7 +319,7 @@ def certificate() -> None:
         ends = {"best fixed weights, in hindsight": least[-1]}
         ax.plot([0, *stops], [0, *least], color=plots.INK, linewidth=1.8)
         for rule in lines:
-            model, values = hinged.Classifier(rule, C).declare(sorted(set(y.tolist()))), [0.0]
+            model, values = plain(rule, C).declare(sorted(set(y.tolist()))), [0.0]
             for i in range(n):
                 model.partial_fit(X[i : i + 1], y[i : i + 1])
                 values.append(float(model.dual_ or 0.0))
@@ -335,7 +340,7 @@ def certificate() -> None:
 def bounds() -> None:
     """Mistakes, the bound by the certificate and the bound by the theorem over a stream."""
     stream = hinged.datasets.mail_stream(n_messages=3000, n_folders=25)
-    seen = hinged.bounds.trace(hinged.Classifier("optimal", **TEXT), stream.X, stream.y, h=None)
+    seen = hinged.bounds.trace(plain("optimal", **TEXT), stream.X, stream.y, h=None)
     hinged.bounds.plot_trace(seen, IMAGES / "bounds.png")
 
 
@@ -465,7 +470,7 @@ def table_of_sharing_times() -> None:
 def seconds(stream: Stream, **settings: Any) -> float:
     """Return the CPU seconds of a pass."""
     began = time.process_time()
-    progressive(hinged.Classifier(**settings), stream.X, stream.y)
+    progressive(plain(**settings), stream.X, stream.y)
     return time.process_time() - began
 
 
@@ -480,7 +485,7 @@ def table_of_features() -> None:
         cells = []
         for stream in (enron("sanders-r"), mail()):
             for sharing in ("single", "hybrid"):
-                model = hinged.Classifier(sharing=sharing, features=kind, **TEXT)
+                model = plain(sharing=sharing, features=kind, **TEXT)
                 run = progressive(model, stream.X, stream.y)
                 cells += [100.0 * run.rate, f"{run.seconds:.2f} s"]
         rows.append([f'`"{kind}"`', *cells])
@@ -546,7 +551,7 @@ def table_of_rankings() -> None:
     X, y = reuters()
     rows = []
     for rule in RULES:
-        run = progressive(hinged.Ranker(rule, **TEXT), X, y)
+        run = progressive(hinged.Ranker(rule, C=1.0, **TEXT), X, y)
         rows.append([f"`{rule}`", 100 * run.rate, 100 * (1 - run.top(1)), f"{run.seconds:.2f} s"])
     heads = ["rule", "imperfect ranking", "one-error", "time"]
     table(f"Ranker on Reuters-21578 ({X.shape[0]:,} stories), idf and unit rows: percent", heads, rows)
@@ -558,8 +563,8 @@ def table_of_speed() -> None:
         *({"rule": rule} for rule in ("perceptron", "pa1", "simproj", "optimal")),
         *({"rule": rule, "sharing": "hybrid", "features": "frequency"} for rule in ("pa1", "simproj", "optimal")),
     ):
-        progressive(hinged.Classifier(**settings, **TEXT), stream.X[:200], stream.y[:200])  # compiles, where it must
-        run = progressive(hinged.Classifier(**settings, **TEXT), stream.X, stream.y)
+        progressive(plain(**settings, **TEXT), stream.X[:200], stream.y[:200])  # compiles, where it must
+        run = progressive(plain(**settings, **TEXT), stream.X, stream.y)
         cells = f"{run.seconds:.2f}", f"{len(stream.y) / run.seconds:,.0f}"
         rows.append([f"`{settings['rule']}`", settings.get("sharing", "multi"), *cells, 100 * run.rate])
     table("20 Newsgroups, predicted and learnt on one core", ["rule", "sharing", "seconds", "rows/s", "mistakes"], rows)

@@ -23,7 +23,7 @@ from studies.beyond import CHOSEN_ON
 from studies.enron_columns import PRINTED_USERS
 from studies.mail import FIELDS, at_once, messages_of, read_mail, users
 from studies.mail_tokens import with_tokens
-from studies.study import PROTOCOL, Advance, Outcome, Study, Table
+from studies.study import PLAIN, PROTOCOL, Advance, Outcome, Study, Table
 
 __all__ = ["STUDY"]
 
@@ -87,7 +87,7 @@ def _averaged(messages: Messages) -> Progress:
 def _entropic(rule: str, C: float) -> Callable[[Messages], Progress]:
     def run(messages: Messages) -> Progress:
         mail = read_mail(messages, "all fields, presence, tagged")
-        model = Classifier(rule, C, geometry="entropy", margin=0.01, n_features=mail.X.shape[1], **PROTOCOL)
+        model = Classifier(rule, C, geometry="entropy", margin=0.01, n_features=mail.X.shape[1], **PLAIN, **PROTOCOL)
         return progressive(model, mail.X, mail.folders)
 
     return run

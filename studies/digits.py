@@ -15,7 +15,7 @@ from hinged.evaluate import progressive
 from hinged.experiments.datasets import folder
 from hinged.mercer import Polynomial
 from hinged.rules import Mira
-from studies.study import Advance, Curves, Outcome, Study, Table
+from studies.study import PLAIN, Advance, Curves, Outcome, Study, Table
 
 __all__ = ["METHODS", "SETS", "STUDY", "digits", "prepared"]
 
@@ -57,7 +57,7 @@ def run(advance: Advance) -> Outcome:
         X, y = digits(name)
         series, mistakes = {}, {}
         for title, settings in METHODS.items():
-            told = progressive(Classifier(kernel=kernel, **settings), X, y, classes=range(10))
+            told = progressive(Classifier(kernel=kernel, **settings, **PLAIN), X, y, classes=range(10))
             series[title], mistakes[title] = told.curve, told.mistakes
             advance(f"{name}, {title}")
         curves.append(Curves.thinned(f"{name.upper()}: mistakes so far", series, "rounds"))

@@ -15,7 +15,7 @@ from hinged.evaluate.progressive import Progress
 from hinged.rules import Mira
 from hinged.sharing.features import Frequency
 from studies.mail import Mail
-from studies.study import PROTOCOL
+from studies.study import PLAIN, PROTOCOL
 
 __all__ = ["COLUMNS", "MUCH", "PRINTED", "PRINTED_USERS", "beside", "chosen", "differs", "run_of", "spelt"]
 
@@ -77,7 +77,8 @@ COLUMNS = {
 
 def run_of(column: str, setting: Any, mail: Mail, closed: bool, rounds: int | None = None) -> Progress:
     """A column at a setting on a user's stream, or its first rounds; `closed`: all folders are known from the start."""
-    model = Classifier(**COLUMNS[column].how, **_settings(setting), n_features=mail.X.shape[1], **PROTOCOL)
+    how = COLUMNS[column].how | _settings(setting) | PLAIN | PROTOCOL
+    model = Classifier(**how, n_features=mail.X.shape[1])
     classes = sorted(set(mail.folders)) if closed else None
     return progressive(model, mail.X[:rounds], mail.folders[:rounds], classes=classes)
 

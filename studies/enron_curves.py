@@ -11,7 +11,7 @@ from hinged import bounds
 from hinged.estimators import Classifier
 from studies.enron_columns import COLUMNS, chosen, run_of, spelt
 from studies.mail import at_once, messages_of, read_mail
-from studies.study import Advance, Curves, Outcome, Study, Table
+from studies.study import PLAIN, Advance, Curves, Outcome, Study, Table
 
 __all__ = ["BOUNDS", "MISTAKES"]
 
@@ -67,7 +67,7 @@ def proven(advance: Advance) -> Outcome:
 
     def one(user: str, name: str) -> bounds.Trace:
         mail = read_mail(messages_of(user), "all fields, presence")
-        model = Classifier(**PROVEN[name], normalize=True, n_features=mail.X.shape[1])
+        model = Classifier(**(PROVEN[name] | PLAIN | {"normalize": True}), n_features=mail.X.shape[1])
         seen = bounds.trace(model, mail.X, mail.folders, sorted(set(mail.folders)), h=None)
         advance(f"{user}, {name}")
         return seen

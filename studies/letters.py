@@ -16,7 +16,7 @@ from hinged.evaluate import progressive
 from hinged.experiments.datasets import folder
 from hinged.mercer import Centred, Gaussian
 from studies.digits import prepared
-from studies.study import Advance, Outcome, Study, Table
+from studies.study import PLAIN, Advance, Outcome, Study, Table
 
 __all__ = ["PRINTED", "STUDY", "isolet", "letter", "percent"]
 
@@ -67,7 +67,7 @@ def percent(letters: Letters, sigma: float, sharing: str, reading: str) -> float
     """Online mistakes in percent, all letters known from the start."""
     gamma_of, scale = READINGS[reading]
     kernel = Gaussian(gamma_of(sigma)) if sharing == "multi" else Centred(gamma_of(sigma))
-    model = Classifier("perceptron", sharing=sharing, kernel=kernel)
+    model = Classifier("perceptron", sharing=sharing, kernel=kernel, **PLAIN)
     return 100.0 * progressive(model, scale(letters.X), letters.y, classes=range(26)).rate
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from hinged.estimators.binary import BinaryClassifier
 from hinged.evaluate import progressive
-from studies.study import Advance, Curves, Outcome, Study, Table
+from studies.study import PLAIN, Advance, Curves, Outcome, Study, Table
 
 __all__ = ["EFFECT_OF_C", "EFFECT_OF_T", "ROBUSTNESS", "best_fixed", "gaussians"]
 
@@ -57,7 +57,7 @@ def best_fixed(X: np.ndarray, y: np.ndarray) -> float:
 
 def _mean(rule: str, C: float, streams: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
     """Average error and average loss over the repetitions."""
-    told = [progressive(BinaryClassifier(rule, C), X, y, classes=[-1, 1]) for X, y in streams]
+    told = [progressive(BinaryClassifier(rule, C, **PLAIN), X, y, classes=[-1, 1]) for X, y in streams]
     losses = [float(t.losses.mean()) for t in told if t.losses is not None]
     return float(np.mean([t.rate for t in told])), float(np.mean(losses))
 
@@ -133,7 +133,7 @@ def effect_of_t(advance: Advance) -> Outcome:
     for shown, rule in list(RULES.items())[1:]:
         series = {}
         for C in (100.0, 0.001):
-            told = progressive(BinaryClassifier(rule, C), X, y, classes=[-1, 1])
+            told = progressive(BinaryClassifier(rule, C, **PLAIN), X, y, classes=[-1, 1])
             series[f"C = {C:g}"] = told.curve / np.arange(1, len(y) + 1)
             advance(f"{shown}, C={C:g}")
         curves.append(Curves.thinned(f"{shown}: average error so far", series, "rounds", percent=True))

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["PROTOCOL", "Curves", "Outcome", "Study", "Table"]
+__all__ = ["PLAIN", "PROTOCOL", "Curves", "Outcome", "Study", "Table"]
 
 #: What the papers do with the example that brings a new label: the label becomes known, nothing is learnt of it.
 PROTOCOL: dict[str, Any] = {"novel": "skip"}
+
+#: What the papers do with rows and weights: rows stay as they are, without a constant feature; the last weights answer.
+PLAIN: dict[str, Any] = {"scaling": None, "normalize": False, "average": False, "bias": 0.0}
 
 POINTS = 300  # kept of a long curve
 Cell = Any  # str, int, float or None

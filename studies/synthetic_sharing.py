@@ -12,7 +12,7 @@ import numpy as np
 
 from hinged.estimators import Classifier
 from hinged.evaluate import progressive
-from studies.study import PROTOCOL, Advance, Curves, Outcome, Study, Table
+from studies.study import PLAIN, PROTOCOL, Advance, Curves, Outcome, Study, Table
 
 __all__ = ["STUDY", "synthetic_set"]
 
@@ -59,7 +59,7 @@ def run(advance: Advance) -> Outcome:
         X, y = synthetic_set(number)
         series, mistakes = {}, {}
         for sharing, features in METHODS.items():
-            model = Classifier("perceptron", sharing=sharing, features=features, **PROTOCOL)
+            model = Classifier("perceptron", sharing=sharing, features=features, **PLAIN, **PROTOCOL)
             told = progressive(model, X, y)
             series[sharing], mistakes[sharing] = told.curve, told.mistakes
             advance(f"set {number}, {sharing}")

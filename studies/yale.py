@@ -19,7 +19,7 @@ from hinged import bounds
 from hinged.estimators import Classifier
 from hinged.evaluate import progressive
 from hinged.experiments.datasets import folder
-from studies.study import PROTOCOL, Advance, Curves, Outcome, Study, Table
+from studies.study import PLAIN, PROTOCOL, Advance, Curves, Outcome, Study, Table
 
 __all__ = ["STUDY", "faces"]
 
@@ -45,7 +45,7 @@ def faces(people: int, lightness: str) -> tuple[np.ndarray, np.ndarray]:
 
 def _learner(sharing: str) -> dict[str, Any]:
     features = None if sharing == "multi" else "distance"
-    return {"rule": "perceptron", "sharing": sharing, "features": features, **PROTOCOL}
+    return {"rule": "perceptron", "sharing": sharing, "features": features, **PLAIN, **PROTOCOL}
 
 
 def run(advance: Advance) -> Outcome:

@@ -102,7 +102,7 @@ def test_every_method_and_attribute_is_in_the_reference(kind):
 
 @pytest.mark.parametrize("name", hinged.rules.RULES)
 def test_every_rule_is_in_the_guide(name):
-    assert f"| `{name}` |" in text("docs/which_rule.md")
+    assert f"| `{name}` |" in text("docs/rules_compared.md")
     assert f'"{name}"' in text("docs/api.md")
 
 

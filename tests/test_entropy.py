@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
+from tests.plain import Classifier, Ranker
 from tests.reference.entropy import EntropicTwin, HastyEntropicTwin
 from tests.reference.looking import picture
 from tests.reference.streams import follow, random_stream
@@ -60,7 +61,7 @@ def assert_equal_to_twin(streams, params, closed=False, sample_weight=None, enou
     stream = stream.head(rounds)
     weights = None if sample_weight is None else sample_weight[:rounds]
 
-    estimator = hinged.Ranker if any(isinstance(labels, tuple) for labels in stream.y) else hinged.Classifier
+    estimator = Ranker if any(isinstance(labels, tuple) for labels in stream.y) else Classifier
     model = estimator(**entropic(**params))
     more = {name: value for name, value in (("classes", classes), ("sample_weight", weights)) if value is not None}
     progress = hinged.evaluate.progressive(model, stream.X, stream.y, **more)
@@ -70,7 +71,7 @@ def assert_equal_to_twin(streams, params, closed=False, sample_weight=None, enou
     assert list(model.classes_) == twin.known
     assert_close(model.dual_, twin.dual, 1e-9)
     scores = twin.scores(stream.probes)
-    if estimator is hinged.Classifier and len(twin.known) == 2:
+    if estimator is Classifier and len(twin.known) == 2:
         scores = scores[:, 1] - scores[:, 0]
     assert_close(model.decision_function(stream.probes), scores, 1e-8)
     assert_close(model.coef_, twin.coef, 1e-8)
@@ -128,7 +129,7 @@ def test_the_mean_is_that_of_the_weights_after_each_round(C, signed, tmp_path):
     X, y = streams_of_words(3, rounds=80)
     X = X * rng.choice([0.25, 0.5, 1.0], X.shape)
     make = {"rule": "pa1", "C": C, "margin": 0.5 if C < 100 else 3.0, "geometry": Entropy(1.0, signed), "bias": 0.5}
-    plain, mean = hinged.Classifier(**make), hinged.Classifier(**make, average=True)
+    plain, mean = Classifier(**make), Classifier(**make, average=True)
     total, score, probes = np.zeros((5, 30)), np.zeros((7, 5)), rng.normal(size=(7, 30))
     for x, label in zip(X, y, strict=True):
         plain.learn_one(x, label)
@@ -139,7 +140,7 @@ def test_the_mean_is_that_of_the_weights_after_each_round(C, signed, tmp_path):
     assert (mean.dual_, mean.n_mistakes_) == (plain.dual_, plain.n_mistakes_)
     np.testing.assert_allclose(mean.coef_, total / 80, rtol=0, atol=1e-10)
     np.testing.assert_allclose(mean.decision_function(probes), score / 80, rtol=0, atol=1e-10)
-    batch = hinged.Classifier(**make, average=True).partial_fit(X, y)
+    batch = Classifier(**make, average=True).partial_fit(X, y)
     batch.save(tmp_path / "mean.hinged")
     for other in (batch, hinged.load(tmp_path / "mean.hinged")):
         assert other.decision_function(probes).tolist() == mean.decision_function(probes).tolist()
@@ -151,7 +152,7 @@ def test_the_mean_is_that_of_the_weights_after_each_round(C, signed, tmp_path):
 
 def test_mean_weights_follow_their_labels_and_two_labels_have_none_in_common():
     X, y = streams_of_words(4)
-    model = hinged.Classifier("pa1", margin=0.3, geometry="entropy", average=True).partial_fit(X, y)
+    model = Classifier("pa1", margin=0.3, geometry="entropy", average=True).partial_fit(X, y)
     labels, before = list(model.classes_), model.coef_
     with pytest.raises(ValueError, match=r"say nothing of those of both together; got average=True\. Remove one"):
         model.merge_labels(labels[0], labels[1])
@@ -190,8 +191,8 @@ def test_rows_one_by_one_and_in_a_batch_and_through_a_file_give_the_same_bits(ru
     X, y = streams_of_words()
     X = X * np.random.default_rng(1).uniform(0.2, 1.0, X.shape) if signed else X
     make = {"rule": rule, "margin": 0.3, "geometry": Entropy(2.0, signed), "scaling": "idf", "bias": 0.25}
-    batch = hinged.Classifier(**make).partial_fit(X, y)
-    singly, sparse = hinged.Classifier(**make), hinged.Classifier(**make)
+    batch = Classifier(**make).partial_fit(X, y)
+    singly, sparse = Classifier(**make), Classifier(**make)
     for i, (x, label) in enumerate(zip(X, y, strict=True)):
         singly.learn_one(x, label)
         sparse.learn_one(csr_matrix(x), label)
@@ -209,16 +210,16 @@ def test_rows_one_by_one_and_in_a_batch_and_through_a_file_give_the_same_bits(ru
 
 def test_single_precision_rows_are_computed_in_double():
     X, y = streams_of_words()
-    double = hinged.Classifier("pa1", geometry="entropy", margin=0.3).partial_fit(X, y)
-    single = hinged.Classifier("pa1", geometry="entropy", margin=0.3).partial_fit(X.astype(np.float32), y)
+    double = Classifier("pa1", geometry="entropy", margin=0.3).partial_fit(X, y)
+    single = Classifier("pa1", geometry="entropy", margin=0.3).partial_fit(X.astype(np.float32), y)
     assert picture(single, X) == picture(double, X)
     assert single.coef_.dtype == np.float64
 
 
 def test_dicts_learn_as_matrices_do_where_the_number_of_features_is_told():
     X, y = streams_of_words(features=9)
-    model = hinged.Classifier("pa1", geometry="entropy", margin=0.3, n_features=9)
-    table = hinged.Classifier("pa1", geometry="entropy", margin=0.3).partial_fit(X, y)
+    model = Classifier("pa1", geometry="entropy", margin=0.3, n_features=9)
+    table = Classifier("pa1", geometry="entropy", margin=0.3).partial_fit(X, y)
     for x, label in zip(X, y, strict=True):
         model.learn_one({f"w{j}": x[j] for j in np.flatnonzero(x)}, label)
     names = [int(name[1:]) for name in model.feature_names_]
@@ -231,8 +232,8 @@ def test_dicts_learn_as_matrices_do_where_the_number_of_features_is_told():
 
 def test_a_delay_fixes_the_prediction_and_learns_later():
     X, y = streams_of_words()
-    prompt = hinged.Classifier("pa1", geometry="entropy", margin=0.3)
-    late = hinged.Classifier("pa1", geometry="entropy", margin=0.3)
+    prompt = Classifier("pa1", geometry="entropy", margin=0.3)
+    late = Classifier("pa1", geometry="entropy", margin=0.3)
     a = hinged.evaluate.progressive(prompt, X, y, classes=range(5))
     b = hinged.evaluate.progressive(late, X, y, classes=range(5), delay=7)
     assert picture(prompt, X) == picture(late, X)
@@ -245,7 +246,7 @@ def test_a_delay_fixes_the_prediction_and_learns_later():
 @given(st.integers(0, 10**6), st.sampled_from(KINDS), st.sampled_from(RULES[1:]), st.sampled_from([0.1, 1.0, 10.0]))
 def test_weights_stay_on_the_simplex_and_the_certificate_never_falls(seed, kind, rule, C):
     stream = random_stream(kind, seed, rounds=20)
-    model = hinged.Classifier(rule, C=C, margin=0.3, geometry=Entropy(2.0))
+    model = Classifier(rule, C=C, margin=0.3, geometry=Entropy(2.0))
     before = 0.0
     for x, label in zip(stream.X, stream.y, strict=True):
         model.learn_one(x, label)
@@ -260,7 +261,7 @@ def test_weights_stay_on_the_simplex_and_the_certificate_never_falls(seed, kind,
 @given(st.integers(0, 10**6), st.sampled_from(KINDS), st.sampled_from(["pa1", "optimal"]))
 def test_an_unbounded_step_meets_a_margin_within_reach_exactly(seed, kind, rule):
     stream = random_stream(kind, seed, rounds=12)
-    model = hinged.Classifier(rule, C=50.0, margin=0.05, geometry=Entropy(2.0)).partial_fit(
+    model = Classifier(rule, C=50.0, margin=0.05, geometry=Entropy(2.0)).partial_fit(
         stream.X, stream.y, classes=stream.labels
     )
     x = stream.probes[0]
@@ -280,7 +281,7 @@ def test_the_certificate_is_below_what_any_weights_on_the_simplex_pay():
     stream, rng = random_stream("binary", 3, rounds=60), np.random.default_rng(0)
     for rule in RULES:
         C = 1.0 if rule == "uniform" else 0.7
-        model = hinged.Classifier(rule, C=C, margin=0.4, geometry="entropy")
+        model = Classifier(rule, C=C, margin=0.4, geometry="entropy")
         model.partial_fit(stream.X, stream.y, classes=stream.labels)
         for u in (model.coef_, rng.dirichlet(np.ones(9), 4), np.full((4, 9), 1 / 9)):
             scores = stream.X @ u.T
@@ -294,14 +295,14 @@ def test_the_certificate_is_below_what_any_weights_on_the_simplex_pay():
 
 def test_permuting_labels_permutes_rows():
     X, y = streams_of_words()
-    model = hinged.Classifier("simproj", geometry="entropy", margin=0.3).partial_fit(X, y, classes=range(5))
-    turned = hinged.Classifier("simproj", geometry="entropy", margin=0.3)
+    model = Classifier("simproj", geometry="entropy", margin=0.3).partial_fit(X, y, classes=range(5))
+    turned = Classifier("simproj", geometry="entropy", margin=0.3)
     turned.partial_fit(X, [4 - label for label in y], classes=range(5))
     np.testing.assert_allclose(turned.coef_, model.coef_[::-1], atol=1e-12)
 
 
 def test_empty_and_full_label_sets_ask_for_nothing():
-    model = hinged.Ranker("pa1", geometry="entropy", margin=0.3)
+    model = Ranker("pa1", geometry="entropy", margin=0.3)
     progress = hinged.evaluate.progressive(model, np.eye(3), [set(), {"a", "b"}, {"a"}], classes=["a", "b"])
     assert progress.flags.tolist() == [0, 0, 1]
     assert progress.updates == 1
@@ -309,7 +310,7 @@ def test_empty_and_full_label_sets_ask_for_nothing():
 
 def test_labels_are_merged_and_removed():
     X, y = streams_of_words()
-    model = hinged.Classifier("pa1", geometry="entropy", margin=0.3).partial_fit(X, y, classes=range(5))
+    model = Classifier("pa1", geometry="entropy", margin=0.3).partial_fit(X, y, classes=range(5))
     theta = np.log(model.coef_)
     model.merge_labels(0, 1).remove_label(4)
     assert list(model.classes_) == [1, 2, 3]
@@ -325,7 +326,7 @@ def test_labels_are_merged_and_removed():
 def test_both_solvers_learn_the_same(geometry, kind):
     stream = random_stream(kind, 11, rounds=40)
     models = [
-        hinged.Classifier(hinged.rules.Optimal(solver), C=2.0, margin=0.3, geometry=geometry).partial_fit(
+        Classifier(hinged.rules.Optimal(solver), C=2.0, margin=0.3, geometry=geometry).partial_fit(
             stream.X, stream.y, classes=stream.labels
         )
         for solver in ("search", "interior-point")
@@ -366,16 +367,16 @@ REFUSED = {
 def test_what_has_no_meaning_is_refused_by_name(name):
     params, error, sentence = REFUSED[name]
     with pytest.raises(error, match=sentence):
-        hinged.Classifier(**{"geometry": "entropy", "margin": 0.5, **params}).fit(X2, Y2)
+        Classifier(**{"geometry": "entropy", "margin": 0.5, **params}).fit(X2, Y2)
 
 
 def test_interior_points_on_shared_vectors_are_refused():
     with pytest.raises(ValueError, match=r"solver='interior-point' needs labels with vectors of their own"):
-        hinged.Classifier(hinged.rules.Optimal("interior-point"), sharing="single", features="first").fit(X2, Y2)
+        Classifier(hinged.rules.Optimal("interior-point"), sharing="single", features="first").fit(X2, Y2)
 
 
 def test_columns_beyond_the_first_width_are_refused_and_change_nothing():
-    model = hinged.Classifier("pa1", geometry="entropy", margin=0.5).partial_fit(X2, Y2)
+    model = Classifier("pa1", geometry="entropy", margin=0.5).partial_fit(X2, Y2)
     before = picture(model, X2)
     with pytest.raises(ValueError, match=r"over 2 features, fixed by the first rows.*; got 3"):
         model.partial_fit(np.eye(3), [*Y2, "c"])
@@ -385,8 +386,8 @@ def test_columns_beyond_the_first_width_are_refused_and_change_nothing():
 
 def test_names_beyond_the_declared_number_are_refused_and_change_nothing():
     with pytest.raises(ValueError, match=r"dicts do not tell; give n_features="):
-        hinged.Classifier("pa1", geometry="entropy").learn_one({"a": 1.0}, "x")
-    model = hinged.Classifier("pa1", geometry="entropy", margin=0.5, n_features=2)
+        Classifier("pa1", geometry="entropy").learn_one({"a": 1.0}, "x")
+    model = Classifier("pa1", geometry="entropy", margin=0.5, n_features=2)
     model.learn_one({"a": 1.0}, "x")
     model.learn_one({"b": 1.0}, "y")
     for _ in range(2):
@@ -398,7 +399,7 @@ def test_names_beyond_the_declared_number_are_refused_and_change_nothing():
 
 
 def test_a_margin_out_of_reach_warns_once_and_takes_the_longest_steps():
-    model = hinged.Classifier("pa1", C=0.25, geometry="entropy")
+    model = Classifier("pa1", C=0.25, geometry="entropy")
     with pytest.warns(UserWarning, match=r"margin=1\.0 is out of reach on some rows.*radius \(1\)") as told:
         model.fit(X2, Y2)
     assert len(told) == 1
@@ -408,11 +409,11 @@ def test_a_margin_out_of_reach_warns_once_and_takes_the_longest_steps():
     assert not again
     theta = np.log(model.coef_)
     np.testing.assert_allclose(theta[:, 0] - theta[:, 1], [1.0, -1.0])  # four steps of 1/4, each on both labels
-    assert hinged.Classifier("pa1", C=np.inf, geometry="entropy").partial_fit(X2, Y2, classes=Y2).n_updates_ == 0
+    assert Classifier("pa1", C=np.inf, geometry="entropy").partial_fit(X2, Y2, classes=Y2).n_updates_ == 0
 
 
 def test_the_geometry_stays_until_the_next_fit():
-    model = hinged.Classifier("pa1", geometry="entropy", margin=0.5).fit(X2, Y2)
+    model = Classifier("pa1", geometry="entropy", margin=0.5).fit(X2, Y2)
     with pytest.raises(ValueError, match=r"geometry cannot change once something is learnt"):
         model.set_params(geometry="euclidean").partial_fit(X2, Y2)
     assert model.fit(X2, Y2).coef_.tolist() == [[0.25, -0.25], [-0.25, 0.25]]

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_matrix
+from tests.plain import Classifier, Ranker
 from tests.reference import rules
 from tests.reference.hindsight import (
     best_predictor,
@@ -45,7 +46,7 @@ few = settings(some, max_examples=12 * patience)
 
 def closed_model(stream, **params):
     """Train a Classifier, or a Ranker for label sets, on the stream with all labels declared."""
-    estimator = hinged.Ranker if any(isinstance(labels, tuple) for labels in stream.y) else hinged.Classifier
+    estimator = Ranker if any(isinstance(labels, tuple) for labels in stream.y) else Classifier
     model = estimator(**params)
     return model.partial_fit(stream.X, stream.y, classes=LABELS)
 
@@ -103,7 +104,7 @@ def test_a_passive_round_changes_nothing(seed, rule):
 @given(streams(sets=True), caps)
 def test_every_step_is_feasible_for_the_dual_of_its_trial(stream, C):
     for rule in FEASIBLE:
-        model = hinged.Ranker(rule=rule, C=C).declare(LABELS)
+        model = Ranker(rule=rule, C=C).declare(LABELS)
         weights = np.zeros((len(LABELS), stream.X.shape[1]))
         for x, relevant in zip(stream.X, stream.y, strict=True):
             model.learn_one(x, relevant)
@@ -137,7 +138,7 @@ def test_a_zero_row_changes_no_weight(stream, rule, kind):
 # ------------------------------------------------------------------ the certificate
 def certificates(stream, scheme, classes=LABELS, **params):
     """Return the certificate after each round with these labels declared, starting with 0."""
-    model = hinged.Classifier(**params, **scheme).declare(classes)
+    model = Classifier(**params, **scheme).declare(classes)
     answer = [0.0]
     for x, label in zip(stream.X, stream.y, strict=True):
         model.learn_one(x, label)
@@ -211,7 +212,7 @@ def best_and_plain_gains(model, x, relevant, C):
 def test_from_the_same_state_optimal_gains_the_most(seed, kind, C):
     stream = random_stream(kind, seed, rounds=12, features=4, sets=True)
     for rule in FEASIBLE:
-        model, before = hinged.Ranker(rule=rule, C=C, n_features=4).declare(LABELS), 0.0
+        model, before = Ranker(rule=rule, C=C, n_features=4).declare(LABELS), 0.0
         model.learn_one(np.zeros(4), ())
         for x, relevant in zip(stream.X, stream.y, strict=True):
             if len(relevant) in (0, len(LABELS)):
@@ -247,7 +248,7 @@ def test_simultaneous_mistakes_stay_below_their_bound(seed, kind, scheme, share,
     others = comparators(directions, C, np.random.default_rng(seed))
     bound = min(objective(u, directions, C) for u in others) / (C - 0.5 * C**2 * R**2)
     for rule in ("simperc", "conproj"):
-        model = hinged.Classifier(rule=rule, C=C, novel=novel, **scheme)
+        model = Classifier(rule=rule, C=C, novel=novel, **scheme)
         progress = hinged.evaluate.progressive(model, stream.X, stream.y, classes=classes)
         assert progress.mistakes <= bound + 1e-9, rule
 
@@ -258,7 +259,7 @@ def test_shared_perceptron_mistakes_stay_below_their_bound(seed, kind, sharing, 
     stream = easy_stream(seed) if kind == "easy" else random_stream(kind, seed, rounds=30, features=5)
     scheme = {"sharing": sharing} if sharing == "multi" else {"sharing": sharing, "features": "first"}
     scheme["novel"] = novel
-    progress = hinged.evaluate.progressive(hinged.Classifier(rule="perceptron", C=1.0, **scheme), stream.X, stream.y)
+    progress = hinged.evaluate.progressive(Classifier(rule="perceptron", C=1.0, **scheme), stream.X, stream.y)
     directions = constraints(stream, **scheme)
     R, owners = 2 * longest_block(stream, scheme), 2 if sharing == "hybrid" else 1
     for u in comparators(directions, 1.0, np.random.default_rng(seed)):
@@ -286,8 +287,8 @@ def test_schemes_equal_their_spelling_as_groups(seed, rule, sharing, kind):
         "single": hinged.sharing.Groups([set(LABELS)], features=[kind]),
         "hybrid": hinged.sharing.Groups([*alone, set(LABELS)], features=[None] * len(LABELS) + [kind]),
     }[sharing]
-    named = hinged.Classifier(rule=rule, **scheme)
-    spelt = hinged.Classifier(rule=rule, sharing=groups)
+    named = Classifier(rule=rule, **scheme)
+    spelt = Classifier(rule=rule, sharing=groups)
     flags = [hinged.evaluate.progressive(m, stream.X, stream.y).flags for m in (named, spelt)]
     np.testing.assert_array_equal(*flags)
     assert (named.n_updates_, named.n_novel_) == (spelt.n_updates_, spelt.n_novel_)
@@ -301,8 +302,8 @@ def test_schemes_equal_their_spelling_as_groups(seed, rule, sharing, kind):
 @given(streams(), st.sampled_from(RULES), st.permutations(LABELS), st.sampled_from(SCHEMES))
 def test_renaming_revealed_labels_renames_the_results(stream, rule, names, scheme):
     assume(rule != "mira" or scheme["sharing"] != "single")
-    model = hinged.Classifier(rule=rule, **scheme).partial_fit(stream.X, stream.y)
-    renamed = hinged.Classifier(rule=rule, **scheme).partial_fit(stream.X, [names[r] for r in stream.y])
+    model = Classifier(rule=rule, **scheme).partial_fit(stream.X, stream.y)
+    renamed = Classifier(rule=rule, **scheme).partial_fit(stream.X, [names[r] for r in stream.y])
     assert [names[r] for r in model.classes_] == list(renamed.classes_)
     assert picture(model, stream.X)[1] == picture(renamed, stream.X)[1]
 
@@ -322,8 +323,8 @@ def test_permuting_known_labels_permutes_the_rows(seed, rule, names):
 def test_learning_one_by_one_equals_learning_a_matrix(stream, rule, scheme, bias, average, novel):
     assume(rule != "mira" or scheme["sharing"] == "multi")
     params = {"rule": rule, "bias": bias, "average": average, "scaling": "idf", "novel": novel, **scheme}
-    at_once = hinged.Classifier(**params).partial_fit(stream.X, stream.y)
-    one_by_one, sparse_rows = hinged.Classifier(**params), hinged.Classifier(**params)
+    at_once = Classifier(**params).partial_fit(stream.X, stream.y)
+    one_by_one, sparse_rows = Classifier(**params), Classifier(**params)
     for x, label in zip(stream.X, stream.y, strict=True):
         one_by_one.learn_one(x, label)
         sparse_rows.learn_one(csr_matrix(x[None, :]), label)
@@ -334,7 +335,7 @@ def test_learning_one_by_one_equals_learning_a_matrix(stream, rule, scheme, bias
 @given(streams(), st.sampled_from(["perceptron", "pa1", "simproj"]))
 def test_dicts_are_rows_with_names(stream, rule):
     rows = [{f"word{j}": v for j, v in enumerate(x) if v} for x in stream.X]
-    named, numbered = hinged.Classifier(rule=rule, C=0.5), hinged.Classifier(rule=rule, C=0.5)
+    named, numbered = Classifier(rule=rule, C=0.5), Classifier(rule=rule, C=0.5)
     for row, x, label in zip(rows, stream.X, stream.y, strict=True):
         named.learn_one(row, label)
         numbered.learn_one(x, label)
@@ -349,8 +350,8 @@ def test_dicts_are_rows_with_names(stream, rule):
 def test_dense_equals_sparse(stream, rule, scheme, bias):
     assume(rule != "mira" or scheme["sharing"] == "multi")
     params = {"rule": rule, "bias": bias, **scheme}
-    from_dense = hinged.Classifier(**params).partial_fit(stream.X, stream.y)
-    from_sparse = hinged.Classifier(**params).partial_fit(csr_matrix(stream.X), stream.y)
+    from_dense = Classifier(**params).partial_fit(stream.X, stream.y)
+    from_sparse = Classifier(**params).partial_fit(csr_matrix(stream.X), stream.y)
     assert picture(from_dense, stream.X) == picture(from_sparse, csr_matrix(stream.X))
 
 
@@ -363,8 +364,8 @@ def test_a_round_of_weight_zero_leaves_no_trace(stream, data, rule, scheme, aver
     kept = np.array(data.draw(st.lists(st.booleans(), min_size=rounds, max_size=rounds)))
     assume(np.any(kept))
     params = {"rule": rule, "scaling": "idf", "average": average, "novel": novel, **scheme}
-    weighted = hinged.Classifier(**params).partial_fit(stream.X, stream.y, sample_weight=kept.astype(float))
-    without = hinged.Classifier(**params)
+    weighted = Classifier(**params).partial_fit(stream.X, stream.y, sample_weight=kept.astype(float))
+    without = Classifier(**params)
     without.partial_fit(stream.X[kept], [label for label, keep in zip(stream.y, kept, strict=True) if keep])
     assert picture(weighted, stream.X) == picture(without, stream.X)
     assert (weighted.n_updates_, weighted.n_rounds_) == (without.n_updates_, rounds)
@@ -380,8 +381,8 @@ def test_a_round_of_weight_zero_leaves_no_trace(stream, data, rule, scheme, aver
 )
 def test_a_sample_weight_multiplies_the_cap(stream, rule, C, weight, scheme):
     weights = np.full(len(stream.y), weight)
-    weighted = hinged.Classifier(rule=rule, C=C, **scheme).partial_fit(stream.X, stream.y, sample_weight=weights)
-    capped = hinged.Classifier(rule=rule, C=C * weight, **scheme).partial_fit(stream.X, stream.y)
+    weighted = Classifier(rule=rule, C=C, **scheme).partial_fit(stream.X, stream.y, sample_weight=weights)
+    capped = Classifier(rule=rule, C=C * weight, **scheme).partial_fit(stream.X, stream.y)
     assert picture(weighted, stream.X) == picture(capped, stream.X)
 
 
@@ -389,8 +390,8 @@ def test_a_sample_weight_multiplies_the_cap(stream, rule, C, weight, scheme):
 @given(streams(), st.sampled_from(["pa", "uniform", "mira"]), st.sampled_from([0.25, 2.0]))
 def test_a_sample_weight_leaves_rules_without_a_cap_alone(stream, rule, weight):
     weights = np.full(len(stream.y), weight)
-    weighted = hinged.Classifier(rule=rule).partial_fit(stream.X, stream.y, sample_weight=weights)
-    plain = hinged.Classifier(rule=rule).partial_fit(stream.X, stream.y)
+    weighted = Classifier(rule=rule).partial_fit(stream.X, stream.y, sample_weight=weights)
+    plain = Classifier(rule=rule).partial_fit(stream.X, stream.y)
     assert picture(weighted, stream.X) == picture(plain, stream.X)
 
 
@@ -399,7 +400,7 @@ def test_a_sample_weight_leaves_rules_without_a_cap_alone(stream, rule, weight):
 def test_the_weight_of_one_round_multiplies_its_own_cap(stream, C, weight, scheme):
     ones = np.ones(len(stream.y))
     last = np.append(ones[1:], weight)
-    weighted = hinged.Classifier(rule="pa1", C=C, **scheme).partial_fit(stream.X, stream.y, sample_weight=last)
-    capped = hinged.Classifier(rule="pa1", C=C * weight, **scheme)
+    weighted = Classifier(rule="pa1", C=C, **scheme).partial_fit(stream.X, stream.y, sample_weight=last)
+    capped = Classifier(rule="pa1", C=C * weight, **scheme)
     capped.partial_fit(stream.X, stream.y, sample_weight=np.append(ones[1:] / weight, 1.0))
     assert picture(weighted, stream.X) == picture(capped, stream.X)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from tests.plain import Classifier, Ranker
 from tests.reference.learner import Mira
 from tests.reference.streams import follow, random_stream, takes_a_function
 
@@ -100,7 +101,7 @@ def assert_equal_to_twin(stream, params, closed=False, sample_weight=None, spars
     stream = stream.head(rounds)
     weights = None if sample_weight is None else sample_weight[:rounds]
 
-    estimator = hinged.Ranker if any(isinstance(labels, tuple) for labels in stream.y) else hinged.Classifier
+    estimator = Ranker if any(isinstance(labels, tuple) for labels in stream.y) else Classifier
     model = estimator(**library_parameters(params))
     more = {name: value for name, value in (("classes", classes), ("sample_weight", weights)) if value is not None}
     as_given = csr_matrix if sparse else np.asarray
@@ -119,7 +120,7 @@ def assert_equal_to_twin(stream, params, closed=False, sample_weight=None, spars
     else:
         assert_close(model.dual_, twin.dual, 1e-9)
     scores = twin.scores(stream.probes)
-    if estimator is hinged.Classifier and len(twin.known) == 2:
+    if estimator is Classifier and len(twin.known) == 2:
         scores = scores[:, 1] - scores[:, 0]
     assert_close(model.decision_function(as_given(stream.probes)), scores, tolerance)
     if twin.coef is not None:
@@ -258,6 +259,6 @@ def test_names_as_labels_equal_their_twin(rule):
 
 
 def test_own_and_built_in_features_are_refused_in_one_model():
-    model = hinged.Classifier(sharing=hinged.sharing.Groups([{0, 1}, {2, 3}], features=[signed_by_label, "first"]))
+    model = Classifier(sharing=hinged.sharing.Groups([{0, 1}, {2, 3}], features=[signed_by_label, "first"]))
     with pytest.raises(ValueError, match="cannot be mixed with built-in ones"):
         model.learn_one([1.0, 2.0], 0)

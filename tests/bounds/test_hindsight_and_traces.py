@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
 from tests.bounds.test_theorems_of_papers import drawn, estimator, kinds, schemes
+from tests.plain import Classifier
 from tests.reference import hindsight as plain
 from tests.reference.strategies import LABELS, caps, margins, patience, protocols, seeds
 from tests.reference.streams import easy_stream, random_stream
@@ -64,7 +65,7 @@ def test_it_is_crammer_and_singers_machine():
 
 def test_the_same_stream_gives_the_same_weights_and_a_start_saves_epochs():
     mail = hinged.datasets.mail_stream(n_messages=400, n_folders=8)
-    like = hinged.Classifier(scaling="idf", normalize=True)
+    like = Classifier(scaling="idf", normalize=True)
     stream = bounds.as_stream(mail.X, mail.y, like=like)
     first, again = (bounds.hindsight(stream, 1.0, tol=1e-4) for _ in range(2))
     assert first.u.own.tobytes() == again.u.own.tobytes()
@@ -98,7 +99,7 @@ def test_where_there_are_none_it_says_so():
 
 
 def test_a_stream_without_constraints_costs_nothing():
-    found = bounds.hindsight(bounds.as_stream(np.eye(3), [0, 1, 2], like=hinged.Classifier(novel="skip")), 1.0)
+    found = bounds.hindsight(bounds.as_stream(np.eye(3), [0, 1, 2], like=Classifier(novel="skip")), 1.0)
     assert (found.objective, found.gap, found.epochs) == (0.0, 0.0, 0)
 
 
@@ -182,7 +183,7 @@ def test_binary_rows_on_the_simplex_meet_the_condition_of_label_ranking():
         bounds.objective(read, np.ones((4, 9)), geometry=Entropy(signed=True))
     with pytest.raises(ValueError, match="sharing"):
         bounds.hindsight(
-            bounds.as_stream(stream.X, stream.y, like=hinged.Classifier(sharing="single", features="first")),
+            bounds.as_stream(stream.X, stream.y, like=Classifier(sharing="single", features="first")),
             geometry="entropy",
         )
     with pytest.raises(ValueError, match="finite C"):
@@ -203,7 +204,7 @@ def test_binary_rows_on_the_simplex_meet_the_condition_of_label_ranking():
 def test_entropic_learners_keep_theirs(seed, kind, rule, signed, protocol, share, bias):
     stream, (classes, novel) = random_stream(kind, seed, rounds=30, features=6), protocol
     X = stream.X / max(1.0, np.abs(stream.X).max())
-    model = hinged.Classifier(rule, share / 2, margin=0.5, geometry=Entropy(2.0, signed), bias=bias, novel=novel)
+    model = Classifier(rule, share / 2, margin=0.5, geometry=Entropy(2.0, signed), bias=bias, novel=novel)
     seen = bounds.trace(model, X, stream.y, classes)
     rounding = 1e-9 * (1 + seen.mistakes)
     assert (seen.mistakes <= seen.bound + rounding).all()
@@ -243,7 +244,7 @@ def test_a_trace_shows_mistakes_below_certificate_and_bound(seed, kind, scheme, 
 @pytest.mark.parametrize("rule", [*RULES, hinged.rules.Mira(cap=1.0), hinged.rules.Optimal()])
 def test_a_trace_of_mail_has_two_hundred_moments_and_a_bound(rule):
     mail = hinged.datasets.mail_stream(n_messages=1000, n_folders=8, noise=0.0)
-    model = hinged.Classifier(rule, scaling="idf", normalize=True)
+    model = Classifier(rule, scaling="idf", normalize=True)
     seen = bounds.trace(model, mail.X, mail.y)
     assert len(seen.rounds) == 200
     assert seen.rounds[-1] == model.n_rounds_ == 1000
@@ -258,7 +259,7 @@ def test_a_trace_of_mail_has_two_hundred_moments_and_a_bound(rule):
 def test_a_trace_takes_the_comparator_it_is_given():
     stream = easy_stream(1)
     u = 2.0 * np.eye(4)
-    seen = bounds.trace(hinged.Classifier("conproj", 0.25), stream.X, stream.y, LABELS, u=u)
+    seen = bounds.trace(Classifier("conproj", 0.25), stream.X, stream.y, LABELS, u=u)
     assert seen.final == bounds.sp_corollary_1(bounds.as_stream(stream.X, stream.y, LABELS), u, 0.25)
     assert seen.objective == bounds.objective(bounds.as_stream(stream.X, stream.y, LABELS), u, 0.25)
 
@@ -270,26 +271,26 @@ def own_rule(scores, relevant, is_relevant, norms, margin, C, g):
 
 def test_where_nothing_is_proven_a_trace_says_so_and_a_bound_is_refused():
     stream = easy_stream(2)
-    own = hinged.Classifier(own_rule)
+    own = Classifier(own_rule)
     with pytest.raises(ValueError, match="no theorem covers a rule of your own"):
         bounds.mistake_bound(own, stream.X, stream.y)
     noisy = np.ones((6, 1)) * np.array([[1], [2], [1], [2], [1], [2]])
-    seen = bounds.trace(hinged.Classifier("pa"), noisy, [0, 1, 1, 0, 0, 1], classes=[0, 1])
+    seen = bounds.trace(Classifier("pa"), noisy, [0, 1, 1, 0, 0, 1], classes=[0, 1])
     assert seen.final is None
     assert "PA theorem 3 does not apply: all constraints must be of one length" in seen.note
     assert seen.summary()["bound"] is None
     assert "no bound" in repr(seen)
     with pytest.raises(ValueError, match="of one length"):
-        bounds.mistake_bound(hinged.Classifier("pa"), noisy, [0, 1, 1, 0, 0, 1], classes=[0, 1])
-    learnt = hinged.Classifier().partial_fit(stream.X, stream.y)
+        bounds.mistake_bound(Classifier("pa"), noisy, [0, 1, 1, 0, 0, 1], classes=[0, 1])
+    learnt = Classifier().partial_fit(stream.X, stream.y)
     with pytest.raises(ValueError, match="starts from zero"):
         bounds.trace(learnt, stream.X, stream.y)
 
 
 def test_labels_declared_in_advance_are_known_from_the_start():
     stream = easy_stream(3)
-    seen = bounds.trace(hinged.Classifier("simperc").declare(LABELS), stream.X, stream.y)
-    closed = bounds.trace(hinged.Classifier("simperc"), stream.X, stream.y, LABELS)
+    seen = bounds.trace(Classifier("simperc").declare(LABELS), stream.X, stream.y)
+    closed = bounds.trace(Classifier("simperc"), stream.X, stream.y, LABELS)
     assert seen.final == closed.final
     assert (seen.flags >= 0).all()
 
@@ -297,7 +298,7 @@ def test_labels_declared_in_advance_are_known_from_the_start():
 # ------------------------------------------------------------------ pictures
 def test_pictures_show_three_curves(tmp_path):
     stream = easy_stream(4)
-    seen = bounds.trace(hinged.Classifier("pa1", 0.5), stream.X, stream.y)
+    seen = bounds.trace(Classifier("pa1", 0.5), stream.X, stream.y)
     for name in ("bound.png", "bound.svg"):
         assert bounds.plot_trace(seen, tmp_path / name).stat().st_size > 1000
     text = (tmp_path / "bound.svg").read_text()
@@ -310,6 +311,6 @@ def test_pictures_show_three_curves(tmp_path):
 
 def test_a_picture_leaves_out_what_there_is_not(tmp_path):
     noisy = np.ones((6, 1)) * np.array([[1], [2], [1], [2], [1], [2]])
-    seen = bounds.trace(hinged.Classifier("mira"), noisy, [0, 1, 1, 0, 0, 1], classes=[0, 1])
+    seen = bounds.trace(Classifier("mira"), noisy, [0, 1, 1, 0, 0, 1], classes=[0, 1])
     assert bounds.trace_svg(seen).count('class="curve') == 1
     assert bounds.plot_trace(seen, tmp_path / "none.svg").exists()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
+from tests.plain import Classifier, Ranker
 from tests.reference import hindsight as plain
 from tests.reference.looking import scores_of
 from tests.reference.strategies import LABELS, SCHEMES, biases, caps, margins, patience, protocols, seeds, streams
@@ -34,7 +35,7 @@ def flat_to_pair(u, labels, order, width, sharing):
 
 
 def estimator(sets, *args, **params):
-    return (hinged.Ranker if sets else hinged.Classifier)(*args, **params)
+    return (Ranker if sets else Classifier)(*args, **params)
 
 
 # ------------------------------------------------------------------ rounds
@@ -84,8 +85,8 @@ def test_groups_and_label_features_of_ones_own_are_read_too():
     stream = random_stream("real", 3, rounds=25)
     z = plain.constraints(stream, sharing="hybrid", features="first")
     groups = hinged.sharing.Groups([*({r} for r in LABELS), set(LABELS)], features=[None] * 4 + ["first"])
-    spelt = bounds.as_stream(stream.X, stream.y, like=hinged.Classifier(sharing=groups))
-    named = bounds.as_stream(stream.X, stream.y, like=hinged.Classifier(sharing="hybrid", features="first"))
+    spelt = bounds.as_stream(stream.X, stream.y, like=Classifier(sharing=groups))
+    named = bounds.as_stream(stream.X, stream.y, like=Classifier(sharing="hybrid", features="first"))
     np.testing.assert_allclose(spelt.sq_lengths[np.diff(spelt.starts) > 0], [(o**2).sum(1).max() for o in z])
     np.testing.assert_array_equal(spelt.sq_lengths, named.sq_lengths)
     np.testing.assert_array_equal(spelt.sq_blocks, named.sq_blocks)
@@ -94,7 +95,7 @@ def test_groups_and_label_features_of_ones_own_are_read_too():
     def phi(x, label):
         return {("same", label): sum(x.values())}
 
-    own = bounds.as_stream(stream.X, stream.y, LABELS, like=hinged.Classifier(sharing="single", features=phi))
+    own = bounds.as_stream(stream.X, stream.y, LABELS, like=Classifier(sharing="single", features=phi))
     np.testing.assert_allclose(own.sq_lengths, 2 * stream.X.sum(axis=1) ** 2, atol=1e-12)
 
 
@@ -170,7 +171,7 @@ def test_squared_losses_stay_below_their_bounds(seed, rule, unit, separable, mar
     X = X / np.linalg.norm(X, axis=1, keepdims=True) if unit else X
     scores = X @ hidden.T + (0.0 if separable else rng.normal(size=(40, 4)))
     y = np.argmax(scores, axis=1).tolist()
-    model, paid, mistakes = hinged.Classifier(rule, C, margin=margin).declare(LABELS), 0.0, 0
+    model, paid, mistakes = Classifier(rule, C, margin=margin).declare(LABELS), 0.0, 0
     model.learn_one(np.zeros(4), 0) if rule == "pa" else model.partial_fit(X[:1], y[:1])
     rows = range(40) if rule == "pa" else range(1, 40)
     paid += 0.0 if rule == "pa" else margin**2
@@ -247,9 +248,9 @@ def test_the_bounds_of_hypothesis_sharing_on_its_first_synthetic_set():
     rng = np.random.default_rng(0)
     X = rng.choice([-1.0, 1.0], size=(400, 64))
     y = ((X[:, :4] > 0) @ (8, 4, 2, 1)).tolist()
-    single = bounds.as_stream(X, y, like=hinged.Classifier(sharing="single", features="first", novel="skip"))
+    single = bounds.as_stream(X, y, like=Classifier(sharing="single", features="first", novel="skip"))
     assert bounds.hs_theorem_1(single, np.array([0.5] * 4)).value == 256
-    multi = bounds.as_stream(X, y, like=hinged.Classifier(novel="skip"))
+    multi = bounds.as_stream(X, y, like=Classifier(novel="skip"))
     codes = np.array([[1.0 if label & bit else -1.0 for bit in (8, 4, 2, 1)] for label in multi.labels])
     assert bounds.hs_theorem_1(multi, 0.5 * codes).value == 4096
 
@@ -302,8 +303,8 @@ def small():
         (lambda s: bounds.lr_equation_2(s, np.eye(2), geometry="round", h=None), "geometry must be"),
         (lambda s: bounds.sp_theorem_1(s, np.eye(2), geometry="entropy"), "predictions depend on C"),
         (lambda s: bounds.lr_equation_2(s, 2 * np.eye(2), geometry="entropy", h=None), "on the simplex.*got sums"),
-        (lambda s: bounds.as_stream(np.eye(2), [0, 1], like=hinged.Classifier(class_weight={0: 2})), "class_weight"),
-        (lambda s: bounds.as_stream(np.eye(2), [0, 1], like=hinged.Classifier(cost=1 - np.eye(2))), "pa_theorem_10"),
+        (lambda s: bounds.as_stream(np.eye(2), [0, 1], like=Classifier(class_weight={0: 2})), "class_weight"),
+        (lambda s: bounds.as_stream(np.eye(2), [0, 1], like=Classifier(cost=1 - np.eye(2))), "pa_theorem_10"),
         (lambda s: bounds.as_stream(np.eye(2), [0, 1], margin=-1.0), "margin must be positive"),
     ],
 )
@@ -315,11 +316,11 @@ def test_where_a_theorem_does_not_apply_a_sentence_says_so(small, ask, sentence)
 def test_a_stream_is_a_pair_or_a_stream(small):
     with pytest.raises(TypeError, match=r"a stream is a pair \(X, y\)"):
         bounds.losses(np.eye(2), np.eye(2))
-    hybrid = bounds.as_stream(np.eye(2), [0, 1], like=hinged.Classifier(sharing="hybrid", features="first"))
+    hybrid = bounds.as_stream(np.eye(2), [0, 1], like=Classifier(sharing="hybrid", features="first"))
     with pytest.raises(ValueError, match="u is a pair"):
         bounds.losses(hybrid, np.eye(2))
     with pytest.raises(ValueError, match="one right label per round"):
         bounds.pa_theorem_10(bounds.as_stream(np.eye(3), [{0, 1}, {2}, {0}], [0, 1, 2]), np.eye(3), np.zeros((3, 3)))
     assert bounds.pa_theorem_4((np.eye(2), [0, 1]), np.eye(2)).value == 4.0  # R²‖u‖², no loss in the second round
-    skipped = bounds.as_stream(np.eye(2), [0, 1], like=hinged.Classifier(novel="skip"))
+    skipped = bounds.as_stream(np.eye(2), [0, 1], like=Classifier(novel="skip"))
     assert bounds.pa_theorem_4(skipped, np.eye(2)).value == 2.0  # ‖u‖²/C, for want of constraints

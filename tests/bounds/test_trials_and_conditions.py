@@ -5,10 +5,14 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from tests.plain import Classifier
 from tests.reference.streams import easy_stream
 
 import hinged
 from hinged import bounds
+from hinged.bounds.watching import Beginning
+from hinged.files.examples import rows_for
+from hinged.io.examples.chunk import Chunk
 
 LABELS = [0, 1, 2, 3]
 
@@ -93,15 +97,15 @@ def short_rows():
 @pytest.mark.parametrize("rule", ["pa1", "optimal", "perceptron"])
 def test_a_broken_condition_is_told_once_and_what_stands_in_its_place(rule):
     X, y = short_rows()
-    model = hinged.Classifier(rule, 0.25)
+    model = Classifier(rule, 0.25)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert bounds.trace(model, X, y, LABELS).condition == ""
-        assert bounds.trace(hinged.Classifier(rule, 0.25), 2 * X, y, LABELS, h=None).condition == ""
+        assert bounds.trace(Classifier(rule, 0.25), 2 * X, y, LABELS, h=None).condition == ""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        seen = bounds.trace(hinged.Classifier(rule, 0.25), 2 * X, y, LABELS)
-        bound = bounds.mistake_bound(hinged.Classifier(rule, 0.25), 2 * X, y, LABELS)
+        seen = bounds.trace(Classifier(rule, 0.25), 2 * X, y, LABELS)
+        bound = bounds.mistake_bound(Classifier(rule, 0.25), 2 * X, y, LABELS)
     assert bound == seen.final
     by_ranking = seen.final.theorem.startswith("LR eq. 2")
     assert by_ranking or rule == "pa1"
@@ -117,5 +121,64 @@ def test_binary_rows_under_entropy_meet_the_condition():
     X, y = easy_stream(2)[:2]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        seen = bounds.trace(hinged.Classifier("pa1", 0.5, margin=0.5, geometry="entropy"), 1.0 * (X > 0), y, LABELS)
+        seen = bounds.trace(Classifier("pa1", 0.5, margin=0.5, geometry="entropy"), 1.0 * (X > 0), y, LABELS)
     assert (seen.final.theorem, seen.condition) == ("LR eq. 2", "")
+
+
+# ------------------------------------------------------------------ settings that learners choose
+@pytest.mark.parametrize("watched", [bounds.trace, bounds.mistake_bound])
+@pytest.mark.parametrize("kind", [hinged.Classifier, hinged.Ranker])
+def test_of_learners_side_by_side_nothing_is_proven_and_one_sentence_says_what_to_pass(kind, watched):
+    X, y = np.eye(4)[[0, 1, 2] * 5], [0, 1, 2] * 5
+    answers = y if kind is hinged.Classifier else [[label] for label in y]
+    with pytest.raises(ValueError, match=r"covers C='auto'.*; pass C=1") as told:
+        watched(kind(), X, answers)
+    sentence = str(told.value)
+    assert sentence.count(". ") == 0
+    assert all(name in sentence for name in ("scaling=None", "normalize=False", "average=False", "bias=0"))
+    watched(kind(C=1, scaling=None, normalize=False, average=False, bias=0), X, answers, h=None)
+
+
+@pytest.mark.parametrize("settings", [{}, {"sharing": "single", "features": "first"}, {"rule": "conproj"}])
+def test_a_learner_with_one_c_that_chooses_the_rest_keeps_its_bound(settings):
+    stream = easy_stream(5)
+    for X in (stream.X, csr_array(np.maximum(stream.X, 0.0))):
+        model = hinged.Classifier(C=0.25, **settings)
+        seen = bounds.trace(model, X, stream.y, LABELS, h=None)
+        assert seen.rule == model.settled_["rule"]
+        assert (seen.mistakes <= seen.certified + 1e-9).all()
+        assert (seen.certified <= seen.bound + 1e-9).all()
+
+
+def test_a_stream_is_scaled_as_its_learner_chooses():
+    stream = easy_stream(6)
+    chosen = bounds.as_stream(stream.X, stream.y, like=hinged.Classifier()).X
+    named = bounds.as_stream(stream.X, stream.y, like=Classifier(scaling="standard", bias=0.5)).X
+    np.testing.assert_array_equal(chosen.toarray(), named.toarray())
+    for like in (None, hinged.Classifier(scaling=None), hinged.Classifier(geometry="entropy")):
+        np.testing.assert_array_equal(bounds.as_stream(stream.X, stream.y, like=like).X.toarray(), stream.X)
+
+
+@pytest.mark.parametrize("settings", [{"C": 1.0}, {"C": 1.0, "sharing": "single", "features": "first"}])
+def test_examples_from_files_are_traced_by_what_their_learner_chose(settings):
+    learner, kept = hinged.Classifier(**settings), Beginning()
+    for chunk in kept.of(learner, [drawn_chunk(0, width=3), drawn_chunk(1, width=4)]):  # full rows, then wider ones
+        learner.partial_fit(rows_for(learner, chunk, True), chunk.answers)
+    watched = kept.trace(learner)
+    assert watched.examples == learner.n_rounds_
+    assert watched.trace.mistakes[-1] == learner.n_mistakes_
+    assert watched.trace.certificate[-1] == pytest.approx(learner.dual_)
+
+
+def test_examples_from_files_have_no_bound_for_learners_side_by_side():
+    learner, kept = hinged.Classifier(), Beginning()
+    for chunk in kept.of(learner, [drawn_chunk(0, width=3)]):
+        learner.partial_fit(rows_for(learner, chunk, True), chunk.answers)
+    assert kept.trace(learner).why.startswith("No bound: no theorem of the papers covers C='auto'")
+
+
+def drawn_chunk(seed, width, n=20):
+    """Examples as a file has them, with a value in every column."""
+    rng = np.random.default_rng(seed)
+    columns = (width * np.arange(n + 1), np.tile(np.arange(width), n), rng.normal(size=n * width))
+    return Chunk([*rng.choice([*"abc"], n)], np.arange(1, n + 1), "x.svm", columns=columns)

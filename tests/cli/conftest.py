@@ -25,5 +25,7 @@ def call(capsys, monkeypatch):
 
 
 def is_one_sentence(err):
-    """Whether stderr holds one line, which ends like a sentence."""
+    """Whether stderr holds one line, after that on what is read if there is one, and it ends like a sentence."""
+    first, _, rest = err.partition("\n")
+    err = rest if first.startswith("reading ") else err
     return len(err.strip().splitlines()) == 1 and err.rstrip().endswith(".") and err.startswith("hinged: ")

@@ -193,9 +193,12 @@ def test_a_bound_stands_beside_the_mistakes_as_the_stream_runs(call, tmp_path, m
     assert ("LR eq. 2 needs" in out) == (seen.final.theorem == "LR eq. 2")
 
 
+PLAIN = ("--C", "1", "--scaling", "none")  # the learners that the theorems speak of
+
+
 def test_columns_and_label_sets_have_bounds_too(call, tmp_path):
     for path, rounds in ((write_svmlight(tmp_path / "a.svm", 80), 80), (write_sets(tmp_path / "s.jsonl", 60), 60)):
-        bound = json.loads(call("evaluate", path, "--rule", "conproj", "--bound", "--json")[1])["bound"]
+        bound = json.loads(call("evaluate", path, "--rule", "conproj", *PLAIN, "--bound", "--json")[1])["bound"]
         assert (bound["theorem"], bound["examples"], bound["note"]) == ("SP corollary 1", rounds, "")
         for moment in bound["moments"]:
             assert moment["mistakes"] <= moment["certified"] + 1e-9 <= moment["bound"] + 2e-9
@@ -204,15 +207,16 @@ def test_columns_and_label_sets_have_bounds_too(call, tmp_path):
 def test_where_there_is_no_bound_a_sentence_says_why(call, tmp_path, monkeypatch):
     path = write_svmlight(tmp_path / "a.svm", 60)
     (tmp_path / "noise.svm").write_text("1 1:1\n2 1:2\n1 1:2\n2 1:1\n" * 5)
-    out = call("evaluate", tmp_path / "noise.svm", "--bound", "--rule", "pa")[1]
+    out = call("evaluate", tmp_path / "noise.svm", "--bound", "--rule", "pa", *PLAIN)[1]
     assert "No bound: " in out
     assert "all constraints must be of one length" in out
+    assert "No bound: no theorem of the papers covers" in call("evaluate", path, "--bound")[1]
     code, out, _ = call("evaluate", path, "--bound", "--class-weight", "1=2", "--report", tmp_path / "r.html")
     assert code == 0
     assert "No bound: the bounds speak of examples of equal weight" in out
     assert "No bound: the bounds speak" in (tmp_path / "r.html").read_text("utf-8")
     monkeypatch.setattr("hinged.bounds.watching.MOST_WORK", 400)
-    assert "of the first 50 of 60 examples" in call("evaluate", path, "--bound", "--rule", "conproj")[1]
+    assert "of the first 50 of 60 examples" in call("evaluate", path, "--bound", "--rule", "conproj", *PLAIN)[1]
 
 
 def test_folders_are_labels(call, tmp_path):
@@ -301,6 +305,35 @@ def test_several_caps_are_learnt_from_a_file_and_described_without_a_certificate
     code, _, err = call(*learn, "best")
     assert code != 0
     assert "--C is a number or auto; got 'best'" in err
+
+
+def test_what_a_model_chose_is_shown(call, tmp_path):
+    (tmp_path / "a.svm").write_text("1 0:2 1:5\n2 0:1 1:9\n1 0:3 1:4\n2 0:0.5 1:8\n" * 5)
+    call("learn", tmp_path / "a.svm", "--model", tmp_path / "m.hinged", "--bias", "0.5", "--rule", "auto")
+    out, facts = (
+        call("inspect", tmp_path / "m.hinged")[1],
+        json.loads(call("inspect", tmp_path / "m.hinged", "--json")[1]),
+    )
+    (chosen,) = (line for line in out.splitlines() if "chosen" in line)
+    for word in (
+        "rule='optimal'",
+        "C=0.316 (",
+        "3.16 (",
+        "the mean weights (",
+        "scaling='standard'",
+        "normalize=False",
+    ):
+        assert word in chosen
+    assert "bias" not in chosen  # it was given
+    assert facts["rows"] == facts["features"], "the constant feature is no column"
+    learnt = hinged.load(tmp_path / "m.hinged")
+    assert facts["settled"]["C"] == list(learnt.settled_["C"])
+    assert (facts["settled"]["bias"], facts["settled"]["average"]) == (0.5, "expert")
+    assert facts["settled"]["experts"] == {str(cap): share for cap, share in learnt.experts_.items()}
+
+
+def test_a_model_of_given_settings_chose_nothing(call, model):
+    assert "chosen" not in call("inspect", model)[1]
 
 
 @pytest.mark.parametrize("name", ["none.hinged", "mail.jsonl", "."])

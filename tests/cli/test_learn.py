@@ -19,7 +19,7 @@ def rows_of(out):
 def test_a_row_comes_at_every_power_of_two_and_at_the_end(call, tmp_path):
     code, out, err = call("learn", write_jsonl(tmp_path / "a.jsonl", 100), "--model", tmp_path / "m.hinged")
     assert code == 0
-    assert err == ""
+    assert err == f"reading {tmp_path / 'a.jsonl'}: 1 column of text ('text'), by idf; label 'label'\n"
     assert list(rows_of(out)) == [1, 2, 4, 8, 16, 32, 64, 100]
     assert "100 examples learnt" in out
     assert "m.hinged" in out
@@ -290,11 +290,12 @@ def test_labels_in_one_cell_are_told_apart_again(call, tmp_path):
 def test_the_columns_that_were_taken_are_told(call, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("id,Folder,kind,subject\n" + "1,work,NORM,pay the bill\n2,home,NORM,eat the cake\n" * 3)
-    code, out, _ = call("learn", path, "--model", tmp_path / "m.hinged", "--label", "folder")
+    code, _, err = call("learn", path, "--model", tmp_path / "m.hinged", "--label", "folder")
     assert code == 0
-    assert "label from 'Folder'; text from 'kind', 'subject'" in out
-    told = json.loads(call("evaluate", path, "--json")[1])["columns"]
-    assert (told["label"], told["texts"]) == ("Folder", ["kind", "subject"])
+    assert err == f"reading {path}: 1 category ('kind'); 1 column of text ('subject'), by idf; label 'Folder'\n"
+    told = json.loads(call("evaluate", path, "--json")[1])
+    assert (told["columns"]["label"], told["columns"]["texts"]) == ("Folder", ["subject"])
+    assert (told["columns"]["categories"], told["settings"]["scaling"]) == (["kind"], "idf")
 
 
 @pytest.mark.parametrize("on_error", ["stop", "skip"])

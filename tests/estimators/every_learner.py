@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from tests import plain as papers
 
 import hinged
 from hinged.mercer import Budget, Centred, Gaussian, Polynomial
@@ -254,6 +255,7 @@ NAN_ROW = {"w1": np.nan}
 LABELLED, NAMED = dense(label), by_name(dense(label))
 LEARNERS: dict[str, Learner] = {
     **many("classifier", classifier(), label, about_labels),
+    **many("plain classifier", papers.Classifier, label, about_labels),
     **many("classifier average", classifier(average=True, scaling="idf", normalize=True), label, about_labels),
     **many("classifier standard", classifier(scaling="standard", bias=0.5), label, about_labels),
     "classifier simproj": one(classifier(rule="simproj"), LABELLED, about_labels),
@@ -288,6 +290,7 @@ LEARNERS: dict[str, Learner] = {
         hinged.Ranker, lambda: [(X, indicator(y)) for X, y in dense(labels)()], about_columns
     ),
     **many("binary", hinged.BinaryClassifier, two_labels, about_scores),
+    **many("plain binary", papers.BinaryClassifier, two_labels, about_scores),
     **many("binary average", lambda: hinged.BinaryClassifier(average=True), two_labels, about_scores),
     "binary idf": one(
         lambda: hinged.BinaryClassifier(scaling="idf", normalize=True, bias=1.0),
@@ -296,9 +299,19 @@ LEARNERS: dict[str, Learner] = {
         NAN_ROW,
     ),
     **many("binary kernel", lambda: hinged.BinaryClassifier(kernel=Gaussian(0.1)), two_labels, about_scores),
+    **many("binary auto", lambda: hinged.BinaryClassifier(C="auto", scaling="standard"), two_labels, about_scores),
+    **many("plain regressor", papers.Regressor, number, about_numbers),
     **many("regressor", hinged.Regressor, number, about_numbers),
+    **many(
+        "regressor auto",
+        lambda: hinged.Regressor(C="auto", epsilon="auto", scaling="standard", target_scaling="standard"),
+        number,
+        about_numbers,
+    ),
     "regressor average": one(lambda: hinged.Regressor(average=True), dense(number, grows=True), about_numbers),
     "regressor kernel": one(lambda: hinged.Regressor(kernel=Gaussian(0.1)), dense(number, grows=True), about_numbers),
+    **many("plain ranker", papers.Ranker, labels, about_labels),
+    **many("plain ordinal", papers.OrdinalClassifier, rank, about_scores),
     **many("ordinal", hinged.OrdinalClassifier, rank, about_scores),
     "ordinal average": one(lambda: hinged.OrdinalClassifier(average=True), by_name(dense(rank)), about_scores, NAN_ROW),
     **many("uniclass", lambda: hinged.Uniclass(C=5.0), number, about_the_ball, within=30.0),

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from tests import plain as papers
 from tests.estimators.every_learner import LEARNERS
 
 import hinged
@@ -274,7 +275,7 @@ def test_a_reader_sees_the_model_before_a_fit_or_after_it(beside):
 
 def ask_about_strangers():
     """Scores of a name that nobody has learnt, while others are learnt."""
-    model, both = hinged.Classifier(C=10.0), hinged.BinaryClassifier(C=10.0)
+    model, both = papers.Classifier(C=10.0), papers.BinaryClassifier(C=10.0)
     for one in (model, both):
         one.partial_fit([{"a": 1.0}, {"b": 1.0}] * 2, ["first", "second"] * 2)
 

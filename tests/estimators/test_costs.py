@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import plain as papers
 from tests.reference.costs import CostTwin
 
 import hinged
@@ -31,7 +32,7 @@ def test_costs_agree_with_the_plain_twin(rule, constraint):
     twin = CostTwin(N, K, rule, 0.3, rho, constraint)
     for x, label in zip(X, y, strict=True):
         twin.learn(x, label)
-    model = hinged.Classifier(rule, 0.3, cost=rho, constraint=constraint)
+    model = papers.Classifier(rule, 0.3, cost=rho, constraint=constraint)
     told = progressive(model, X, y, classes=range(K))
     assert told.flags.tolist() == twin.flags
     assert told.losses == pytest.approx(twin.losses, abs=1e-10)
@@ -55,7 +56,7 @@ def test_costs_agree_with_the_plain_twin_on_ties_zero_rows_and_free_mistakes(rul
         if twin.nearest < 1e-12:  # a tie that rounding broke: "optimal" is no finite sum
             continue
         compared += 1
-        model = hinged.Classifier(rule, 0.75, cost=rho, constraint=constraint)
+        model = papers.Classifier(rule, 0.75, cost=rho, constraint=constraint)
         told = progressive(model, X, y, classes=range(K))
         assert (told.flags.tolist(), told.cost, model.n_updates_) == (twin.flags, twin.cost, twin.updates)
         assert told.losses == pytest.approx(twin.losses, abs=1e-10)
@@ -68,10 +69,10 @@ def test_costs_agree_with_the_plain_twin_on_ties_zero_rows_and_free_mistakes(rul
 def test_the_simultaneous_rules_take_every_pair_whatever_the_prediction(rule):
     rho = np.array([[0.0, 4.0, 0.0], [0.0, 0.0, 4.0], [4.0, 0.0, 0.0]])
     for constraint in ("max-loss", "prediction"):
-        model = hinged.Classifier(rule, cost=rho, constraint=constraint).declare(range(3))
+        model = papers.Classifier(rule, cost=rho, constraint=constraint).declare(range(3))
         model.partial_fit([[0.0]], [0])  # a zero row: √4 for the pair that has a loss, and no weight moves
         assert (model.dual_, model.n_updates_) == (2.0, 1)
-        model = hinged.Classifier(rule, cost=rho, constraint=constraint).declare(range(3))
+        model = papers.Classifier(rule, cost=rho, constraint=constraint).declare(range(3))
         model.partial_fit([[1.0]], [1])  # the prediction ties and costs nothing, another pair misses its margin
         assert (model.n_updates_, model.coef_.tolist()) == (1, [[0.0], [1.0], [-1.0]])
 
@@ -81,7 +82,7 @@ def test_a_tie_that_costs_nothing_is_no_loss_whatever_the_scores(constraint):
     for root in np.linspace(0.1, 1.9, 30):  # labels 0 and 1 go down together, then 0 is right and 1 costs nothing
         rho = np.zeros((3, 3))
         rho[2, :2] = root**2
-        model = hinged.Classifier("simproj", cost=rho, constraint=constraint).declare(range(3))
+        model = papers.Classifier("simproj", cost=rho, constraint=constraint).declare(range(3))
         model.partial_fit([[1.0], [1.0]], [2, 0])
         assert model.coef_[1, 0] == pytest.approx(-root / 4.0, abs=1e-15)  # only 2 was in the way of 0
         assert model.coef_[0, 0] == pytest.approx(model.coef_[2, 0], abs=1e-15)
@@ -92,8 +93,8 @@ def test_a_tie_that_costs_nothing_is_no_loss_whatever_the_scores(constraint):
 def test_mistakes_that_all_cost_one_change_nothing(rule, sharing):
     X, y, _ = stream(11)
     features = None if sharing == "multi" else "frequency"
-    plain = hinged.Classifier(rule, 0.3, sharing=sharing, features=features)
-    priced = hinged.Classifier(rule, 0.3, sharing=sharing, features=features, cost=lambda a, b: float(a != b))
+    plain = papers.Classifier(rule, 0.3, sharing=sharing, features=features)
+    priced = papers.Classifier(rule, 0.3, sharing=sharing, features=features, cost=lambda a, b: float(a != b))
     told = progressive(plain, X, y), progressive(priced, X, y)
     assert told[0].flags.tolist() == told[1].flags.tolist()
     assert plain.coef_ == pytest.approx(priced.coef_, abs=1e-12)
@@ -106,7 +107,7 @@ def test_the_cost_stays_below_theorem_10(seed, constraint):
     rho = rho + 1.0 - np.eye(K)
     rng = np.random.default_rng(seed)
     told = hinged.bounds.as_stream(X, y.tolist(), classes=list(range(K)))
-    model = hinged.Classifier("pa1", 0.5, cost=rho, constraint=constraint).declare(range(K)).partial_fit(X, y)
+    model = papers.Classifier("pa1", 0.5, cost=rho, constraint=constraint).declare(range(K)).partial_fit(X, y)
     for u in (model.coef_, rng.normal(size=(K, N)), np.zeros((K, N))):
         assert model.total_cost_ <= hinged.bounds.pa_theorem_10(told, u, rho, C=0.5).value * (1 + 1e-12)
 
@@ -117,9 +118,9 @@ def test_costs_may_come_as_a_dict_a_function_or_a_tree_and_survive_a_file(tmp_pa
     labels = [names[i] for i in y]
     tree = hinged.costs.Tree()
     pairs = {(a, b): tree(a, b) for a in names for b in names if a != b}
-    models = [hinged.Classifier(cost=cost).fit(X, labels) for cost in (tree, pairs)]
+    models = [papers.Classifier(cost=cost).fit(X, labels) for cost in (tree, pairs)]
     matrix = hinged.costs.cost_matrix(tree, models[0].classes_.tolist())
-    models.append(hinged.Classifier(cost=matrix).fit(X, labels))
+    models.append(papers.Classifier(cost=matrix).fit(X, labels))
     for model in models:
         assert model.total_cost_ == models[0].total_cost_ > 0
         model.save(tmp_path / "model")
@@ -132,7 +133,7 @@ def test_costs_may_come_as_a_dict_a_function_or_a_tree_and_survive_a_file(tmp_pa
 
 def test_a_label_that_appears_or_is_renamed_brings_its_own_cost():
     cost = {("a", "b"): 4.0, ("z", "b"): 9.0}
-    model = hinged.Classifier("pa", cost=cost, novel="skip")
+    model = papers.Classifier("pa", cost=cost, novel="skip")
     for x, label in [([1.0, 0.0], "b"), ([0.0, 1.0], "a"), ([1.0, 0.0], "a")]:
         model.learn_one(x, label)
     assert model.total_cost_ == 4.0
@@ -145,7 +146,7 @@ def test_a_label_that_appears_or_is_renamed_brings_its_own_cost():
 
 def test_a_delayed_answer_costs_what_was_said_at_its_moment():
     X, y, rho = stream(5)
-    late = hinged.Classifier(cost=rho)
+    late = papers.Classifier(cost=rho)
     told = progressive(late, X, y, classes=range(K), delay=len(X))
     assert told.cost == rho[y, 0].sum()  # nothing was learnt before the last prediction
     assert late.total_cost_ == told.cost
@@ -163,7 +164,7 @@ def test_a_delayed_answer_costs_what_was_said_at_its_moment():
 ])  # fmt: skip
 def test_a_cost_that_makes_no_sense_gets_a_sentence_and_changes_nothing(cost, said):
     X, y, _ = stream(1)
-    model = hinged.Classifier(cost=cost)
+    model = papers.Classifier(cost=cost)
     with pytest.raises(ValueError, match=said):
         model.partial_fit(X, y)
     assert not hasattr(model, "n_rounds_")
@@ -178,15 +179,15 @@ def test_a_cost_that_makes_no_sense_gets_a_sentence_and_changes_nothing(cost, sa
 def test_settings_of_costs_are_refused_by_name(settings):
     X, y, _ = stream(1)
     with pytest.raises((TypeError, ValueError), match=r"cost|constraint"):
-        hinged.Classifier(**settings).fit(X, y)
+        papers.Classifier(**settings).fit(X, y)
     with pytest.raises(ValueError, match="a Ranker has none"):
-        hinged.Ranker(cost=np.zeros((4, 4))).fit(X, [[label] for label in y])
+        papers.Ranker(cost=np.zeros((4, 4))).fit(X, [[label] for label in y])
 
 
 def test_the_cost_of_a_delayed_prediction_counts_once():
     for seed in range(4):
         X, y, rho = stream(seed)
-        model, twin, total = hinged.Classifier(cost=rho), hinged.Classifier(cost=rho).declare(range(K)), 0.0
+        model, twin, total = papers.Classifier(cost=rho), papers.Classifier(cost=rho).declare(range(K)), 0.0
         progressive(model, X, y, classes=range(K), delay=2)
         for t, (x, label) in enumerate(zip(X, y, strict=True)):
             predicted = twin.predict([x])[0] if t > 2 else 0

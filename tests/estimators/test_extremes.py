@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from scipy.sparse import csr_array
+from tests import plain as papers
 
 import hinged
 from hinged.features import Frequency
@@ -106,13 +107,16 @@ def kernelled(draw):
 
 
 def binary(draw):
-    return hinged.BinaryClassifier(draw.one(*hinged.BinaryClassifier._rules), **draw.common()), draw.answers("a", "b")
+    chosen = draw.common() | ({"C": "auto"} if draw.maybe(0.3) else {})
+    return hinged.BinaryClassifier(draw.one(*hinged.BinaryClassifier._rules), **chosen), draw.answers("a", "b")
 
 
 def regressor(draw):
     chosen = {name: value for name, value in draw.common().items() if name != "margin"}
     targets = [draw.one(1.0, -1.0) * draw.number() for _ in range(6)]
-    return hinged.Regressor(draw.one(*hinged.Regressor._rules), epsilon=draw.number(), **chosen), targets
+    chosen |= {"C": "auto"} if draw.maybe(0.3) else {}
+    chosen |= {"target_scaling": draw.one(None, "standard"), "epsilon": draw.one(draw.number(), "auto")}
+    return hinged.Regressor(draw.one(*hinged.Regressor._rules), **chosen), targets
 
 
 def ordinal(draw):
@@ -269,15 +273,15 @@ def test_extremes_are_refused_with_advice_or_stay_finite(kind, tmp_path):
 @pytest.mark.parametrize(
     "kind",
     [
-        hinged.Classifier,
-        partial(hinged.Classifier, average=True),
-        partial(hinged.Classifier, sharing="hybrid", features="first"),
-        partial(hinged.Classifier, geometry="entropy", margin=0.5),
-        partial(hinged.Classifier, kernel=hinged.mercer.Gaussian(1.0)),
-        hinged.BinaryClassifier,
-        hinged.OrdinalClassifier,
-        hinged.Regressor,
-        partial(hinged.Regressor, kernel=hinged.mercer.Linear()),
+        papers.Classifier,
+        partial(papers.Classifier, average=True),
+        partial(papers.Classifier, sharing="hybrid", features="first"),
+        partial(papers.Classifier, geometry="entropy", margin=0.5),
+        partial(papers.Classifier, kernel=hinged.mercer.Gaussian(1.0)),
+        papers.BinaryClassifier,
+        papers.OrdinalClassifier,
+        papers.Regressor,
+        partial(papers.Regressor, kernel=hinged.mercer.Linear()),
     ],
 )
 def test_rows_get_unit_length_however_short_they_are(kind, dtype, smallest):

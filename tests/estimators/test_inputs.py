@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from tests import plain as papers
 
 import hinged
 
@@ -134,18 +135,18 @@ def assert_same_weights(model, other):
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_every_spelling_of_the_rows_gives_the_same_weights_to_the_last_bit(spelling, settings):
-    plain = hinged.Classifier(**settings).partial_fit(ROWS, Y).partial_fit(ROWS, Y)
+    plain = papers.Classifier(**settings).partial_fit(ROWS, Y).partial_fit(ROWS, Y)
     X = SPELLINGS[spelling](ROWS)
-    model = hinged.Classifier(**settings).partial_fit(X, Y).partial_fit(X, Y)
+    model = papers.Classifier(**settings).partial_fit(X, Y).partial_fit(X, Y)
     assert_same_weights(model, plain)
     np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(ROWS))
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_dicts_give_the_same_weights_where_their_names_appear_in_column_order(settings):
-    plain = hinged.Classifier(**settings).partial_fit(ROWS, Y).partial_fit(ROWS, Y)
+    plain = papers.Classifier(**settings).partial_fit(ROWS, Y).partial_fit(ROWS, Y)
     named = [dict.fromkeys(NAMES, 0.0) | row for row in as_dicts(ROWS)]
-    model = hinged.Classifier(**settings).partial_fit(named, Y).partial_fit(as_dicts(ROWS), Y)
+    model = papers.Classifier(**settings).partial_fit(named, Y).partial_fit(as_dicts(ROWS), Y)
     assert_same_weights(model, plain)
     np.testing.assert_array_equal(model.decision_function(as_dicts(ROWS)), plain.decision_function(ROWS))
 
@@ -156,8 +157,8 @@ def test_dicts_give_the_same_weights_where_their_names_appear_in_column_order(se
     ids=range(7),
 )
 def test_every_spelling_of_one_row_gives_the_same_weights(one):
-    plain = hinged.Classifier().partial_fit(ROWS, Y)
-    model = hinged.Classifier()
+    plain = papers.Classifier().partial_fit(ROWS, Y)
+    model = papers.Classifier()
     for row, y in zip(ROWS, Y, strict=True):
         model.learn_one(one(row), y)
     assert_same_weights(model, plain)
@@ -166,11 +167,11 @@ def test_every_spelling_of_one_row_gives_the_same_weights(one):
 
 def test_bools_count_as_ones():
     X = ROWS != 0
-    expected = hinged.Classifier().partial_fit(X.astype(float), Y)
+    expected = papers.Classifier().partial_fit(X.astype(float), Y)
     for spelled in (X, sparse.csr_array(X), X.tolist(), pd.DataFrame(X), pl.DataFrame(X)):
-        assert_same_weights(hinged.Classifier().partial_fit(spelled, Y), expected)
+        assert_same_weights(papers.Classifier().partial_fit(spelled, Y), expected)
     named = [{name: bool(v) for name, v in zip(NAMES, row, strict=True)} for row in X]
-    assert_same_weights(hinged.Classifier().partial_fit(named, Y), expected)
+    assert_same_weights(papers.Classifier().partial_fit(named, Y), expected)
 
 
 def test_dict_values_may_be_any_kind_of_number():
@@ -193,8 +194,8 @@ def test_duplicates_of_small_integers_are_summed_as_numbers(kind, dtype):
     else:
         X = sparse.coo_array((values, (np.array([0, 0, 0, 1]), columns)), shape=(2, 2))
     summed = np.array([[3.0 * float(values[0]), 0.0], [0.0, 1.0]])
-    expected = hinged.Classifier().partial_fit(summed, ["a", "b"]).partial_fit(summed, ["a", "b"])
-    assert_same_weights(hinged.Classifier().partial_fit(X, ["a", "b"]).partial_fit(X, ["a", "b"]), expected)
+    expected = papers.Classifier().partial_fit(summed, ["a", "b"]).partial_fit(summed, ["a", "b"])
+    assert_same_weights(papers.Classifier().partial_fit(X, ["a", "b"]).partial_fit(X, ["a", "b"]), expected)
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
@@ -255,18 +256,18 @@ def test_a_type_asked_for_by_name_wins_over_the_input(dtype):
 # ------------------------------------------------------------------ growing
 def test_a_wider_matrix_grows_the_model_as_if_the_columns_had_been_zero_before():
     wide = np.hstack([ROWS, ROWS[::-1]])
-    expected = hinged.Classifier().partial_fit(np.hstack([ROWS, np.zeros_like(ROWS)]), Y).partial_fit(wide, Y)
-    model = hinged.Classifier().partial_fit(ROWS, Y).partial_fit(wide, Y)
+    expected = papers.Classifier().partial_fit(np.hstack([ROWS, np.zeros_like(ROWS)]), Y).partial_fit(wide, Y)
+    model = papers.Classifier().partial_fit(ROWS, Y).partial_fit(wide, Y)
     assert model.n_features_in_ == 8
     assert_same_weights(model, expected)
-    by_row = hinged.Classifier().partial_fit(ROWS, Y)
+    by_row = papers.Classifier().partial_fit(ROWS, Y)
     for row, y in zip(wide, Y, strict=True):
         by_row.learn_one(row, y)
     assert_same_weights(by_row, expected)
 
 
 def test_names_may_appear_at_any_time_and_unknown_ones_add_nothing_to_a_score():
-    model = hinged.Classifier()
+    model = papers.Classifier()
     for row, y in zip(as_dicts(ROWS), Y, strict=True):
         model.learn_one(row, y)
     model.learn_one({"new": 1.0}, "a")
@@ -319,7 +320,7 @@ def test_a_frame_with_its_columns_in_another_order_is_refused():
 
 
 def test_a_model_of_a_frame_takes_dicts_by_its_names():
-    model = hinged.Classifier().partial_fit(pd.DataFrame(ROWS, columns=NAMES), Y)
+    model = papers.Classifier().partial_fit(pd.DataFrame(ROWS, columns=NAMES), Y)
     np.testing.assert_array_equal(model.decision_function(as_dicts(ROWS)), model.decision_function(_frame(ROWS)))
 
 
@@ -328,7 +329,7 @@ def _frame(X):
 
 
 def test_a_model_of_matrices_takes_dicts_by_column_number():
-    model = hinged.Classifier().partial_fit(ROWS, Y)
+    model = papers.Classifier().partial_fit(ROWS, Y)
     numbered = [{i: float(v) for i, v in enumerate(row) if v} for row in ROWS]
     np.testing.assert_array_equal(model.decision_function(numbered), model.decision_function(ROWS))
     model.learn_one({5: 1.0}, "a")
@@ -342,8 +343,8 @@ def test_a_declared_width_makes_room_in_advance():
 
 def test_matrices_up_to_the_declared_width_are_welcome_at_any_time():
     wide = np.hstack([ROWS, np.zeros((6, 3))])
-    expected = hinged.Classifier().partial_fit(wide, Y).partial_fit(wide, Y).partial_fit(wide, Y)
-    model = hinged.Classifier(n_features=7).partial_fit(ROWS, Y).partial_fit(wide[:, :6], Y).partial_fit(ROWS, Y)
+    expected = papers.Classifier().partial_fit(wide, Y).partial_fit(wide, Y).partial_fit(wide, Y)
+    model = papers.Classifier(n_features=7).partial_fit(ROWS, Y).partial_fit(wide[:, :6], Y).partial_fit(ROWS, Y)
     assert_same_weights(model, expected)
     assert model.n_features_in_ == 7
     for X in (ROWS, wide[:, :5], wide, sparse.csr_array(ROWS)):
@@ -485,7 +486,7 @@ def test_a_row_of_a_polars_frame_brings_its_names():
 
 def test_a_row_of_nothing_is_a_row():
     for nothing in ({}, np.zeros(4), sparse.csr_array((1, 4))):
-        model = hinged.Classifier()
+        model = papers.Classifier()
         model.learn_one(nothing, "a")
         model.learn_one(nothing, "b")
         model.learn_one(nothing, "a")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import sklearn
 from scipy import sparse
+from tests import plain as papers
 from tests.reference.kernels import KernelTwin, KernelVectorTwin, gaussian, polynomial
 
 import hinged
@@ -75,7 +76,7 @@ def test_two_labels_and_numbers_go_as_in_the_plain_learner(rule):
 
 @pytest.mark.parametrize("rule", ["perceptron", "simproj", "optimal"])
 def test_the_linear_kernel_is_the_learner_without_one(rule):
-    plain, kernel = (hinged.Classifier(rule, C=0.5, kernel=k).partial_fit(X, Y) for k in (None, Linear()))
+    plain, kernel = (papers.Classifier(rule, C=0.5, kernel=k).partial_fit(X, Y) for k in (None, Linear()))
     assert kernel.n_mistakes_ == plain.n_mistakes_
     close(kernel.decision_function(X), plain.decision_function(X))
     close(kernel.dual_, plain.dual_)
@@ -259,7 +260,7 @@ def test_automatic_features_are_those_of_the_kernel(settings, tmp_path):
 
 def test_bounds_on_weights_are_not_computed_for_a_kernel():
     with pytest.raises(ValueError, match="got a learner with kernel="):
-        hinged.bounds.mistake_bound(hinged.Classifier(kernel=Gaussian()), X, Y)
+        hinged.bounds.mistake_bound(papers.Classifier(kernel=Gaussian()), X, Y)
 
 
 def odd_rows(A, B):

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tests import plain as papers
 from tests.reference.looking import picture
 from tests.reference.streams import random_stream
 
@@ -28,29 +29,29 @@ def by_letters(row, label):
 
 #: Every learner of labels, on rows that bring their labels one after another.
 LEARNERS = {
-    "multi": (hinged.Classifier, {}, FOUR.X, FOUR.y),
-    "dicts": (hinged.Classifier, {"rule": "simproj"}, NAMED, FOUR.y),
-    "mean": (hinged.Classifier, {"average": True, "scaling": "idf"}, FOUR.X, FOUR.y),
-    "single": (hinged.Classifier, {"sharing": "single", "features": "first"}, FOUR.X, FOUR.y),
-    "hybrid": (hinged.Classifier, {"rule": "optimal", "sharing": "hybrid", "features": "frequency"}, FOUR.X, FOUR.y),
-    "own features": (hinged.Classifier, {"sharing": "hybrid", "features": by_letters}, NAMED, FOUR.y),
-    "costs": (hinged.Classifier, {"cost": {(0, 1): 4.0}}, FOUR.X, FOUR.y),
-    "entropy": (hinged.Classifier, {"geometry": "entropy", "margin": 0.3, "n_features": 9}, FOUR.X, FOUR.y),
+    "multi": (papers.Classifier, {}, FOUR.X, FOUR.y),
+    "dicts": (papers.Classifier, {"rule": "simproj"}, NAMED, FOUR.y),
+    "mean": (papers.Classifier, {"average": True, "scaling": "idf"}, FOUR.X, FOUR.y),
+    "single": (papers.Classifier, {"sharing": "single", "features": "first"}, FOUR.X, FOUR.y),
+    "hybrid": (papers.Classifier, {"rule": "optimal", "sharing": "hybrid", "features": "frequency"}, FOUR.X, FOUR.y),
+    "own features": (papers.Classifier, {"sharing": "hybrid", "features": by_letters}, NAMED, FOUR.y),
+    "costs": (papers.Classifier, {"cost": {(0, 1): 4.0}}, FOUR.X, FOUR.y),
+    "entropy": (papers.Classifier, {"geometry": "entropy", "margin": 0.3, "n_features": 9}, FOUR.X, FOUR.y),
     "mean entropy": (
-        hinged.Classifier,
+        papers.Classifier,
         {"geometry": "entropy", "margin": 0.3, "n_features": 9, "average": True},
         FOUR.X,
         FOUR.y,
     ),
-    "kernel": (hinged.Classifier, {"kernel": Gaussian(0.4)}, FOUR.X, FOUR.y),
-    "kernel with a budget": (hinged.Classifier, {"kernel": Gaussian(0.4), "budget": 7}, FOUR.X, FOUR.y),
-    "shared kernel": (hinged.Classifier, {"kernel": Centred(0.4), "sharing": "hybrid"}, FOUR.X, FOUR.y),
-    "sets": (hinged.Ranker, {"rule": "simproj"}, SETS.X, [set(labels) for labels in SETS.y]),
+    "kernel": (papers.Classifier, {"kernel": Gaussian(0.4)}, FOUR.X, FOUR.y),
+    "kernel with a budget": (papers.Classifier, {"kernel": Gaussian(0.4), "budget": 7}, FOUR.X, FOUR.y),
+    "shared kernel": (papers.Classifier, {"kernel": Centred(0.4), "sharing": "hybrid"}, FOUR.X, FOUR.y),
+    "sets": (papers.Ranker, {"rule": "simproj"}, SETS.X, [set(labels) for labels in SETS.y]),
     "text": (hinged.TextClassifier, {}, TEXTS, FOUR.y),
     "text sets": (hinged.TextRanker, {}, TEXTS, [set(labels) for labels in SETS.y]),
-    "two labels": (hinged.BinaryClassifier, {"bias": 0.5}, FOUR.X, TWO),
-    "two labels, kernel": (hinged.BinaryClassifier, {"kernel": Gaussian(0.4)}, FOUR.X, TWO),
-    "ranks": (hinged.OrdinalClassifier, {"average": True}, FOUR.X, sorted(FOUR.y)),
+    "two labels": (papers.BinaryClassifier, {"bias": 0.5}, FOUR.X, TWO),
+    "two labels, kernel": (papers.BinaryClassifier, {"kernel": Gaussian(0.4)}, FOUR.X, TWO),
+    "ranks": (papers.OrdinalClassifier, {"average": True}, FOUR.X, sorted(FOUR.y)),
     "tags": (hinged.SequenceTagger, {}, [[[t, "x"] for t in text.split()] for text in TEXTS], None),
 }
 LEARNERS["tags"] = (*LEARNERS["tags"][:3], [[FOUR.y[i]] * len(s) for i, s in enumerate(LEARNERS["tags"][2])])
@@ -163,7 +164,7 @@ def test_a_label_that_was_taught_once_is_known():
 
 
 def test_a_row_with_every_label_known_by_then_asks_for_nothing():
-    model = hinged.Ranker()
+    model = papers.Ranker()
     model.learn_one([1.0], {"a", "b"})
     assert (model.n_updates_, model.n_novel_, model.dual_) == (0, 1, 0.0)
     model.learn_one([1.0], {"a", "b", "c"})

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tests import plain as papers
 from tests.reference.costs import CostTwin
 from tests.reference.kernels import KernelTwin, KernelVectorTwin, gaussian, polynomial
 from tests.reference.learner import Mira
@@ -87,7 +88,7 @@ def test_learners_of_labels(rule, sharing, features, degree):
         rows, X = rounded(stream.X, dtype, scale)
         probes, P = rounded(stream.probes, dtype, scale)
         twin = learn(stream._replace(X=X), plain | scheme, classes)
-        model = hinged.Classifier(**given, **scheme)
+        model = papers.Classifier(**given, **scheme)
         assert progressive(model, rows, stream.y, classes=classes).flags.tolist() == twin.history.flags
         assert model.n_updates_ == twin.history.updates > 2
         assert model._model.dtype == dtype
@@ -116,7 +117,7 @@ def test_learners_of_one_vector(task, dtype, scale):
         C = 0.4 if "normalize" in options else capped(0.4, dtype, scale)[0]
         options = options | ({"bias": float(np.float32(0.5 * scale))} if "bias" in options else {})
         twin = VectorTwin(5, task, rule, C, k=3, **options).run(rows.astype(np.float64), y)
-        model = kind(rule, C, **options)
+        model = getattr(papers, kind.__name__)(rule, C, **options)
         classes = None if task == "regression" else range(2 if task == "binary" else 3)
         told = progressive(model, rows, y, classes=classes)
         assert told.flags.tolist() == twin.flags
@@ -183,7 +184,7 @@ def test_costs(dtype, scale):
         twin = CostTwin(4, 3, rule, plain, rho, "max-loss")
         for x, label in zip(X, y, strict=True):
             twin.learn(x, label)
-        model = hinged.Classifier(rule, C, cost=rho)
+        model = papers.Classifier(rule, C, cost=rho)
         assert progressive(model, rows, y, classes=range(3)).flags.tolist() == twin.flags
         assert_close(model.coef_ * scale, twin.W, dtype)
 

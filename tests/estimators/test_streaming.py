@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from tests import plain as papers
 from tests.estimators.own_rule import half_of_pa
 
 import hinged
@@ -175,12 +176,12 @@ def test_however_a_stream_is_cut_the_model_is_the_same(seed, cuts, labels):
 
 def test_a_rule_of_ones_own_learns_at_any_cut():
     X, y = stream(4)
-    whole = hinged.Classifier(rule=half_of_pa).partial_fit(X, y)
-    one = hinged.Classifier(rule=half_of_pa)
+    whole = papers.Classifier(rule=half_of_pa).partial_fit(X, y)
+    one = papers.Classifier(rule=half_of_pa)
     for x, label in zip(X, y, strict=True):
         one.learn_one(x, label)
     assert facts(one, X) == facts(whole, X)
-    first = hinged.Classifier(rule=half_of_pa).declare([0, 1])
+    first = papers.Classifier(rule=half_of_pa).declare([0, 1])
     first.learn_one([2.0, 0.0], 1)
     np.testing.assert_array_equal(first.coef_, [[-1 / 16 * 2, 0.0], [1 / 16 * 2, 0.0]])
 
@@ -239,7 +240,7 @@ def test_shuffled_rows_keep_their_labels_and_weights():
     X = np.eye(12)
     y = list("abcdef") * 2
     weights = np.tile([1.0, 0.0], 6)  # b, d and f never count
-    model = hinged.Classifier(C=0.25, shuffle=True, random_state=1, epochs=4).fit(X, y, sample_weight=weights)
+    model = papers.Classifier(C=0.25, shuffle=True, random_state=1, epochs=4).fit(X, y, sample_weight=weights)
     own = {label: set(np.flatnonzero(row > 0).tolist()) for label, row in zip(model.classes_, model.coef_, strict=True)}
     assert own == {"a": {0, 6}, "b": set(), "c": {2, 8}, "d": set(), "e": {4, 10}, "f": set()}
 
@@ -275,7 +276,7 @@ def test_text_from_numpy_is_the_same_label_as_plain_text():
 
 
 def test_a_late_label_with_all_new_features_gets_its_own_weights():
-    model = hinged.Classifier()
+    model = papers.Classifier()
     for x, y in [({"a": 1.0}, 0), ({"b": 1.0}, 1), ({"a": 1.0}, 0), ({"b": 1.0}, 1)]:
         model.learn_one(x, y)
     for y in range(2, 70):  # labels alone, so that no page of weights is touched
@@ -325,7 +326,7 @@ def test_many_labels_and_features_agree_with_a_plain_dense_learner():
         for column, value in row:
             W[r, column] += step * value
             W[rival, column] -= step * value
-    model = hinged.Classifier()
+    model = papers.Classifier()
     for x, label in zip(rows, y, strict=True):
         model.learn_one(x, label)
     assert len(columns) > 2000
@@ -357,7 +358,7 @@ def test_a_row_of_weight_zero_is_counted_and_changes_nothing_else():
 
 def test_a_changed_setting_is_used_or_refused_and_never_ignored():
     X, y = np.eye(2), ["a", "b"]
-    model = hinged.Classifier(C=1.0, novel="skip").partial_fit(X, y).set_params(C=0.125)
+    model = papers.Classifier(C=1.0, novel="skip").partial_fit(X, y).set_params(C=0.125)
     try:
         model.partial_fit(X, y)
     except ValueError as refused:
@@ -424,7 +425,7 @@ def test_removing_a_label_leaves_the_scores_of_the_others_alone(scheme):
 
 def test_a_removed_label_may_come_back_as_a_new_one():
     X, y = stream(16)
-    model = hinged.Classifier().fit(X, y).remove_label(1)
+    model = papers.Classifier().fit(X, y).remove_label(1)
     model.learn_one(X[0] * 0, 1)
     assert model.classes_.tolist() == [0, 2, 3, 1]
     np.testing.assert_array_equal(model.coef_[3], np.zeros(8))
@@ -509,7 +510,7 @@ def test_balanced_weights_are_rows_over_labels_times_count():
 
 # ------------------------------------------------------------------ answers
 def test_rank_orders_labels_by_score_and_ties_by_place():
-    model = hinged.Classifier().fit(*stream(21))
+    model = papers.Classifier().fit(*stream(21))
     X = np.vstack([stream(22)[0], np.zeros(8)])
     scores = model.decision_function(X)
     for order, row in zip(model.rank(X), scores, strict=True):
@@ -548,7 +549,7 @@ def noisy(seed, rounds):
 
 @pytest.mark.parametrize("settings", [{"C": 0.01}, {"C": 0.1, "average": True}], ids=str)
 def test_confidence_is_a_chance_that_rises_with_the_lead_and_is_roughly_right(settings):
-    model = hinged.Classifier(**settings)
+    model = papers.Classifier(**settings)
     progressive(model, *noisy(1, 6000))
     X, y = noisy(2, 4000)
     sure, gap, hit = model.confidence(X), model.score_gap(X), model.predict(X) == y
@@ -587,7 +588,7 @@ def test_reasons_add_up_where_a_feature_is_called_bias():
 
 
 def test_reasons_carry_the_names_of_the_features():
-    model = hinged.Classifier(C=0.25, bias=1.0).declare(["home", "work"])
+    model = papers.Classifier(C=0.25, bias=1.0).declare(["home", "work"])
     model.learn_one({"tax": 1.0, "the": 2.0}, "work")
     # one step of min(1/4, 1 / (2 * (1 + 4 + 1))) = 1/12 along the row and its bias
     assert model.explain({"tax": 3.0, "cake": 1.0}, "work") == [

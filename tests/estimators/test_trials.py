@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from tests import plain as papers
 from tests.reference import rules
 from tests.reference.entropy import Simplices
 from tests.reference.learner import Mira
@@ -128,7 +129,7 @@ def test_multiclass_and_multilabel_learning_are_raw_trials(rule, sets):
         rounds = rounds_without_near_ties(stream, params, stream.labels)
         if rounds >= 15:
             break
-    estimator = hinged.Ranker if sets else hinged.Classifier
+    estimator = papers.Ranker if sets else papers.Classifier
     model, raw = estimator(rule), hinged.Trials(rule)
     progress = hinged.evaluate.progressive(model, stream.X[:rounds], stream.y[:rounds], classes=range(3))
     for x, y in zip(stream.X[:rounds], stream.y[:rounds], strict=True):

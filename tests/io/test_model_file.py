@@ -13,6 +13,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
+from tests import plain
 from tests.estimators.own_rule import half_of_pa
 
 import hinged
@@ -235,6 +236,15 @@ def test_a_saved_model_is_as_readable_as_any_new_file(tmp_path):
     hinged.Classifier().fit(X, y).save(tmp_path / "model")
     (tmp_path / "plain").write_bytes(b"")
     assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == stat.S_IMODE((tmp_path / "plain").stat().st_mode)
+
+
+def test_a_pickle_from_before_targets_could_be_scaled_goes_on():
+    X, y = np.eye(4), np.arange(4.0)
+    model = plain.Regressor().partial_fit(X, y)
+    del model.__dict__["target_scaling"]
+    model._set_to = model._set_to[:-1]  # of one setting less
+    loaded = pickle.loads(pickle.dumps(model)).partial_fit(X, y)
+    assert (loaded.coef_ == plain.Regressor().partial_fit(X, y).partial_fit(X, y).coef_).all()
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -612,9 +622,12 @@ NONSENSE = {
     "another name of the package": ("Classifier", "load"),
     "a module of the package": ("Classifier", "datasets"),
     "an unknown setting": ('"C":', '"no such setting":'),
-    "an unknown rule": ('"rule": "pa1"', '"rule": "pa9"'),
-    "an unknown object": ('"rule": "pa1"', '"rule": {"object": "Evil", "with": {}}'),
-    "half an object": ('"rule": "pa1"', '"rule": {"object": "Mira"}'),
+    "an unknown rule": ('"rule": "auto"', '"rule": "pa9"'),
+    "an unknown object": ('"rule": "auto"', '"rule": {"object": "Evil", "with": {}}'),
+    "half an object": ('"rule": "auto"', '"rule": {"object": "Mira"}'),
+    "an unknown choice": ('"rule": "optimal"', '"rule": "pa9"'),
+    "a choice of no setting": ('"chosen": {', '"chosen": {"no such setting": 1, '),
+    "no choices": ('"chosen": {', '"chosen": 1, "was": {'),
 }
 
 

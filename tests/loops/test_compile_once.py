@@ -59,7 +59,7 @@ def use():
         tagger.predict([rows[:3]]), tagger.rank_one(rows[:3]), tagger.explain(rows[:3], 1), tagger.total_cost_
     for dtype in (np.float32, np.float64):
         Z = X.astype(dtype)
-        schemes = [{"rule": rule} for rule in hinged.rules.RULES]
+        schemes = [{"rule": rule, **how} for rule in hinged.rules.RULES for how in ({}, {"C": 1.0, "scaling": None})]
         schemes += [{"sharing": "hybrid", "features": f} for f in ("first", "frequency", "distance", "tfidf")]
         schemes += [{"sharing": "single", "features": "frequency", "rule": "optimal"}, {"sharing": groups}]
         schemes += [{"average": True, "scaling": "idf", "normalize": True, "bias": 0.5}]

@@ -9,6 +9,7 @@ from hinged.loops.experts import BOLD, FORGETTING, RATE, SINGLE
 
 ROWS, COLUMNS, LABELS = 120, 5, 4
 RULES = ("pa1", "pa2", "simproj", "optimal", "perceptron")
+AS_THEY_ARE = {"scaling": None, "normalize": False, "bias": 0.0}  # rows
 
 
 def stream(seed, sets=False, labels=LABELS):
@@ -89,7 +90,7 @@ def test_experts_learn_as_alone_and_answer_by_the_formula(more, rule, sets):
     twins = Together(rule=rule, **more)
     for x, relevant, weight in zip(X[:-5], y[:-5], weights[:-5], strict=True):
         twins.learn(x, relevant, weight)
-    model = (hinged.Ranker if sets else hinged.Classifier)(rule=rule, C="auto", **more)
+    model = (hinged.Ranker if sets else hinged.Classifier)(rule=rule, C="auto", **(AS_THEY_ARE | more))
     answers = [list(relevant) if sets else min(relevant) for relevant in y]
     told = hinged.evaluate.progressive(model, X[:-5], answers[:-5], classes=range(LABELS), sample_weight=weights[:-5])
     clear = np.abs(twins.gaps) > 1e-12  # of joint steps in label sets, ties are left that rounding decides
@@ -162,8 +163,8 @@ def test_a_row_alone_and_in_a_batch_saved_and_copied_gives_the_same_bits(tmp_pat
     at = whole.classes_.tolist().index(y[0])
     assert sum(share for _, share in shares) == pytest.approx(whole.decision_function(X[:1])[0, at])
     np.testing.assert_allclose(
-        hinged.Classifier(C="auto").partial_fit(X, y).decision_function(X),
-        X @ hinged.Classifier(C="auto").partial_fit(X, y).coef_.T,
+        hinged.Classifier(C="auto", scaling=None).partial_fit(X, y).decision_function(X),
+        X @ hinged.Classifier(C="auto", scaling=None).partial_fit(X, y).coef_.T,
         atol=1e-12,
     )
 
@@ -187,7 +188,7 @@ def test_a_delay_changes_when_rows_are_predicted_and_nothing_that_is_learnt(more
 def test_one_learner_whose_mean_answers_everything_is_no_expert():
     X, y = stream(3)
     y = [min(relevant) for relevant in y]
-    auto, plain = (hinged.Classifier(C=C, average=True).fit(X, y) for C in ("auto", 1.0))
+    auto, plain = (hinged.Classifier(C=C, average=True, scaling=None).fit(X, y) for C in ("auto", 1.0))
     assert auto.experts_ == {}
     assert np.array_equal(auto.coef_, plain.coef_)
 
@@ -221,7 +222,7 @@ def test_a_round_that_brings_a_label_is_learnt_and_judges_no_expert():
 
 def test_no_bound_of_the_papers_is_given_for_several_caps():
     X, y = stream(5)
-    with pytest.raises(ValueError, match="no theorem of the papers covers several C at once"):
+    with pytest.raises(ValueError, match="no theorem of the papers covers C='auto'"):
         hinged.bounds.mistake_bound(hinged.Classifier(C="auto"), X, [min(relevant) for relevant in y])
 
 
@@ -235,16 +236,21 @@ def test_rules_without_a_cap_have_no_experts(rule):
 
 
 @pytest.mark.parametrize(
-    ("settings", "name"),
+    "settings",
     [
-        ({"sharing": "hybrid", "features": "frequency"}, "sharing='multi'; got sharing='hybrid'"),
-        ({"geometry": "entropy"}, "geometry='euclidean'; got geometry='entropy'"),
-        ({"kernel": hinged.mercer.Gaussian(1.0)}, "kernel=None"),
+        {"sharing": "hybrid", "features": "frequency"},
+        {"geometry": "entropy", "margin": 0.1},
+        {"kernel": hinged.mercer.Gaussian(1.0)},
     ],
+    ids=["shared", "entropy", "kernel"],
 )
-def test_what_experts_cannot_be_combined_with_is_refused_by_name(settings, name):
-    with pytest.raises(ValueError, match=name):
-        hinged.Classifier(C="auto", **settings).fit([[1.0], [2.0]], [0, 1])
+def test_where_experts_are_not_possible_c_is_one(settings):
+    X, y = np.eye(3)[[0, 1, 2] * 4], [0, 1, 2] * 4
+    auto, plain = (hinged.Classifier("pa1", C=C, **settings).fit(X, y) for C in ("auto", 1.0))
+    assert auto.experts_ == {}
+    assert (auto.settled_["C"], auto.settled_["average"]) == (1.0, False)
+    assert auto.dual_ == plain.dual_ > 0.0
+    assert np.array_equal(auto.decision_function(X), plain.decision_function(X))
 
 
 def test_a_cap_cannot_become_several_later():

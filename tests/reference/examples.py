@@ -22,7 +22,8 @@ def rows_of(chunks):
     rows, skipped = [], 0
     for chunk in chunks:
         skipped += chunk.skipped
-        assert (bool(chunk.texts) + (chunk.named is not None) + (chunk.columns is not None)) == 1 or len(chunk) == 0
+        table = bool(chunk.texts or chunk.numbers)
+        assert (table + (chunk.named is not None) + (chunk.columns is not None)) == 1 or len(chunk) == 0
         contents = list(contents_of(chunk))
         assert len(contents) == len(chunk.answers) == len(chunk.lines)
         weights = [1.0] * len(chunk) if chunk.weights is None else chunk.weights.tolist()
@@ -32,7 +33,7 @@ def rows_of(chunks):
 
 
 def contents_of(chunk):
-    """Each row's texts as a dict without empty ones, or its features as a list."""
+    """Each row's numbers and texts as a dict without missing and empty ones, or its features as a list."""
     if chunk.named is not None:
         named = chunk.named
         for array, dtype in zip(named, (np.int64, np.uint8, np.int64, np.int64, np.float32), strict=True):
@@ -53,13 +54,12 @@ def contents_of(chunk):
         assert len(indices) == len(values) == indptr[-1]
         for a, b in zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True):
             yield list(zip(indices[a:b].tolist(), values[a:b].tolist(), strict=True))
-    elif chunk.texts:
-        fields = {
-            name: [piece(s.buffer, a, b) for a, b in zip(s.starts, s.ends, strict=True)]
-            for name, s in chunk.texts.items()
-        }
+    elif chunk.texts or chunk.numbers:
+        fields = {name: [None if v != v else v for v in values.tolist()] for name, values in chunk.numbers.items()}
+        for name, s in chunk.texts.items():
+            fields[name] = [piece(s.buffer, a, b) for a, b in zip(s.starts, s.ends, strict=True)]
         for cells in zip(*fields.values(), strict=True):
-            yield {name: cell for name, cell in zip(fields, cells, strict=True) if cell}
+            yield {name: cell for name, cell in zip(fields, cells, strict=True) if cell not in (None, "")}
 
 
 def piece(buffer, start, end):

@@ -13,12 +13,13 @@ FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LEARN = """
 import numpy as np, hinged
 from sklearn.base import clone
+from tests.plain import Classifier
 from tests.reference.learner import Twin
 rng = np.random.default_rng(0)
 X, y = rng.integers(0, 3, size=(40, 6)).astype(float), rng.integers(0, 4, size=40).tolist()
 for sharing, features in (("multi", None), ("hybrid", "frequency")):
     twin = Twin(6, [0, 1, 2, 3], "weighted", 0.5, sharing=sharing, features=features, classes=[0, 1, 2, 3]).run(X, y)
-    model = clone(hinged.Classifier("weighted", 0.5, sharing=sharing, features=features))
+    model = clone(Classifier("weighted", 0.5, sharing=sharing, features=features))
     told = hinged.evaluate.progressive(model, X, y, classes=[0, 1, 2, 3])
     near = [i for i, distance in enumerate(twin.history.nearest) if distance < 1e-12] or [len(X)]
     assert told.flags[: near[0]].tolist() == twin.history.flags[: near[0]]
@@ -33,7 +34,7 @@ from tests.reference.sequence import SequenceTwin
 rho = np.array([[0.0, 1.0, 4.0, 2.0], [0.5, 0.0, 1.0, 3.0], [2.0, 0.25, 0.0, 1.0], [1.0, 1.0, 2.0, 0.0]])
 X = rng.standard_normal((30, 6))
 y = y[:30]
-twin, costly = CostTwin(6, 4, "weighted", 0.5, rho, "max-loss"), hinged.Classifier("weighted", 0.5, cost=rho)
+twin, costly = CostTwin(6, 4, "weighted", 0.5, rho, "max-loss"), Classifier("weighted", 0.5, cost=rho)
 costly.declare([0, 1, 2, 3]).partial_fit(X, y)
 for x, right in zip(X, y):
     twin.learn(x, right)
@@ -94,6 +95,7 @@ def follow(place, leave_out=""):
     """Do what the guide says to a copy of the package, except for edits of `leave_out`; return the copy's folder."""
     shutil.copytree(ROOT / "src", place / "src", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "tests" / "reference", place / "tests" / "reference")
+    shutil.copy(ROOT / "tests" / "plain.py", place / "tests")
     guide = (ROOT / "docs" / "adding_a_rule.md").read_text(encoding="utf-8")
     guide = guide[guide.index("## As a built-in") :]
     its_file = re.search(r"\*\*1\. Its file\*\*, `([^`]+)`", guide)[1]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.plain import Classifier
 from tests.reference import rules as reference
 from tests.reference.kernels import KernelTwin, gaussian
 from tests.reference.learner import Twin
@@ -56,7 +57,7 @@ def test_there_are_such_rules():
 def test_one_row_teaches_labels(made, sharing, features):
     options = {"sharing": sharing, "features": features}
     twin = Twin(6, LABELS, "made", 0.5, classes=LABELS, **options).run(X, Y)
-    told = hinged.evaluate.progressive(hinged.Classifier("made", 0.5, **options), X, Y, classes=LABELS)
+    told = hinged.evaluate.progressive(Classifier("made", 0.5, **options), X, Y, classes=LABELS)
     near = [i for i, distance in enumerate(twin.history.nearest) if distance < 1e-12] or [len(X)]
     assert near[0] > 5
     assert told.flags[: near[0]].tolist() == twin.history.flags[: near[0]]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.plain import PLAIN, Classifier
 
 import hinged
 from hinged.rules import RULES, Mira, pa, pa1, pa2, perceptron, resolve, words
@@ -60,7 +61,7 @@ def test_a_perceptron_moves_by_c_on_mistakes_and_ties_alone():
 )
 def test_weights_stay_numbers_however_small_the_values(rule, dtype, value):
     X = (np.eye(3) * value).astype(dtype)
-    for settings in ({}, {"sharing": "hybrid", "features": "first"}):
+    for settings in ({}, PLAIN | {"C": 1.0}, PLAIN | {"sharing": "hybrid", "features": "first"}):
         model = hinged.Classifier(rule=rule, **settings).declare(list("abc"))
         for _ in range(3):
             model.partial_fit(X, list("abc"))
@@ -160,7 +161,7 @@ def test_rules_that_are_the_same_by_definition_learn_the_same(scheme):
     X, y = rng.integers(-2, 3, (50, 6)).astype(float), rng.integers(0, 4, 50).tolist()
 
     def coef(rule, C=1.0, margin=1.0):
-        return hinged.Classifier(rule=rule, C=C, margin=margin, **scheme).fit(X, y).coef_
+        return Classifier(rule=rule, C=C, margin=margin, **scheme).fit(X, y).coef_
 
     np.testing.assert_array_equal(coef("uniform", C=0.125), coef("simperc", C=1.0))
     np.testing.assert_array_equal(coef("pa", C=0.125), coef("pa1", C=math.inf))
@@ -170,9 +171,9 @@ def test_rules_that_are_the_same_by_definition_learn_the_same(scheme):
 def test_with_two_labels_all_projections_are_one():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(60, 5)), rng.integers(0, 2, 60).tolist()
-    expected = hinged.Classifier(rule="pa1", C=0.1).fit(X, y).coef_
+    expected = Classifier(rule="pa1", C=0.1).fit(X, y).coef_
     for rule in ("simproj", "optimal"):
-        np.testing.assert_allclose(hinged.Classifier(rule=rule, C=0.1).fit(X, y).coef_, expected, atol=1e-12)
+        np.testing.assert_allclose(Classifier(rule=rule, C=0.1).fit(X, y).coef_, expected, atol=1e-12)
 
 
 ROOT = Path(hinged.__file__).parent

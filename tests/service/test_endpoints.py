@@ -3,6 +3,7 @@
 import json
 import threading
 
+import numpy as np
 import pytest
 
 import hinged
@@ -46,7 +47,7 @@ KINDS = {
     "TextRanker": ({}, "tax form", ["work", "money"], "cake recipe", ["home"]),
     "TextClassifier": ({"words": [1, 2]}, {"subject": "tax", "body": "due"}, 1, {"subject": "cake", "body": ""}, 2),
     "BinaryClassifier": ({}, [1.0, 0.0], True, [0.0, 1.0], False),
-    "Regressor": ({"rule": "pa", "epsilon": 0.0}, {"rooms": 2}, 200.0, {"garden": 1}, 50.0),
+    "Regressor": ({"rule": "pa", "epsilon": 0.0, "scaling": None}, {"rooms": 2}, 200.0, {"garden": 1}, 50.0),
     "OrdinalClassifier": ({"order": ["poor", "good"]}, {"bad": 1}, "poor", {"fine": 1}, "good"),
     "SequenceTagger": ({}, [["the"], ["cat"]], ["D", "N"], [["sat"]], ["V"]),
     "Uniclass": ({"radius": 0.5}, [1.0, 0.0], None, [1.0, 0.1], None),
@@ -90,7 +91,7 @@ def test_a_tagger_takes_words_and_ranks_taggings(client):
 
 
 def test_a_sparse_row_is_the_dense_one_and_as_wide_as_the_model(client):
-    dense, sparse = client.create("dense", "Classifier"), client.create("sparse", "Classifier")
+    dense, sparse = (client.create(name, "Classifier", scaling=None) for name in ("dense", "sparse"))
     for indices, y in [([0, 3], "a"), ([1], "b"), ([3], "a"), ([1, 2], "b")]:
         row = [float(i in indices) for i in range(4)]
         dense.learn(row, y)
@@ -147,6 +148,20 @@ def test_a_model_from_before_a_setting_existed_goes_on_as_it_began(tmp_path):
         assert client.create("other", "TextClassifier", novel="skip").status().settings["novel"] == "skip"
         with pytest.raises(ServiceError, match="novel must be 'learn' or 'skip'"):
             client.create("wrong", "TextClassifier", novel="maybe")
+
+
+def test_a_model_says_what_it_chose(client):
+    model = client.create("choosing", "Classifier", scaling="auto", margin=0.5)
+    assert model.status().settled == {}
+    twin = hinged.Classifier(margin=0.5)
+    for x, y in [([1.0, 5.0], "a"), ([2.0, 1.0], "b"), ([1.5, 4.0], "a"), ([3.0, 0.5], "b")]:
+        model.learn(x, y)
+        twin.learn_one(np.array(x), y)
+    status = model.status()
+    assert (status.settings["scaling"], status.settled["scaling"]) == ("auto", "standard")
+    assert status.settled["C"] == list(twin.settled_["C"])
+    assert status.settled["experts"] == {str(cap): share for cap, share in twin.experts_.items()}
+    assert client.create("choosing", "Classifier", margin=0.5).status() == status
 
 
 def test_a_deleted_model_is_gone_and_its_name_free(client):

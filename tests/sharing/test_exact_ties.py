@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.plain import Classifier, Ranker
 from tests.reference.learner import Twin
 
 import hinged
@@ -24,7 +25,7 @@ def learner(kind, rule, sharing, features):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("kind", [hinged.Classifier, hinged.Ranker])
+@pytest.mark.parametrize("kind", [Classifier, Ranker])
 @pytest.mark.parametrize("rule", ["simperc", "simproj", "conproj", "optimal"])
 def test_labels_that_no_move_separates_stay_level(rule, kind, scheme):
     sharing, features = SCHEMES[scheme]
@@ -32,7 +33,7 @@ def test_labels_that_no_move_separates_stay_level(rule, kind, scheme):
     for seed in range(8):
         rng = np.random.default_rng(seed)
         X, y = rng.integers(0, 2, size=(10, 4)).astype(float), rng.integers(0, 6, size=10).tolist()
-        if kind is hinged.Ranker:
+        if kind is Ranker:
             y = [sorted(set(rng.integers(0, 6, size=rng.integers(1, 4)).tolist())) for _ in X]
         twin = Twin(4, LABELS, rule, sharing=sharing, features=features, classes=LABELS).run(X, y)
         if min(twin.history.nearest) < 1e-12:  # a tie that rounding broke in the twin
@@ -48,7 +49,7 @@ def test_labels_that_no_move_separates_stay_level(rule, kind, scheme):
 @pytest.mark.parametrize("n_right", [1, 3])
 def test_a_set_of_all_labels_moves_nothing_so_that_a_label_outside_of_it_ties(rule, n_right):
     for n in (5, 6, 7, 11):
-        kind, right = (hinged.Classifier, 0) if n_right == 1 else (hinged.Ranker, list(range(n_right)))
+        kind, right = (Classifier, 0) if n_right == 1 else (Ranker, list(range(n_right)))
         model = kind(rule, C=0.3, sharing=hinged.sharing.Groups([set(range(n))])).declare(range(n))
         X = np.array([[1.0, 3.0], [0.1, 0.7]])
         model.partial_fit(X, [right, right])
@@ -60,9 +61,9 @@ def test_a_set_of_all_labels_moves_nothing_so_that_a_label_outside_of_it_ties(ru
 
 
 @pytest.mark.parametrize("rule", ["perceptron", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal"])
-@pytest.mark.parametrize("kind", [hinged.Classifier, hinged.Ranker])
+@pytest.mark.parametrize("kind", [Classifier, Ranker])
 def test_labels_that_are_the_same_to_a_kernel_move_nothing(rule, kind):
-    right = [0, 1] if kind is hinged.Ranker else 0
+    right = [0, 1] if kind is Ranker else 0
     for n in (5, 6, 7, 11):
         model = kind(rule, C=0.3, sharing="single", kernel=hinged.mercer.Centred(0.3)).declare(range(n))
         model.partial_fit([[1.0, 3.0]], [right])  # no label has a mean yet
@@ -76,7 +77,7 @@ def test_sets_of_one_label_in_any_order_learn_as_vectors_of_their_own(average):
     X, y = rng.normal(size=(40, 5)), rng.integers(0, n, 40)
     groups = hinged.sharing.Groups([{label} for label in rng.permutation(n).tolist()])
     own, grouped = (
-        hinged.Classifier("simproj", average=average, sharing=sharing).partial_fit(X, y, classes=range(n))
+        Classifier("simproj", average=average, sharing=sharing).partial_fit(X, y, classes=range(n))
         for sharing in ("multi", groups)
     )
     assert grouped.decision_function(X) == pytest.approx(own.decision_function(X), abs=1e-10)

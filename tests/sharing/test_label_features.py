@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.plain import Classifier, Ranker
 
 import hinged
 from hinged.loops.labels import VECTORS
@@ -45,7 +46,7 @@ def one_weight(model, feature):
 
 def learnt(features, rows, labels, **settings):
     """A model of statistics alone: all labels known, steps too short to matter."""
-    model = hinged.Classifier(sharing="single", features=features, C=1e-300, **settings)
+    model = Classifier(sharing="single", features=features, C=1e-300, **settings)
     return model.partial_fit(np.array(rows, float), labels, classes=["a", "b"])
 
 
@@ -141,7 +142,7 @@ def test_tfidf_at_its_edges():
 
 
 def test_statistics_are_those_of_earlier_rounds_alone():
-    model = hinged.Classifier(sharing="single", features="first", rule="perceptron").declare(["a", "b"])
+    model = Classifier(sharing="single", features="first", rule="perceptron").declare(["a", "b"])
     model.learn_one([1.0], "a")  # a tie of zeros: a mistake, but both φ are 0 and nothing moves
     np.testing.assert_array_equal(model.shared_coef_, [0.0])
     model.learn_one([2.0], "b")  # φ(x, a) = 2, φ(x, b) = 0: the step goes down by 2
@@ -158,7 +159,7 @@ def test_statistics_see_rows_as_scaled_in_their_own_round():
 def test_a_row_of_weight_zero_enters_no_statistic():
     rows, labels = np.array([[1.0, 2.0], [5.0, 5.0], [3.0, 4.0]]), ["a", "a", "b"]
     for features in ("first", "frequency", "distance", "tfidf"):
-        model = hinged.Classifier(sharing="single", features=features, C=1e-300)
+        model = Classifier(sharing="single", features=features, C=1e-300)
         model.partial_fit(rows, labels, classes=["a", "b"], sample_weight=[1.0, 0.0, 1.0])
         expected = learnt(features, rows[[0, 2]], ["a", "b"])
         np.testing.assert_array_equal(shown(model, [1.0, 2.0]), shown(expected, [1.0, 2.0]))
@@ -171,7 +172,7 @@ def test_ones_own_features_are_asked_with_the_row_as_the_user_knows_it():
         asked.append((dict(x), label))
         return {f"{label} {name}": value for name, value in x.items()}
 
-    model = hinged.Classifier(sharing="single", features=phi, rule="perceptron", bias=0.5).declare(["a", "b"])
+    model = Classifier(sharing="single", features=phi, rule="perceptron", bias=0.5).declare(["a", "b"])
     model.learn_one({"tax": 2.0}, "b")
     assert asked == [({"tax": 2.0, "bias": 0.5}, "a"), ({"tax": 2.0, "bias": 0.5}, "b")]
     scores = model.decision_function([{"tax": 1.0}])
@@ -201,7 +202,7 @@ def test_a_tree_does_not_depend_on_the_order_or_number_of_its_labels():
 
 
 def test_a_label_scores_the_sum_of_its_sets_and_in_no_set_zero():
-    model = hinged.Classifier(sharing=Groups([{"a"}, {"a", "b"}]), rule="perceptron").declare(["a", "b", "c"])
+    model = Classifier(sharing=Groups([{"a"}, {"a", "b"}]), rule="perceptron").declare(["a", "b", "c"])
     model.learn_one([1.0], "a")  # rivals at a tie; b is the first: V_a - V_b is the set {a} alone
     np.testing.assert_array_equal(model.coef_, [[1.0], [0.0]])
     np.testing.assert_array_equal(model.decision_function([[2.0]]), [[2.0, 0.0, 0.0]])
@@ -220,7 +221,7 @@ def test_singletons_are_multi_to_the_last_bit(dtype):
     order = [2, 0, 3, 1]
     everyone = {str(r) for r in range(4)}
     for rule in hinged.rules.RULES:
-        for kind, right in ((hinged.Classifier, y), (hinged.Ranker, sets)):
+        for kind, right in ((Classifier, y), (Ranker, sets)):
             multi = kind(rule).fit(X, right)
             grouped = kind(rule, sharing=Groups([{str(r)} for r in order])).fit(X, right)
             hybrid = kind(rule, sharing="hybrid", features="first").fit(X, right)

@@ -37,7 +37,8 @@ def plot_trace(trace: Trace, path: str | Path, *, title: str = "What was proven,
     Examples
     --------
     >>> import tempfile, os, hinged, numpy as np
-    >>> seen = hinged.bounds.trace(hinged.Classifier("pa1"), np.eye(2)[[0, 1] * 8], [0, 1] * 8, classes=[0, 1])
+    >>> model, X = hinged.Classifier("pa1", 1.0, scaling=None), np.eye(2)[[0, 1] * 8]
+    >>> seen = hinged.bounds.trace(model, X, [0, 1] * 8, classes=[0, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     plot_trace(seen, os.path.join(folder, "bound.svg")).name
     'bound.svg'
@@ -70,7 +71,8 @@ def trace_svg(trace: Trace, *, height: int = 430, unit: str = "rounds, in order 
     Examples
     --------
     >>> import hinged, numpy as np
-    >>> seen = hinged.bounds.trace(hinged.Classifier("pa1"), np.eye(2)[[0, 1] * 8], [0, 1] * 8, classes=[0, 1])
+    >>> model, X = hinged.Classifier("pa1", 1.0, scaling=None), np.eye(2)[[0, 1] * 8]
+    >>> seen = hinged.bounds.trace(model, X, [0, 1] * 8, classes=[0, 1])
     >>> trace_svg(seen).count("<title>")
     3
     """

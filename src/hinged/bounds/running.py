@@ -17,6 +17,7 @@ from hinged.bounds.formulas import Bound, Terms, gain_per_mistake, last
 from hinged.bounds.solver import Hindsight, hindsight
 from hinged.bounds.streams import Stream, as_stream
 from hinged.bounds.theorems import AGAINST_IT, condition
+from hinged.estimators.stream import settled_like
 from hinged.estimators.trials import Trials
 from hinged.loops.ledger import GAIN, SQ_NORM
 from hinged.rules.table import RULES, name_of
@@ -173,7 +174,7 @@ def mistake_bound(
     Examples
     --------
     >>> import hinged, numpy as np
-    >>> mistake_bound(hinged.Classifier("pa1"), np.eye(2)[[0, 1] * 8], [0, 1] * 8, classes=[0, 1])
+    >>> mistake_bound(hinged.Classifier("pa1", 1.0, scaling=None), np.eye(2)[[0, 1] * 8], [0, 1] * 8, classes=[0, 1])
     Bound(mistakes ≤ 2 by PA theorem 4: 2 for complexity, 0 for loss)
     """
     case = _case(model)
@@ -211,7 +212,7 @@ def trace(model: Any, X: Any, y: Any = None, classes: Any = None, *, u: object =
     Examples
     --------
     >>> import hinged, numpy as np
-    >>> trace(hinged.Classifier("simperc"), np.eye(2)[[0, 1] * 8], [0, 1] * 8, classes=[0, 1])
+    >>> trace(hinged.Classifier("simperc", 1.0, scaling=None), np.eye(2)[[0, 1] * 8], [0, 1] * 8, classes=[0, 1])
     Trace(simperc: 2 mistakes in 16 rounds, at most 2 by SP theorem 1 at the best C)
     """
     if getattr(model, "n_rounds_", 0) > 0:
@@ -297,14 +298,14 @@ def _tell(broken: str) -> None:
 
 def _case(model: Any, named: bool = True) -> Case:
     """What is proven of a learner."""
-    rule = name_of(model.rule) or model.rule
-    geometry = model.geometry
-    settled = model.check_settings()
+    settled, geometry = model.check_settings(), model.geometry
     if getattr(settled, "caps", ()):
         raise ValueError(
-            "no theorem of the papers covers several C at once; docs/maths.md says what is proven of C='auto'. Give C "
-            "a number."
+            "no theorem of the papers covers C='auto', learners side by side; pass C=1, and for the papers' plain "
+            "learner scaling=None, normalize=False, average=False and bias=0 too."
         )
+    given = model.rule if isinstance(model, Trials) else settled_like(model).rule
+    rule = name_of(given) or given
     C = (settled.step if isinstance(model, Trials) else settled.rule).C
     if not isinstance(rule, str):
         if named:

@@ -37,6 +37,9 @@ REFUSED = {
     "kernel": "the bounds are computed on weights of features; got a learner with kernel=. Use its dual_.",
 }
 
+#: Rows as they are, and no mean of the weights: what the papers' theorems are written for.
+PLAIN: dict[str, Any] = {"scaling": None, "normalize": False, "average": False, "bias": 0.0}
+
 
 class Constraints(NamedTuple):
     """The rounds of a stream, as compiled loops read them; matrices are (indptr, indices, data)."""
@@ -204,8 +207,8 @@ def as_stream(X: Any, y: Any = None, classes: Any = None, *, like: Any = None, m
     classes : labels known from the start, optional
         Without them a label's first round has those that a learner with novel="learn" learns, or none with "skip".
     like : Classifier, Ranker, TextClassifier, TextRanker or Trials, optional
-        Whose settings say how rows are read and weights shared; it is not changed. Without it, a plain `Classifier`, or
-        a plain `Ranker` where answers are sets, lists, tuples or a matrix.
+        Whose settings say how rows are read and weights shared; it is not changed. Without it, a `Classifier` that
+        takes rows as they are, or such a `Ranker` where answers are sets, lists, tuples or a matrix.
     margin : float, optional
         By how much a right label should win; that of `like`, else 1.
 
@@ -224,7 +227,7 @@ def as_stream(X: Any, y: Any = None, classes: Any = None, *, like: Any = None, m
     if y is None:
         raise ValueError("a stream needs the right answers: give X and y, or a list of trials (X_t, y_t).")
     if like is None:
-        like = Ranker() if _are_sets(y) else Classifier()
+        like = (Ranker if _are_sets(y) else Classifier)("pa1", 1.0, **PLAIN)
     for name, why in REFUSED.items():
         if getattr(like, name, None) is not None:
             raise ValueError(why)
@@ -239,7 +242,6 @@ def _as_rounds(X: Any, y: Any, classes: Any, like: Any, margin: float | None) ->
     """The rounds of a learner of labels."""
     model = clone(like)
     margin = _margin(margin, model.check_settings().rule.margin)
-    model.rule, model.C, model.geometry = "perceptron", 1.0, "euclidean"  # rounds depend on none of these
     if not hasattr(like, "model_"):  # labels declared in advance, in their order
         for label in like.known_labels():
             model.declare([label])

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 
 from hinged.bounds.comparators import entropy_of
 from hinged.bounds.running import Trace, trace
 from hinged.estimators import Classifier, Ranker
+from hinged.estimators.stream import settled_like
 from hinged.files.examples import answers_for, labelled, reads_text, rows_for, task_of
 from hinged.io.examples.chunk import Chunk
 from hinged.sharing.plan import chosen_features
@@ -69,7 +69,7 @@ class Beginning:
     --------
     >>> import hinged
     >>> chunk = Chunk([*"abab"], np.arange(1, 5), "x.svm", columns=(np.arange(5), np.array([0, 1, 0, 1]), np.ones(4)))
-    >>> learner, kept = hinged.Classifier(), Beginning()
+    >>> learner, kept = hinged.Classifier("pa1", 1.0, scaling=None), Beginning()
     >>> for one in kept.of(learner, [chunk]):
     ...     _ = learner.partial_fit(rows_for(learner, one, True), one.answers)
     >>> kept.trace(learner).trace
@@ -143,9 +143,9 @@ class Beginning:
 
 
 def _like(model: Any) -> Any:
-    """A fresh learner of the same settings that reads matrices."""
+    """A fresh learner of the settings that a model goes by, which reads matrices."""
     if not reads_text(model):
-        return clone(model)
+        return settled_like(model)
     kind = Ranker if task_of(model) == "rank" else Classifier
     known = inspect.signature(kind).parameters
     return kind(**{name: value for name, value in model.get_params(deep=False).items() if name in known})

@@ -52,10 +52,12 @@ def evaluate(
     Example: hinged evaluate mail.jsonl.gz --rule optimal --report mail.html
     """
     inputs = Inputs(files, options)
+    inputs.silent = as_json
     plan = Plan(options["task"], learner_settings(options), model, holdout, passes, report, bound)
     _check_options(inputs, plan)
     import_lean()
     from hinged.cli.results import as_dict, print_bound, print_result
+    from hinged.files.reading import chosen
 
     found = _judged(inputs, plan)
     if report is not None:
@@ -63,9 +65,10 @@ def evaluate(
     if as_json:
         about = {"how": found.how, **as_dict(found.result), "bound": found.watched and found.watched.as_dict()}
         about |= {"report": report and str(report), "columns": inputs.layout and inputs.layout._asdict()}
+        about["settings"] = found.learner and chosen(found.learner)
         emit_json(about)
         return
-    print_result(found.result, found.how, str(inputs.layout or ""))
+    print_result(found.result, found.how)
     if found.watched is not None:
         print_bound(found.watched)
     if report is not None:
@@ -134,6 +137,7 @@ def _judged(inputs: Inputs, plan: Plan) -> Found:
         learner = load_learner(plan.model)
         check_agrees(learner, plan.task, plan.settings, str(plan.model))
         inputs.remember(learner)
+        inputs.model = learner
         plan, judge_it = plan._replace(task=task_of(learner)), partial(_finished, learner)
     _check_task(plan)
     with Foot() as foot:
@@ -165,6 +169,7 @@ def _progressive(inputs: Inputs, plan: Plan, foot: Foot) -> Found:
     learner, chunks = learner_for(inputs.batches(plan.task, foot), plan.task, plan.settings)
     if learner is None:
         return Found(None, None, PROGRESSIVE)
+    inputs.tell(learner, foot)
     keep = plan.report is not None
     if not plan.bound:
         return Found(learner, judge(learner, chunks, learns=True, keep=keep), PROGRESSIVE)
@@ -189,6 +194,7 @@ def _held_out(inputs: Inputs, plan: Plan, foot: Foot) -> Found:
             learner, chunks = learner_for(chunks, plan.task, plan.settings)
             if learner is None:
                 return Found(None, None, HELD_OUT)
+            inputs.tell(learner, foot)
         for _ in learn_stream(learner, chunks):
             pass
     assert learner is not None  # there is one pass at least

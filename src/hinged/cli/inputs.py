@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Inputs", "Malformed"]
 
+COLUMNS = ("text", "numbers")
 FURTHER = ("weight", "tag", "label_sep", "quote")
 SHOWN = 3  # malformed lines of which the message is shown
 AT_ONCE = 256  # sentences in a batch
@@ -60,16 +61,23 @@ class Inputs:
         What an error message adds when the input is refused.
     layout : Layout or None
         How the columns of the last file were read, if it has columns.
+    silent : bool
+        Say nothing of what is read.
+    model : Learner or None
+        The model that reads it, where there is one before the first chunk.
     """
 
     aside = ""
+    silent = False
+    model: Learner | None = None
     layout: Layout | None = None
 
     def __init__(self, files: list[str] | None, options: Mapping[str, Any]) -> None:
         self.files = files = _readable(files)
         self.name = "standard input" if files == ["-"] else files[0] if len(files) == 1 else f"{len(files)} files"
         self.format: str | None = options["format"]
-        self.given = {"text": names_in(options["text"]), "label": options["label"]}
+        columns = {name: names_in(options[name]) for name in ("text", "numbers")}
+        self.given = {**columns, "label": options["label"]}
         self.more = {name: options[name] for name in FURTHER if options[name] is not None}
         self.remembered: dict[str, Any] = {}
         self.on_error: str = options["on_error"]
@@ -80,7 +88,9 @@ class Inputs:
         """Read as the model's first input was read, unless options say otherwise."""
         notes = model.notes
         text, label = notes.get("text"), notes.get("label")
-        if isinstance(text, list) and all(isinstance(name, str) for name in text):
+        if notes.get("numbers"):
+            self.remembered |= {"numbers": tuple(notes["numbers"]), "text": tuple(notes["fields"]) or None}
+        elif isinstance(text, list) and all(isinstance(name, str) for name in text):
             self.remembered["text"] = tuple(text)
         if isinstance(label, str):
             self.remembered["label"] = label
@@ -127,7 +137,9 @@ class Inputs:
             how = {"on_error": self.on_error, **names, **self.more}
             with read(file, format, **how) as reader, self._refusing("lines"):
                 for chunk in reader:
-                    self.layout = chunk.layout
+                    first, self.layout = self.layout is None, chunk.layout
+                    if first and self.model is not None:
+                        self.tell(self.model, foot)
                     self.skipped += chunk.skipped
                     yield self._counted(chunk)
                     self._show(foot, before + reader.progress[0], total)
@@ -140,7 +152,9 @@ class Inputs:
 
         format, names = self.format or _sniffed(file), dict(self.given)
         if format is not None and FORMATS[format].table:
-            names |= {role: name for role, name in self.remembered.items() if not names[role]}
+            named = [role for role, name in names.items() if name]
+            settled = {*named, *(COLUMNS if {*named} & {*COLUMNS} else ())}
+            names |= {role: name for role, name in self.remembered.items() if role not in settled}
         if not labels:
             names["label"] = self.given["label"]
         return self.format or ("lines" if plain and format is None else None), names
@@ -164,6 +178,15 @@ class Inputs:
             skip = self.on_error == "stop"
             hint = f"--on-error skip leaves such {what} out" if skip else "nothing after it can be read"
             raise Malformed(str(problem), self.aside, hint) from None
+
+    def tell(self, model: Learner, foot: Foot | None) -> None:
+        """Say on stderr what is read of a table, and how it is scaled; not where JSON says so."""
+        from hinged.files.reading import reading
+
+        if self.layout is not None and not self.silent:
+            if foot is not None:
+                foot.clear()
+            emit(f"reading {self.name}: {reading(model, self.layout)}", err=True)
 
     def without_labels(self) -> str:
         """The error message for input in which no example has a label."""

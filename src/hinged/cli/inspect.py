@@ -47,6 +47,7 @@ def _print(facts: dict[str, Any]) -> None:
     lines = {
         "estimator": f"{facts['estimator']}, {facts['dtype']}",
         "settings": _settings(facts["settings"], facts["defaults"]),
+        "chosen": _chosen(facts["settings"], facts["settled"]) or None,
         "reads": facts["reads"] or None,
         "rounds": f"{facts['rounds']:,}, {facts['updates']:,} of them with a step",
         "mistakes": f"{facts['mistakes']:,} ({rate} of {counted:,}), each counted before it was learnt",
@@ -78,6 +79,32 @@ def _settings(settings: Mapping[str, object], defaults: Mapping[str, object]) ->
     """The settings as Python code: those of `ALWAYS`, and others that differ from the default."""
     others = [name for name, value in settings.items() if name not in ALWAYS and value != defaults.get(name)]
     return ", ".join(f"{name}={_short(settings[name])}" for name in (*ALWAYS, *others) if name in settings)
+
+
+def _chosen(settings: Mapping[str, object], settled: Mapping[str, Any]) -> str:
+    """What a model chose where a setting is "auto"; C that learn side by side with their shares in the answers.
+
+    Examples
+    --------
+    >>> _chosen({"C": "auto", "bias": 0.5}, {"C": [1.0], "bias": 0.5, "experts": {"1.0": 0.25, "mean": 0.75}})
+    'C=1 (25.0 %) and the mean weights (75.0 %)'
+    """
+    experts = settled.get("experts", {})
+    left_to_it = [name for name in settled if settings.get(name) == "auto" and not (experts and name == "average")]
+    return ", ".join(
+        f"{n}={_side_by_side(experts) if experts and n == 'C' else _rounded(settled[n])}" for n in left_to_it
+    )
+
+
+def _side_by_side(experts: Mapping[str, float]) -> str:
+    """Each C with its share in the answers, and the mean weights with theirs."""
+    names = ["the mean weights" if cap == "mean" else f"{float(cap):.3g}" for cap in experts]
+    *others, last = (f"{name} ({percent(share)})" for name, share in zip(names, experts.values(), strict=True))
+    return f"{', '.join(others)} and {last}"
+
+
+def _rounded(setting: object) -> str:
+    return f"{setting:.3g}" if isinstance(setting, float) else _short(setting)
 
 
 def _short(setting: object) -> str:

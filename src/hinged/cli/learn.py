@@ -49,7 +49,7 @@ def learn(
     Example: hinged learn mail.jsonl.gz --model mail.hinged
     """
     inputs = Inputs(files, options)
-    inputs.aside = f"the model {model} was not written"
+    inputs.aside, inputs.silent = f"the model {model} was not written", as_json
     if passes > 1 and not inputs.can_be_read_again():
         raise typer.BadParameter(f"--passes {passes} needs files; standard input and pipes can be read once")
     settings = learner_settings(options)
@@ -117,6 +117,7 @@ class Session:
             check_agrees(self.learner, self.task, self.settings, str(self.path))
             self.task = task_of(self.learner)
             self.inputs.remember(self.learner)
+            self.inputs.model = self.learner
         self.began = time.perf_counter()
 
     def learn(self, foot: Foot, interrupts: Interrupts) -> bool:
@@ -131,6 +132,7 @@ class Session:
             if self.learner is None:
                 return False
             self.inputs.note(self.learner)
+            self.inputs.tell(self.learner, foot)
         before = getattr(self.learner, "n_rounds_", 0)
         try:
             for now in learn_stream(self.learner, chunks, self.tally, interrupts.going):
@@ -184,6 +186,8 @@ class Session:
 
     def print_json(self, signal: int | None) -> None:
         """Print the result as JSON."""
+        from hinged.files.reading import chosen
+
         assert self.learner is not None  # `save` refuses to go on without
         final, passes, layout = self.ends[-1], self.passes(), self.inputs.layout
         result = {
@@ -196,6 +200,7 @@ class Session:
             "unlabelled": passes[-1].unlabelled,
             "skipped": passes[-1].skipped,
             "columns": layout and layout._asdict(),
+            "settings": chosen(self.learner),
             "rate": final.rate,
             "passes": [{"rounds": p.rounds, "mistakes": p.mistakes, "rate": p.rate} for p in passes],
             "total_rounds": self.learner.n_rounds_,
@@ -215,8 +220,6 @@ class Session:
             _print_pass(one, number, len(passes))
         if passes[-1].unlabelled:
             say(f"{count(passes[-1].unlabelled, 'example')} without a label, left out")
-        if self.inputs.layout:
-            say(dim(str(self.inputs.layout)))
         size = size_of(self.path.stat().st_size)
         goes_on = f", {self.learner.n_rounds_:,} rounds in all" if self.resumed else ""
         say(f"{bold(str(self.path))} {dim(f'{size}, {type(self.learner).__name__}{goes_on}')}")

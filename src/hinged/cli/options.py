@@ -56,6 +56,9 @@ READING: dict[str, Any] = {
         "detected by content if left out.",
     ),
     "text": _input(list[str] | None, "NAMES", "Columns or keys of text, separated by commas; guessed if left out."),
+    "numbers": _input(
+        list[str] | None, "NAMES", "Columns or keys of numbers; with --text or --numbers, no other columns are read."
+    ),
     "label": _input(str | None, "NAME", "Column or key of the label; guessed if left out."),
     "weight": _input(str | None, "NAME", "Column or key of an example's importance weight."),
     "tag": _input(str | None, "NAME", "Column or key of an example's identifier."),
@@ -74,18 +77,29 @@ LEARNER: dict[str, Any] = {
         "rank, by the labels, if left out.",
     ),
     "rule": _learner(
-        Rule | None,
+        Literal[Rule, "auto"] | None,
         "RULE",
-        "How far to move: perceptron, pa, pa1, pa2, simperc, simproj, conproj, optimal, mira or uniform; optimal "
-        "for text, pa1 for columns by default.",
+        "How far to move: perceptron, pa, pa1, pa2, simperc, simproj, conproj, optimal, mira, uniform, or auto "
+        "(optimal for labels, simproj for ranks, else pa1); optimal for text, auto for columns by default.",
     ),
     "C": _learner(
         str | None,
         "NUMBER",
-        "Longest step, 1 by default: small for noisy labels, inf for the plain step, auto for several at once.",
+        "Longest step: small for noisy labels, inf for the plain step, auto for several side by side; 1 for text, auto "
+        "for columns by default.",
         "--C",
     ),
-    "epsilon": _learner(float | None, "NUMBER", "Errors up to this size are ignored (regress); 0.1 by default."),
+    "epsilon": _learner(
+        str | None,
+        "NUMBER",
+        "Errors up to this size are ignored (regress); auto, the default, is a tenth of the targets' deviation.",
+    ),
+    "target_scaling": _learner(
+        Literal["auto", "standard", "none"] | None,
+        "HOW",
+        "The targets of regress: standard (learnt in units of their deviation so far), none, or auto (the default: "
+        "standard, unless --scaling none is given).",
+    ),
     "order": _learner(
         list[str] | None, "NAMES", "The ranks from low to high, separated by commas; their natural order if left out."
     ),
@@ -125,21 +139,31 @@ LEARNER: dict[str, Any] = {
         "learn the example that brings a new label (the default), or skip it: the label becomes known, no more.",
     ),
     "scaling": _learner(
-        Literal["idf", "standard", "none"] | None,
+        Literal["auto", "idf", "standard", "mixed", "none"] | None,
         "HOW",
-        "idf (by how rare a feature has been so far), standard (columns to mean 0 and deviation 1 so far) or none; idf "
-        "for text, none for columns by default.",
+        "idf (by how rare a feature has been so far), standard (columns to mean 0 and deviation 1 so far), mixed (each "
+        "feature by how many rows have it), none, or auto (by the first row); idf for text, auto for columns by "
+        "default.",
     ),
     "normalize": _learner(
         bool | None,
         None,
-        "Divide each row by its length; yes for text, no for columns by default.",
+        "Divide each row by its length; by default yes for text, and for columns that are scaled by idf.",
         "--normalize/--no-normalize",
     ),
     "average": _learner(
-        bool | None, None, "Answer with the mean of all weights so far; no by default.", "--average/--no-average"
+        bool | None,
+        None,
+        "Answer with the mean of all weights so far; by default no for text, while columns with --C auto let it answer "
+        "beside the others.",
+        "--average/--no-average",
     ),
-    "bias": _learner(float | None, "NUMBER", "Value of a constant feature, 0 (none) by default."),
+    "bias": _learner(
+        str | None,
+        "NUMBER",
+        "Value of a constant feature, 0 for none, auto for one as large as a column; 0 for text, auto for columns by "
+        "default.",
+    ),
     "class_weight": _learner(
         list[str] | None, "LABEL=W", "Weight of a label's examples, 1 by default; repeat it for other labels."
     ),
@@ -247,9 +271,9 @@ CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "chars": partial(_runs, "chars"),
     "cost": _cost,
     "order": names_in,
-    "C": partial(_number_or, "auto", "C"),
+    **{name: partial(_number_or, "auto", name) for name in ("C", "bias", "epsilon")},
     "radius": partial(_number_or, "learn", "radius"),
-    "scaling": lambda given: None if given == "none" else given,
+    **dict.fromkeys(("scaling", "target_scaling"), lambda given: None if given == "none" else given),
     "field_limit": lambda given: given or None,
     "class_weight": lambda given: dict(map(_weighted, given)),
 }

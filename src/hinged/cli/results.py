@@ -24,8 +24,8 @@ def as_dict(result: object) -> dict[str, object]:
 
 
 @singledispatch
-def print_result(result: object, how: str, note: str = "") -> None:
-    """Print the figures of a result, how they were found, and a note on what was read."""
+def print_result(result: object, how: str) -> None:
+    """Print the figures of a result, and how they were found."""
     raise NotImplementedError
 
 
@@ -62,7 +62,7 @@ def _(result: Assessment) -> dict[str, object]:
 
 
 @print_result.register
-def _(result: Assessment, how: str, note: str = "") -> None:
+def _(result: Assessment, how: str) -> None:
     _print_head(result.examples, "example", how, result.seconds)
     _print_accuracy(result)
     if (means := result.ranking) is not None:
@@ -77,7 +77,7 @@ def _(result: Assessment, how: str, note: str = "") -> None:
         "without a right label, or without a wrong one, not counted": result.unopposed,
         "without a label were left out": result.unlabelled,
     }
-    for line in [f"{n:,} {what}" for what, n in asides.items() if n] + ([note] if note else []):
+    for line in [f"{n:,} {what}" for what, n in asides.items() if n]:
         say(dim(line))
     _print_labels(result)
     _print_confusions(result)
@@ -144,15 +144,13 @@ def _(result: VectorAssessment) -> dict[str, object]:
 
 
 @print_result.register
-def _(result: VectorAssessment, how: str, note: str = "") -> None:
+def _(result: VectorAssessment, how: str) -> None:
     _print_head(result.examples, "example", how, result.seconds)
     for name, value in result.figures().items():
         shown = f"{100 * value:.1f} %" if name in ("accuracy", "share outside") else f"{value:.4g}"
         say(f"{name:>24}  {bold(shown)}")
     if result.unlabelled:
         say(f"{count(result.unlabelled, 'example')} without an answer, left out")
-    if note:
-        say(dim(note))
 
 
 # ------------------------------------------------------------------ tags
@@ -167,7 +165,7 @@ def _(result: TagAssessment) -> dict[str, object]:
 
 
 @print_result.register
-def _(result: TagAssessment, how: str, note: str = "") -> None:
+def _(result: TagAssessment, how: str) -> None:
     _print_head(result.sentences, "sentence", how, result.seconds)
     say(f"{bold(f'{percent(result.accuracy)} of {result.tokens:,} tokens right')}")
     say(f"{percent(result.whole / max(1, result.sentences))} of the sentences right throughout")

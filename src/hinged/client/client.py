@@ -40,11 +40,12 @@ class Bulk(NamedTuple):
 
 
 class Status(NamedTuple):
-    """The settings of a model, encoded as in model files, and its progress."""
+    """The settings of a model, encoded as in model files, what it chose where they are "auto", and its progress."""
 
     name: str
     estimator: str
     settings: dict[str, Json]
+    settled: dict[str, Json]
     rounds: int
     mistakes: int
     updates: int

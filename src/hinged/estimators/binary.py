@@ -26,7 +26,7 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
 
     Parameters
     ----------
-    rule : "perceptron", "pa", "pa1" or "pa2", default "pa1"
+    rule : "perceptron", "pa", "pa1" or "pa2", default "auto", which is "pa1"
         C on a mistake; the smallest move that meets the margin; the same, no longer than C; the same, softened.
     {C}
     margin : float, default 1.0
@@ -40,10 +40,11 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
         The two labels; the second is the positive one.
     coef_ : array (features,)
     intercept_ : float
+    experts_ : dict of C → share
     n_rounds_, n_mistakes_, n_updates_, n_novel_ : int
         Rounds, mistakes (a score of 0 is one), rounds with a step, rounds with a label seen for the first time.
     dual_ : float
-        The dual certificate.
+        The dual certificate; None with ``C="auto"``.
 
     References
     ----------
@@ -52,7 +53,7 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
     Examples
     --------
     >>> import hinged
-    >>> model = hinged.BinaryClassifier().declare(["ham", "spam"])
+    >>> model = hinged.BinaryClassifier("pa1", C=1.0, scaling=None).declare(["ham", "spam"])
     >>> model.learn_one({"prize": 1, "you": 1}, "spam")
     >>> model.learn_one({"lunch": 1, "you": 1}, "ham")
     >>> model.predict_one({"prize": 1}), model.explain({"lunch": 1, "prize": 1})
@@ -68,16 +69,16 @@ class BinaryClassifier(ClassifierMixin, LabelledVector):
 
     def __init__(
         self,
-        rule: str = "pa1",
-        C: float = 1.0,
+        rule: str = "auto",
+        C: float | str = "auto",
         *,
         margin: float = 1.0,
         novel: str = "learn",
         kernel: Kernel | None = None,
-        scaling: str | None = None,
-        normalize: bool = False,
-        average: bool = False,
-        bias: float = 0.0,
+        scaling: str | None = "auto",
+        normalize: bool | str = "auto",
+        average: bool | str = "auto",
+        bias: float | str = "auto",
         class_weight: ClassWeight = None,
         n_features: int | None = None,
         epochs: int = 1,

@@ -22,13 +22,16 @@ __all__ = ["Classifier"]
 class Classifier(ClassifierMixin, LabelLearner):
     """Online multiclass learner: predicts one label, is told the right one, learns in microseconds.
 
-    Labels are any hashable and may appear at any time; so may features. See docs/which_rule.md for choosing.
+    Labels are any hashable and may appear at any time; so may features. No setting is needed: those that are "auto"
+    follow from the first row, and `settled_` shows them. The papers' plain learners are
+    ``Classifier("pa1", C=1, scaling=None, bias=0)``. See docs/which_rule.md.
 
     Parameters
     ----------
-    rule : str, hinged.rules.Mira, hinged.rules.Optimal or a compiled function, default "pa1"
+    rule : str, hinged.rules.Mira, hinged.rules.Optimal or a compiled function, default "auto"
         How far to move: "perceptron", "pa", "pa1", "pa2", "simperc", "simproj", "conproj", "optimal", "mira",
-        "uniform", or your own (docs/adding_a_rule.md).
+        "uniform", or your own (docs/adding_a_rule.md). "auto": "optimal" for labels with vectors of their own, else
+        "pa1".
     {C}
     sharing : "multi", "single", "hybrid" or hinged.sharing.Groups, default "multi"
         Whose weights move: one vector per label, one shared by all, both, or one per set of labels.
@@ -58,8 +61,10 @@ class Classifier(ClassifierMixin, LabelLearner):
         The shared vector of "single" and "hybrid".
     support_, dual_coef_ : arrays
         With a kernel: the rounds that made a step, and their coefficients (rounds, labels).
+    settled_ : dict
+        The settings that the model goes by, with what was chosen in place of "auto".
     experts_ : dict of float or "mean" → float
-        With ``C="auto"``: each C, and "mean" for the mean weights of the largest, with its share in the answers.
+        With ``C="auto"``: the share of each C, and of the mean weights, in the answers.
     n_rounds_, n_mistakes_, n_updates_, n_novel_ : int
         Rounds, mistakes, rounds with a step, rounds with a label seen for the first time.
     total_cost_ : float

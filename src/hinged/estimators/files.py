@@ -72,6 +72,6 @@ def load(path: str | os.PathLike[str], **given: Any) -> Any:
         kind = KINDS[about["estimator"]]
         model = kind(**{**settings_from_before(about["estimator"]), **params})
         model._restore(about, tensors, names)
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as problem:
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as problem:
         raise ValueError(f"{path} is not a sound hinged model: {problem}.") from problem
     return model

@@ -102,13 +102,8 @@ def from_matrix(X: np.ndarray | sparse.sparray, dtype: np.dtype, stored_zeros: b
 
 
 def dense_rows(X: np.ndarray, dtype: np.dtype) -> Rows:
-    """Rows of a dense matrix, zeros and all: the loops pass over them, and looking for them here would take longer."""
-    n, width = X.shape
-    data = dense_values(X, dtype).reshape(-1)
-    columns = np.arange(width, dtype=np.int32)
-    if n == 1:
-        return Rows(np.array([0, width]), columns, data)
-    return Rows(width * np.arange(n + 1), np.tile(columns, n), data)
+    """Rows of a dense matrix, zeros and all."""
+    return Dense(dense_values(X, dtype)).rows()
 
 
 def kept_dense(X: np.ndarray, dtype: np.dtype) -> Rows:

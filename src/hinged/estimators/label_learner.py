@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from hinged.compiling.arrays import Ints
+from hinged.estimators.auto import FirstRow, choices_of_labels
 from hinged.estimators.inputs import dense_rows, kept_dense
 from hinged.estimators.label_edits import LabelEdits
 from hinged.estimators.labels import LabelIndex, to_declare, without_rival
@@ -58,9 +59,9 @@ class LabelLearner(LabelEdits):
     margin: float
     rule: Rule
     scaling: str | None
-    normalize: bool
-    average: bool
-    bias: float
+    normalize: bool | str
+    average: bool | str
+    bias: float | str
     device: str = "cpu"
     budget: AsBudget = None
     novel: str = "skip"  # of a model pickled before the setting existed
@@ -68,8 +69,8 @@ class LabelLearner(LabelEdits):
 
     def __init__(
         self,
-        rule: Rule = "pa1",
-        C: float | str = 1.0,
+        rule: Rule = "auto",
+        C: float | str = "auto",
         *,
         sharing: Sharing = "multi",
         features: Features = None,
@@ -79,10 +80,10 @@ class LabelLearner(LabelEdits):
         constraint: str = "max-loss",
         novel: str = "learn",
         kernel: Kernel | None = None,
-        scaling: str | None = None,
-        normalize: bool = False,
-        average: bool = False,
-        bias: float = 0.0,
+        scaling: str | None = "auto",
+        normalize: bool | str = "auto",
+        average: bool | str = "auto",
+        bias: float | str = "auto",
         class_weight: ClassWeight = None,
         n_features: int | None = None,
         epochs: int = 1,
@@ -218,12 +219,16 @@ class LabelLearner(LabelEdits):
     # ------------------------------------------------------------------ checks
     def check_settings(self) -> Settled:
         """Check every setting, by name; return what they stand for. A ValueError says what was wrong."""
-        return settle(self)
+        return settle(self._plainly())
+
+    def _choices(self, row: FirstRow | None) -> dict[str, object]:
+        return choices_of_labels(self, row, sets=self.task == "rank")
 
     def _check_count(self, n_labels: int, settled: Settled) -> None:
         if n_labels > settled.most_labels:
+            rule = self._plainly().rule
             raise ValueError(
-                f"rule={self.rule!r} with sharing={self.sharing!r} solves a problem over all pairs of labels and takes "
+                f"rule={rule!r} with sharing={self.sharing!r} solves a problem over all pairs of labels and takes "
                 f"at most {settled.most_labels} of them; got {n_labels}. Use sharing='multi', or rule='simproj'."
             )
 
@@ -275,7 +280,7 @@ class LabelLearner(LabelEdits):
         Examples
         --------
         >>> import hinged
-        >>> model = hinged.Classifier().fit([[1.0, 0.0], [0.0, 1.0]] * 4, ["a", "b"] * 4)
+        >>> model = hinged.Classifier("pa1", C=1.0, scaling=None).fit([[1.0, 0.0], [0.0, 1.0]] * 4, ["a", "b"] * 4)
         >>> found = model.scored([[1.0, 0.0]])
         >>> found.labels, found.scores.tolist(), [found.labels[r] for r in found.order(0)]
         (('a', 'b'), [[0.5, -0.5]], ['a', 'b'])
@@ -311,7 +316,7 @@ class LabelLearner(LabelEdits):
         Examples
         --------
         >>> import hinged
-        >>> model = hinged.Classifier(C=0.5)
+        >>> model = hinged.Classifier("pa1", C=0.5, scaling=None)
         >>> for x, y in [({"tax": 1, "the": 1}, "work"), ({"cake": 1, "the": 1}, "home"), ({"tax": 1}, "work")]:
         ...     model.learn_one(x, y)
         >>> model.explain({"tax": 2}, "work")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from hinged.estimators.auto import FirstRow, is_auto
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.parts import Before, M_co, Parts, R_co, rounds_of, runs_functions
 from hinged.io import to_json, write
@@ -32,9 +34,10 @@ class Learner(BaseEstimator, Generic[M_co, R_co]):
     """Settings (the parameters), a reader, labels and a model: the last three in `_parts`, replaced as one."""
 
     task: ClassVar[str]  # what is learnt: "classify", "rank", "binary", ...
-    _forgotten: ClassVar[tuple[str, ...]] = ("_parts", "_settled", "_set_to")  # what `fit` forgets first
+    _forgotten: ClassVar[tuple[str, ...]] = ("_parts", "_settled", "_set_to", "_chosen")  # what `fit` forgets first
     _before: ClassVar[dict[str, object]] = {}  # what files from before a setting existed mean
     _parts: Parts[M_co, R_co]
+    _chosen: Mapping[str, object] = MappingProxyType({})  # what each "auto" stands for, once there was a first row
     _edited: bool = False  # whether the certificate's problem changed on the way
     _notes: dict[str, Any] | None = None
 
@@ -69,6 +72,36 @@ class Learner(BaseEstimator, Generic[M_co, R_co]):
     @notes.setter
     def notes(self, notes: dict[str, Any]) -> None:
         self._notes = dict(notes)
+
+    # ------------------------------------------------------------------ settings that are "auto"
+    def _choices(self, row: FirstRow | None) -> dict[str, object]:
+        """What settings would be if they were "auto", by the first row to be learnt; nothing where none may be."""
+        return {}
+
+    def _plainly(self) -> Self:
+        """A learner of the same settings in which every "auto" has been replaced; itself where there is none."""
+        chosen = self._left_to_it({**self._choices(None), **self._chosen})
+        return type(self)(**{**self.get_params(deep=False), **chosen}) if chosen else self
+
+    def _left_to_it(self, choices: dict[str, object]) -> dict[str, object]:
+        """The choices for settings that are "auto"."""
+        return {name: value for name, value in choices.items() if is_auto(getattr(self, name))}
+
+    @property
+    def settled_(self) -> dict[str, object]:
+        """The settings that this model goes by, with what it has chosen in place of "auto".
+
+        A tuple in place of `C` holds those of learners side by side; `average` is "expert" where mean weights answer
+        beside current ones, as `experts_` shows.
+        """
+        self._learnt("settled_")
+        plain, settled = self._plainly(), getattr(self, "_settled", None)
+        settings = {name: getattr(plain, name) for name in self._choices(None)}
+        if is_auto(settings.get("C")):
+            settings["C"] = getattr(settled, "caps", ()) or 1.0
+        if is_auto(settings.get("average")):
+            settings["average"] = "expert" if getattr(settled, "mean", False) else False
+        return settings
 
     # ------------------------------------------------------------------ what was learnt
     @property

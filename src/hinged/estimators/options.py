@@ -71,16 +71,17 @@ class KernelSettings(Protocol):
 class ScaledSettings(Protocol):
     """Settings of linear weights: what happens to rows before they are scored, and whether mean weights are kept."""
 
+    rule: Rule
+    C: float | str
     scaling: str | None
-    normalize: bool
-    average: bool
-    bias: float
+    normalize: bool | str
+    average: bool | str
+    bias: float | str
 
 
 class LabelSettings(RowSettings, KernelSettings, ScaledSettings, Protocol):
     """Settings of learners of labels."""
 
-    C: float | str
     margin: float
     sharing: Sharing
     features: Features

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from hinged.compiling.arrays import Ints
+from hinged.estimators.auto import FirstRow, choices_of_ranks
 from hinged.estimators.labelled_vector import LabelledVector
 from hinged.estimators.labels import LabelIndex, as_labels
 from hinged.estimators.options import DType, RandomState, Rule
@@ -32,17 +33,22 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
 
     Parameters
     ----------
-    rule : str, default "simproj"
+    rule : str, default "auto", which is "simproj"
         "perceptron", "pa", "pa1", "pa2" act on the threshold that is worst met; "simperc", "simproj", "conproj",
         "optimal", "mira", "uniform" on all that are not met.
-    C : float, default 1.0
+    C : float or "auto", default "auto", which is 1
         Bound on the sum of a round's steps, positive.
     order : list of labels, optional
         The ranks from low to high. Without it labels are in their natural order, and one that appears later may lie
         below or above all known ones, not between them.
     margin : float, default 1.0
         How far from every threshold a score must lie.
-    {novel, scaling, normalize, average, bias, n_features, epochs, shuffle, random_state, dtype}
+    {novel, scaling, normalize}
+    average : bool or "auto", default "auto"
+        Answer with the mean of the weights and thresholds after each round. "auto": where rows are scaled.
+    bias : float or "auto", default "auto", which is 0
+        Value of a constant feature; the thresholds take its place.
+    {n_features, epochs, shuffle, random_state, dtype}
 
     Attributes
     ----------
@@ -79,16 +85,16 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
 
     def __init__(
         self,
-        rule: Rule = "simproj",
-        C: float = 1.0,
+        rule: Rule = "auto",
+        C: float | str = "auto",
         *,
         order: Sequence[Hashable] | None = None,
         margin: float = 1.0,
         novel: str = "learn",
-        scaling: str | None = None,
-        normalize: bool = False,
-        average: bool = False,
-        bias: float = 0.0,
+        scaling: str | None = "auto",
+        normalize: bool | str = "auto",
+        average: bool | str = "auto",
+        bias: float | str = "auto",
         n_features: int | None = None,
         epochs: int = 1,
         shuffle: bool = False,
@@ -96,6 +102,9 @@ class OrdinalClassifier(ClassifierMixin, LabelledVector):
         dtype: DType = None,
     ) -> None:
         self._store(locals())
+
+    def _choices(self, row: FirstRow | None) -> dict[str, object]:
+        return choices_of_ranks(self, row)
 
     @property
     def thresholds_(self) -> np.ndarray:

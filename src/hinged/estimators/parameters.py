@@ -8,25 +8,29 @@ from typing import TypeVar
 __all__ = ["PARAMETERS", "documented"]
 
 PARAMETERS = {
-    "C": """float, default 1.0
-        Longest step, positive. Small for noisy labels or targets; inf for the plain step. `Classifier` and `Ranker`
-        with ``sharing="multi"`` also take "auto": five C learn side by side and answer together, those with smaller
-        losses so far counting for more.""",
+    "C": """float or "auto", default "auto"
+        Longest step, positive. Small for noisy labels or targets; inf for the plain step. "auto": learners with
+        different C learn side by side, with the mean weights of one as one more of them, and answer together; those
+        with fewer mistakes of late count for more (docs/maths.md). Where that is not possible (a kernel, shared
+        vectors, a simplex, ranks) it is 1.""",
     "novel": """"learn" or "skip", default "learn"
         What to do with the example that brings a new label: learn it like any other once the label is known, or only
         make the label known, as the papers do. Either way it is not counted as right or wrong.""",
     "kernel": """hinged.mercer kernel or function, optional
         What takes the place of inner products: `Polynomial(a, d)`, `Gaussian(gamma)`, `Centred(gamma)` for shared
         vectors, or a function of two matrices; docs/kernels.md.""",
-    "scaling": """None, "idf" or "standard", default None
-        "idf" multiplies every value by how rare its feature has been so far. "standard" brings columns of numbers to
-        mean 0 and deviation 1 as they have been so far; sparse features keep their zeros. docs/maths.md.""",
-    "normalize": """bool, default False
-        Divide each row by its L2 norm.""",
-    "average": """bool, default False
-        Answer with the mean of the weights after each round.""",
-    "bias": """float, default 0.0
-        Value of a constant feature; 0 for none, which is right for normalised text. Numbers far from 0 need one.""",
+    "scaling": """"auto", None, "idf", "standard" or "mixed", default "auto"
+        What values are brought to, by what has been seen of their features so far. "idf" multiplies them by how rare
+        their feature is: words. "standard" gives columns of numbers mean 0 and deviation 1. "mixed" decides for each
+        feature: one that nine rows in ten have is a column, any other a word. None leaves rows as they are.
+        "auto": "standard" where the first row has a value in every column, else "mixed"; docs/which_rule.md.""",
+    "normalize": """bool or "auto", default "auto"
+        Divide each row by its L2 norm. "auto": with "idf".""",
+    "average": """bool or "auto", default "auto"
+        Answer with the mean of the weights after each round. "auto": see `C`; else False.""",
+    "bias": """float or "auto", default "auto"
+        Value of a constant feature; 0 for none. "auto": as large as one more column where rows are dense, small for
+        words, none where rows are not scaled or multiplied by IDF.""",
     "class_weight": """dict of label → weight, "balanced" (fit only) or None
         Multiplies the sample weights.""",
     "n_features": """int, optional

@@ -14,13 +14,15 @@ from sklearn.utils.validation import validate_data
 
 from hinged.compiling.arrays import Ints
 from hinged.estimators.dicts import BEYOND, FeatureNames, as_batch, as_dict_rows, is_dicts, one_dict_row
-from hinged.estimators.inputs import as_matrix, dtype_of, from_matrix, is_sparse
+from hinged.estimators.inputs import as_matrix, check_finite, dtype_of, from_matrix, is_sparse
 from hinged.estimators.labels import Numbers
 from hinged.estimators.parts import Reader
 from hinged.estimators.protocol import RowModel
 from hinged.io.examples.chunk import Chunk
+from hinged.loops.base import ScaledModel
 from hinged.loops.entropic import beyond
 from hinged.loops.rows import Dense, Rows
+from hinged.text.tables import table_rows
 
 __all__ = ["Answers", "Batch", "Checked", "Reads", "ReadsRows", "RowReader", "SettledLike", "one_row_of", "part_of"]
 
@@ -161,7 +163,7 @@ class RowReader(NamedTuple):
         if type(X) is np.ndarray and model is not None and self.is_usual(model, X):
             return Batch(who._dense(X, model.dtype), model.dtype, X.shape[1], None, X)
         if isinstance(X, Chunk):
-            return self._read_columns(who, X, grow)
+            return self._read_columns(who, X, grow) if X.columns is not None else self._read_table(who, X, grow)
         X = as_batch(X)
         if is_dicts(X):
             return self.read_dicts(who, X, grow)
@@ -170,7 +172,7 @@ class RowReader(NamedTuple):
         framed = hasattr(X, "columns")
         self._check_width(who, X if framed else matrix, matrix.shape[1], grow)
         dtype = who._dtype(dtype_of(X if framed and not sparse.issparse(matrix) else matrix))
-        centred = getattr(who, "scaling", None) == "standard"
+        centred = getattr(who, "scaling", None) not in (None, "idf")  # "auto" may come to that
         rows = from_matrix(matrix, dtype, not centred) if sparse.issparse(matrix) else who._dense(matrix, dtype)
         return Batch(rows, dtype, matrix.shape[1], None, X if framed else matrix)
 
@@ -188,8 +190,7 @@ class RowReader(NamedTuple):
 
     def _read_columns(self, who: Reads, chunk: Chunk, grow: bool) -> Batch:
         """Numbered columns of a file of examples; those that the model has never met have no weight."""
-        if chunk.columns is None:
-            raise ValueError(f"{type(who).__name__} reads numbered columns, and {chunk.source} has none.")
+        assert chunk.columns is not None
         self._check_unnamed()
         indptr, indices, values = chunk.columns
         width = max(self.width or 0, int(indices.max(initial=-1)) + 1, 1)
@@ -200,6 +201,18 @@ class RowReader(NamedTuple):
         self._check_width(who, matrix, width, grow=True)
         dtype = who._dtype(dtype_of(matrix))
         return Batch(from_matrix(matrix, dtype), dtype, width, None, matrix)
+
+    def _read_table(self, who: Reads, chunk: Chunk, grow: bool) -> Batch:
+        """Numbers, words and named features of a file, as dicts of them would be read; numbers come first."""
+        if self.names is None and self.width is not None:
+            raise ValueError(f"this model was taught numbered columns; {chunk.source} has named ones.")
+        known = {} if self.names is None else self.names.column
+        first = _first_column(who._model, grow)
+        rows, new = table_rows(chunk, known, len(known) if first is None else first)
+        dtype = who._dtype(np.dtype(np.float64))
+        check_finite(rows.data, dtype)
+        given = chunk if self.names is None else None
+        return Batch(rows._replace(data=rows.data.astype(dtype)), dtype, 0, new if grow else [], given)
 
     def read_dicts(self, who: Reads, X: Sequence[Mapping[Hashable, object]], grow: bool) -> Batch:
         """A batch of dicts of feature → value; a model of matrices takes column numbers as names."""
@@ -255,6 +268,8 @@ class RowReader(NamedTuple):
             if batch.names:
                 who._check_rows(batch)
             names = FeatureNames() if self.names is None else self.names
+            if isinstance(batch.given, Chunk) and isinstance(model, ScaledModel):
+                model.take_numbers(len(batch.given.numbers))
             model.widen(len(names.listed) + len(batch.names))  # first: readers go by the names
             if batch.names:
                 names.extend(batch.names)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import column_or_1d
 
+from hinged.estimators.auto import FirstRow
 from hinged.estimators.inputs import LARGEST
 from hinged.estimators.labels import given
 from hinged.estimators.options import AsBudget, DType, Kernel, RandomState
@@ -16,6 +18,7 @@ from hinged.estimators.parameters import documented
 from hinged.estimators.parts import at_one_moment
 from hinged.estimators.reader import Answers, Batch
 from hinged.estimators.vectors import VectorLearner
+from hinged.loops.targets import Numbers
 from hinged.loops.vector_model import REGRESSION
 from hinged.rules.table import UP_TO_THE_MARGIN
 
@@ -28,21 +31,26 @@ class Regressor(RegressorMixin, VectorLearner):
 
     Parameters
     ----------
-    rule : "pa", "pa1" or "pa2", default "pa1"
+    rule : "pa", "pa1" or "pa2", default "auto", which is "pa1"
         The smallest move that comes within ε; the same, no longer than C; the same, softened by 1/(2C).
     {C}
-    epsilon : float, default 0.1
-        Errors up to this size are no loss; in the targets' unit, not negative.
+    epsilon : float or "auto", default "auto"
+        Errors up to this size are no loss; in the targets' unit, not negative. "auto": 0.1 standard deviations of the
+        targets so far, where these are scaled, else 0.1.
+    target_scaling : None, "standard" or "auto", default "auto"
+        "standard" learns targets in units of their standard deviation, measured from their mean, both as they have
+        been so far: C then means the same whatever the targets' unit. "auto": "standard", unless `scaling` is None.
     {kernel, scaling, normalize, average, bias, n_features, epochs, shuffle, random_state, device, budget, dtype}
 
     Attributes
     ----------
     coef_ : array (features,)
     intercept_ : float
+    experts_ : dict of C → share
     n_rounds_, n_mistakes_, n_updates_ : int
         Rounds, rounds with a loss (an error beyond ε), rounds with a step.
     dual_ : float
-        The dual certificate, with margins s·y - ε, s the side of the error.
+        The dual certificate, with margins s·y - ε, s the side of the error. None where targets are scaled.
 
     References
     ----------
@@ -51,7 +59,7 @@ class Regressor(RegressorMixin, VectorLearner):
     Examples
     --------
     >>> import hinged
-    >>> model = hinged.Regressor(epsilon=0.25)
+    >>> model = hinged.Regressor("pa1", C=1.0, epsilon=0.25, scaling=None)
     >>> model.learn_one({"rooms": 2}, 1.25)
     >>> model.predict_one({"rooms": 2}), model.explain({"rooms": 4})
     (1.0, [('rooms', 2.0)])
@@ -62,19 +70,23 @@ class Regressor(RegressorMixin, VectorLearner):
     _task = REGRESSION
     _rules = UP_TO_THE_MARGIN
     _stepping = ("rule", "C", "epsilon")
-    _built_for = ("kernel", "budget", "scaling", "normalize", "average", "bias", "dtype")
+    _built_for = ("kernel", "budget", "scaling", "normalize", "average", "bias", "dtype", "target_scaling")
+    _before: ClassVar[dict[str, Any]] = {"target_scaling": None}
+    target_scaling: str | None = None  # of a model pickled before the setting existed
+    epsilon: float | str
 
     def __init__(
         self,
-        rule: str = "pa1",
-        C: float = 1.0,
-        epsilon: float = 0.1,
+        rule: str = "auto",
+        C: float | str = "auto",
+        epsilon: float | str = "auto",
         *,
+        target_scaling: str | None = "auto",
         kernel: Kernel | None = None,
-        scaling: str | None = None,
-        normalize: bool = False,
-        average: bool = False,
-        bias: float = 0.0,
+        scaling: str | None = "auto",
+        normalize: bool | str = "auto",
+        average: bool | str = "auto",
+        bias: float | str = "auto",
         n_features: int | None = None,
         epochs: int = 1,
         shuffle: bool = False,
@@ -100,11 +112,31 @@ class Regressor(RegressorMixin, VectorLearner):
     def classes_(self) -> np.ndarray:
         raise AttributeError("a Regressor predicts numbers and has no classes_.")
 
-    def _epsilon(self) -> float:
-        value = self.epsilon
+    def _choices(self, row: FirstRow | None) -> dict[str, object]:
+        choices = super()._choices(row)
+        return choices | {"target_scaling": None if choices["scaling"] is None else "standard"}
+
+    def _numbers(self) -> Numbers:
+        scaled, value = self._scales_targets(), self.epsilon
+        if isinstance(value, str) and value == "auto":
+            return Numbers(0.1, scaled, np.zeros(2 * scaled))
         if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) < math.inf:
-            raise ValueError(f"epsilon must be a finite number that is not negative; got epsilon={value!r}. Try 0.1.")
-        return float(value)
+            raise ValueError(
+                f"epsilon must be a finite number that is not negative; got epsilon={value!r}. Try 0.1, or 'auto'."
+            )
+        return Numbers(float(value), False, np.zeros(2 * scaled))
+
+    def _scales_targets(self) -> bool:
+        """Return True if targets are scaled."""
+        how = self.target_scaling  # no longer "auto"
+        if how not in (None, "standard"):
+            raise ValueError(f"target_scaling must be None, 'standard' or 'auto'; got target_scaling={how!r}.")
+        if how == "standard" and self.kernel is not None:
+            raise ValueError(
+                "target_scaling cannot be used with a kernel; got target_scaling='standard': past rounds would have to "
+                "be learnt anew in every round. Scale the targets first."
+            )
+        return how == "standard"
 
     def _answers(self, y: object, n: int) -> np.ndarray:
         """One finite number per row."""

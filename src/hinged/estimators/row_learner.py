@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_random_state
 
+from hinged.estimators.auto import first_row_of
 from hinged.estimators.dicts import FeatureNames
 from hinged.estimators.inputs import check_caps, check_weights, dense_rows
 from hinged.estimators.kernel_model import KernelModel
@@ -23,13 +24,13 @@ from hinged.estimators.protocol import Advance, RowModel
 from hinged.estimators.reader import Answers, Batch, Checked, ReadsRows, RowReader, S_co
 from hinged.estimators.scored import Scored
 from hinged.estimators.settings import check_unchanged, is_same, whole
+from hinged.io import from_json, to_json
 from hinged.loops.experts import BOLD
 from hinged.loops.explain import Share
 from hinged.loops.ledger import Told, new_told
 from hinged.loops.rows import Rows
 
 __all__ = ["RowLearner"]
-
 
 R_co = TypeVar("R_co", bound=RowModel, covariant=True)
 
@@ -115,8 +116,8 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     def learn_one(self, x: object, y: object, sample_weight: float | None = None) -> None:
         """Learn one row: a dict of feature → value, a 1-D array, or a sparse row."""
-        weights = None if sample_weight is None else [sample_weight]
         with self._or_undone(several=False):
+            weights = None if sample_weight is None else [sample_weight]
             self._learn(self._check(self._parts.reader.one(x), self._one_answer(y), weights))
 
     def learn_rounds(
@@ -179,7 +180,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     def _new_model(self, checked: Checked[S_co]) -> R_co:
         """An empty model for these settings and rows, with the labels known so far."""
-        model: R_co = checked.settled.new_model(self, checked.batch.dtype)
+        model: R_co = checked.settled.new_model(self._plainly(), checked.batch.dtype)
         self.__dict__.update(
             _parts=self._parts._replace(labels=LabelIndex() if self._labels is None else self._labels, model=model),
             _settled=checked.settled,
@@ -201,6 +202,8 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         settled = self.check_settings() if self._model is None else self._keep_up()
         batch = self._parts.reader.read(self, X, grow=True)
         if self._model is None:
+            self._chosen = self._left_to_it(self._choices(first_row_of(batch)))
+            settled = self.check_settings() if self._chosen else settled
             settled.check_range(batch.dtype)
         self._check_rows(batch)
         answers = self._answers(y, batch.n)
@@ -222,7 +225,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         now, model, before = type(self)._as_set(self), self._model, self._settled
         assert model is not None
         assert before is not None
-        if self._set_to is None:
+        if self._set_to is None or len(self._set_to) != len(now):  # a pickle from before one of them existed
             self._set_to = now
         if is_same(now, self._set_to):
             return before
@@ -246,14 +249,10 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         return weights
 
     def _weight_by_label(self, answers: Answers, fitting: bool) -> dict[Hashable, float] | None:
-        """What `class_weight` stands for; None for no weights."""
+        """What `class_weight` stands for, None, a dict or "balanced"; None for no weights."""
         by_label = self.class_weight
         if by_label is None or isinstance(by_label, dict):
             return by_label
-        if not isinstance(by_label, str) or by_label != "balanced":
-            raise ValueError(
-                f"class_weight must be None, 'balanced' (fit only) or a dict of label → weight; got {by_label!r}."
-            )
         if not fitting:
             raise ValueError(
                 "class_weight='balanced' needs all labels at once and works with fit only; "
@@ -364,6 +363,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
                 "dtype": model.dtype.name,
                 "columns": reader.width,
                 "notes": self._notes,
+                "chosen": {name: to_json(name, value) for name, value in self._chosen.items()},
             }
             names = {"labels": list(self.known_labels()), "phi": list(getattr(model, "names", ()))}
             if reader.names is not None:
@@ -374,9 +374,11 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: dict[str, list[Hashable]]) -> None:
         """Become the model of that state."""
+        chosen = about.get("chosen", {})  # files from before "auto" have none
+        self._chosen = {name: from_json(name, value, {}) for name, value in chosen.items()}
         settled = self.check_settings()
         settled.check_range(about["dtype"])
-        model = settled.new_model(self, about["dtype"])
+        model = settled.new_model(self._plainly(), about["dtype"])
         if np.dtype(about["dtype"]) != model.dtype:
             raise ValueError(f"its weights are {about['dtype']}, its settings say {model.dtype}")
         model.restore(arrays, names["phi"], len(names["labels"]))
@@ -386,11 +388,9 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     def _reader_of(self, about: dict[str, Any], names: dict[str, list[Hashable]]) -> ReadsRows:
         """The reader of a state."""
-        return RowReader(
-            FeatureNames(names["features"]) if "features" in names else None,
-            about["columns"],
-            np.array(names["frame"], object) if "frame" in names else None,
-        )
+        features = FeatureNames(names["features"]) if "features" in names else None
+        frame = np.array(names["frame"], object) if "frame" in names else None
+        return RowReader(features, about["columns"], frame)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import DTypeLike
 
+from hinged.estimators.auto import is_auto
 from hinged.estimators.inputs import LARGEST, LEAST
 from hinged.estimators.kernel_model import KernelLabelModel
 from hinged.estimators.kernel_settings import check_kernel_settings, check_without_kernel, new_machine
@@ -30,7 +31,7 @@ from hinged.loops.costs import Costs
 from hinged.loops.entropic import EntropicModel
 from hinged.loops.experts import BOLD, SINGLE
 from hinged.loops.model import LabelModel
-from hinged.loops.rows import LARGEST_VALUE
+from hinged.loops.rows import LARGEST_VALUE, MOMENTS, SCALINGS
 from hinged.loops.steps import Setting
 from hinged.rules.table import RULES, Step, entropic, has_own_margin, reads_cap
 from hinged.rules.table import resolve as resolve_rule
@@ -92,8 +93,8 @@ class Settled(NamedTuple):
     most_labels: float
     geometry: Entropy | None
     kernel: Kernel | None = None
-    caps: tuple[float, ...] = ()  # C of experts side by side; empty where C is a number
-    mean: bool = False  # the mean weights of the last of them are one more forecaster
+    caps: tuple[float, ...] = ()  # C of learners side by side; empty where C is a number
+    mean: bool = False  # whether the mean weights of the last of them answer beside them
 
     def check_range(self, dtype: DTypeLike) -> None:
         """Refuse numbers that are too large for weights of that type."""
@@ -104,7 +105,8 @@ class Settled(NamedTuple):
         if len(self.caps) + self.mean != len(getattr(model, "experts", ((), ()))[1]):
             raise ValueError(
                 "C cannot change between 'auto' and a number once something is learnt, nor, with C='auto', the rule to "
-                "one that does not read C: experts have weights of their own. Set it back, or call fit to start anew."
+                "one that does not read C: learners side by side have weights of their own. Set it back, or call fit "
+                "to start anew."
             )
         model.setting = self.rule._replace(least_norm=model.setting.least_norm)
         model.own = self.own
@@ -137,7 +139,7 @@ def scaled_as(who: ScaledSettings) -> Scaled:
         "scaling": who.scaling,
         "unit": bool(who.normalize),
         "bias": float(who.bias),
-        "average": bool(who.average),
+        "average": not is_auto(who.average) and bool(who.average),
     }
 
 
@@ -149,7 +151,6 @@ def settle(who: LabelSettings) -> Settled:
             f"a rule of your own must be compiled: decorate it with numba.njit; got {own!r}. "
             "docs/adding_a_rule.md shows one."
         )
-    check_auto(who)
     if who.kernel is not None:
         return _with_kernel(who, who.kernel, step, own)
     check_without_kernel(who)
@@ -163,37 +164,20 @@ def settle(who: LabelSettings) -> Settled:
     sizes = _sizes(who, step, plan) | ({} if geometry is None else {"radius": geometry.radius})
     check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
     most_labels = LARGEST_JOINT if is_joint(step.words) and shares_vectors(plan) else math.inf
-    caps, mean = experts_of(who)
+    caps, mean = side_by_side(who)
     certified = step.certified and not caps
     return Settled(setting_of(step, who), certified, sizes, own, plan, most_labels, geometry, None, caps, mean)
 
 
-def experts_of(who: LabelSettings) -> tuple[tuple[float, ...], bool]:
+def side_by_side(who: ScaledSettings) -> tuple[tuple[float, ...], bool]:
     """C of the learners that C="auto" stands for, and whether the mean of the last one answers too.
 
-    With `average` all answers are by mean weights; one learner alone is then no expert.
+    With `average` all answers are by mean weights; one learner alone is not side by side with any.
     """
     if not (is_auto(who.C) and reads_cap(who.rule)):
         return (), False
-    caps = BOLD if who.scaling == "standard" else SINGLE
-    return (caps, True) if not who.average else (caps if len(caps) > 1 else (), False)
-
-
-def is_auto(C: object) -> bool:
-    """Return True if several C are asked for."""
-    return isinstance(C, str) and C == "auto"
-
-
-def check_auto(who: LabelSettings) -> None:
-    """Refuse, by name, what several C at once cannot be combined with."""
-    if not is_auto(who.C):
-        return
-    for name, only in (("sharing", "multi"), ("geometry", "euclidean"), ("kernel", None)):
-        if getattr(who, name) != only:
-            raise ValueError(
-                f"C='auto' learns a vector for each label with several C at once and needs {name}={only!r}; got "
-                f"{name}={getattr(who, name)!r}. Set {name} so, or give C a number: 1.0 is usual for unit rows."
-            )
+    caps, mean = BOLD if who.scaling == "standard" else SINGLE, is_auto(who.average)
+    return (caps, mean) if len(caps) + mean > 1 else ((), False)
 
 
 def shares_vectors(plan: Plan) -> bool:
@@ -209,10 +193,10 @@ def check_plan(who: LabelSettings, step: Step, plan: Plan) -> None:
             f"sharing={who.sharing!r}. Use solver='search'."
         )
     codes = {part.code for part in plan.parts}
-    if who.scaling == "standard" and codes & {FREQUENCY, TFIDF}:
+    if who.scaling in MOMENTS and codes & {FREQUENCY, TFIDF}:
         raise ValueError(
-            "label features 'frequency' and 'tfidf' count the rows that have a word, and with scaling='standard' every "
-            "row has every column. Use scaling='idf', or features='first' or 'distance'."
+            f"label features 'frequency' and 'tfidf' count the rows that have a word, and with scaling={who.scaling!r} "
+            "a row may have every column. Use scaling='idf', or features='first' or 'distance'."
         )
     if EXPLICIT in codes and len(codes) > 1:
         raise ValueError("label features of your own cannot be mixed with built-in ones in one model; use either.")
@@ -265,9 +249,11 @@ def give_costs(model: LabelModelLike, who: LabelSettings, labels: Sequence[Hasha
 def check_options(who: RowSettings) -> None:
     """Refuse, by name, what cannot be done to rows; for every kind of learner, as far as it has the option."""
     scaling, bias = getattr(who, "scaling", None), getattr(who, "bias", 0.0)
-    if scaling not in (None, "idf", "standard"):
-        raise ValueError(f"scaling must be None, 'idf' or 'standard'; got scaling={scaling!r}.")
-    check_switches(who, ("normalize", "average", "shuffle"))
+    if scaling not in SCALINGS:
+        raise ValueError(f"scaling must be 'auto', None, 'idf', 'standard' or 'mixed'; got scaling={scaling!r}.")
+    check_switches(who, ("normalize", "shuffle"))
+    if not is_auto(getattr(who, "average", False)):
+        check_switches(who, ("average",))
     check_class_weight(getattr(who, "class_weight", None))
     if isinstance(bias, bool) or not isinstance(bias, Real) or not math.isfinite(bias):
         raise ValueError(f"bias must be a finite number; got bias={bias!r}. Try 0.1, or 0 for none.")
@@ -285,7 +271,12 @@ def check_switches(who: object, names: Iterable[str]) -> None:
 
 
 def check_class_weight(by_label: ClassWeight) -> None:
-    """Refuse weights of labels that are no sound weights; what else may be set is checked where it is used."""
+    """Refuse weights of labels that are no sound weights."""
+    balanced = isinstance(by_label, str) and by_label == "balanced"
+    if not (by_label is None or balanced or isinstance(by_label, dict)):
+        raise ValueError(
+            f"class_weight must be None, 'balanced' (fit only) or a dict of label → weight; got {by_label!r}."
+        )
     for label, weight in by_label.items() if isinstance(by_label, dict) else ():
         if not isinstance(weight, Real) or not 0 <= float(weight) < math.inf:
             raise ValueError(f"class_weight must hold finite numbers that are not negative; got {label!r}: {weight!r}.")
@@ -300,7 +291,8 @@ def check_dtype(dtype: DType) -> None:
 def _sizes(who: LabelSettings, step: Step, plan: Plan) -> dict[str, float]:
     """Numbers that could leave the range of the weights, or make every other number vanish beside them."""
     own_names = has_own_margin(who.rule)
-    sizes = {"cap" if own_names else "C": step.C, "beta" if own_names else "margin": step.margin, "bias": who.bias}
+    sizes = {"cap" if own_names else "C": step.C, "beta" if own_names else "margin": step.margin}
+    sizes["bias"] = float(who.bias)
     for part in plan.parts:
         sizes |= {"often": part.factors[0], "seldom": part.factors[1]} if part.code == FREQUENCY else {}
     return sizes

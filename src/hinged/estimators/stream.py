@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from sklearn.base import clone
 
 from hinged.estimators.label_learner import LabelLearner
 from hinged.estimators.labels import LabelIndex
@@ -14,7 +15,9 @@ from hinged.loops.labels import Targets
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import Rows
 
-__all__ = ["Reading", "read_stream"]
+__all__ = ["Reading", "read_stream", "settled_like"]
+
+L = TypeVar("L", bound=LabelLearner)
 
 
 class Reading(NamedTuple):
@@ -44,9 +47,24 @@ class Reading(NamedTuple):
     describe: Callable[[np.ndarray, np.ndarray], dict[Hashable, float]]
 
 
+def settled_like(learner: L) -> L:
+    """A fresh learner of the settings that a learner goes by: what it has chosen, or would, in place of "auto".
+
+    Examples
+    --------
+    >>> import hinged
+    >>> settled_like(hinged.Classifier(C=1.0)).rule
+    'optimal'
+    """
+    return clone(learner._plainly())
+
+
 def read_stream(learner: LabelLearner, X: object, y: object, classes: object = None) -> Reading:
     """Rows and answers as a fresh learner would read them; it learns their labels' and features' names, no more."""
-    checked = learner._check(X, y, None)
+    checked = learner._check(X, y, None)  # which chooses what is "auto", by the first row
+    plain = settled_like(learner)
+    plain.rule, plain.C, plain.geometry = "perceptron", 1.0, "euclidean"  # rounds depend on none of these
+    settled = plain.check_settings()
     learner._expect_classes(classes, checked)
     index = learner._labels or LabelIndex()
     n_known, dtype = len(index), checked.batch.dtype
@@ -54,7 +72,7 @@ def read_stream(learner: LabelLearner, X: object, y: object, classes: object = N
     ids, new = index.encode(flat, None)
 
     def new_model(width: int = 0) -> LabelModel:
-        model = checked.settled.new_model(learner, dtype)
+        model = settled.new_model(plain, dtype)
         assert isinstance(model, LabelModel)
         model.declare(n_known)
         model.widen(width)

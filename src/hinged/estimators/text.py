@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from hinged.estimators.classifier import Classifier
 from hinged.estimators.dicts import BEYOND
+from hinged.estimators.inputs import check_finite
 from hinged.estimators.learner import State
 from hinged.estimators.options import ClassWeight, Cost, DType, Features, Geometry, RandomState, Rule, Sharing
 from hinged.estimators.parts import Parts
@@ -19,7 +20,10 @@ from hinged.estimators.reader import Batch, Reads
 from hinged.estimators.row_learner import RowLearner
 from hinged.estimators.settings import Settled
 from hinged.io.examples.chunk import Chunk
+from hinged.loops.base import ScaledModel
 from hinged.text import Hasher, Vocabulary
+from hinged.text.documents import split_numbers
+from hinged.text.tables import beside_numbers
 from hinged.text.words import WordList
 
 __all__ = ["TextClassifier", "TextRanker"]
@@ -34,6 +38,7 @@ class TextReader:
 
     space: Vocabulary | Hasher | None = None  # None until the first document
     settings: dict[str, Any] | None = None  # what the space was made of
+    numbers: tuple[str, ...] | None = None  # columns of numbers, the first features; None until the first batch
     names: ClassVar[None] = None  # of dicts
     width: ClassVar[None] = None  # of matrices
     frame: ClassVar[None] = None  # of data frames
@@ -48,36 +53,50 @@ class TextReader:
         assert isinstance(who, TextLearner)
         space = who.text_space_
         known = space.width()
+        X, columns = split_numbers(X, self.numbers)
+        names = tuple(columns) if self.numbers is None else self.numbers
         rows = space.read(X, grow)
         if not grow and len(rows.indices) and (beyond := rows.indices >= known).any():
             rows = rows._replace(indices=rows.indices + np.where(beyond, np.int32(BEYOND), np.int32(0)))
         if not len(rows.indptr) - 1:
             raise ValueError("a batch must hold at least one document; got none.")
-        dtype = who._dtype(np.dtype(np.float32))
+        dtype = who._dtype(np.dtype(np.float64 if names else np.float32))
+        if names:
+            rows = beside_numbers([columns.get(name) for name in names], rows)
+            check_finite(rows.data, dtype)
         if rows.data.dtype != dtype:
             rows = rows._replace(data=rows.data.astype(dtype))
-        return Batch(rows, dtype, space.width(), None, None)
+        return Batch(rows, dtype, len(names) + space.width(), None, names)
 
     def admit(self, who: Reads, batch: Batch) -> TextReader:
         """Make room in the model for the words of a batch."""
-        assert who._model is not None
-        who._model.widen(batch.width)
-        return self
+        model = who._model
+        assert model is not None
+        model.widen(batch.width)
+        if self.numbers is not None:
+            return self
+        assert isinstance(batch.given, tuple)
+        if isinstance(model, ScaledModel):
+            model.take_numbers(len(batch.given))
+        return replace(self, numbers=batch.given)
 
     @property
     def n_known(self) -> int:
         """How many words were met."""
         words = None if self.space is None else self.space.word_list_
-        return 0 if words is None else len(words)
+        return len(self.numbers or ()) + (0 if words is None else len(words))
 
     def name_of(self, feature: int) -> Hashable:
-        """The word behind a feature; feature 0 is the bias."""
+        """The column of numbers or the word behind a feature; feature 0 is the bias."""
         assert self.space is not None
-        return "bias" if feature == 0 else self.space.name_of(feature - 1)
+        numbers = self.numbers or ()
+        if feature <= len(numbers):
+            return "bias" if feature == 0 else numbers[feature - 1]
+        return self.space.name_of(feature - 1 - len(numbers))
 
     def mark(self) -> Callable[[], TextReader]:
         """Remember this moment; the function forgets the words that came after it."""
-        space, known = self.space, self.n_known
+        space, known = self.space, self.n_known - len(self.numbers or ())
         words = None if space is None else space.word_list_
 
         def back() -> TextReader:
@@ -101,7 +120,7 @@ class TextLearner(RowLearner[LabelModelLike, Settled]):
     def __init__(
         self,
         rule: Rule = "optimal",
-        C: float = 1.0,
+        C: float | str = 1.0,
         *,
         words: tuple[int, int] | None = (1, 1),
         chars: tuple[int, int] | None = None,
@@ -118,9 +137,9 @@ class TextLearner(RowLearner[LabelModelLike, Settled]):
         constraint: str = "max-loss",
         novel: str = "learn",
         scaling: str | None = "idf",
-        normalize: bool = True,
-        average: bool = False,
-        bias: float = 0.0,
+        normalize: bool | str = True,
+        average: bool | str = False,
+        bias: float | str = 0.0,
         class_weight: ClassWeight = None,
         epochs: int = 1,
         shuffle: bool = False,
@@ -156,6 +175,7 @@ class TextLearner(RowLearner[LabelModelLike, Settled]):
     def _state(self) -> State:
         about, arrays, names = super()._state()
         words = self.text_space_.word_list_ or WordList()
+        about["numbers"] = list(self._parts.reader.numbers or ())
         return about, {**arrays, **{f"words.{name}": array for name, array in words.arrays().items()}}, names
 
     def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: dict[str, list[Hashable]]) -> None:
@@ -163,10 +183,10 @@ class TextLearner(RowLearner[LabelModelLike, Settled]):
         space = self.text_space_
         space.word_list_ = WordList.from_arrays(**pieces)
         super()._restore(about, arrays, names)
-        self._learnt("words").widen(space.width())
+        self._learnt("words").widen(len(self._parts.reader.numbers or ()) + space.width())
 
     def _reader_of(self, about: dict[str, Any], names: dict[str, list[Hashable]]) -> TextReader:
-        return self._parts.reader
+        return replace(self._parts.reader, numbers=tuple(about.get("numbers", ())))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -178,8 +198,9 @@ class TextLearner(RowLearner[LabelModelLike, Settled]):
 class TextClassifier(TextLearner, Classifier):
     """One right label for each text: `learn_one("text", "label")`, then `predict_one("text")`.
 
-    A document is a text, or a dict of field → text; data frames give a field per column. The defaults were chosen on
-    evidence across data sets (docs/text.md).
+    A document is a text, or a dict of field → text or number; data frames give a field per column. The first batch
+    decides which fields hold numbers; None is a missing one. The defaults were chosen on evidence across data sets
+    (docs/text.md).
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hinged.compiling.arrays import Ints
+from hinged.estimators.auto import FirstRow, choices_of_vector, is_auto
 from hinged.estimators.inputs import dense_rows, kept_dense
 from hinged.estimators.kernel_model import KernelVectorModel
 from hinged.estimators.kernel_settings import check_kernel_settings, check_without_kernel, new_machine
@@ -17,18 +18,13 @@ from hinged.estimators.parts import Parts, at_one_moment, runs_functions
 from hinged.estimators.protocol import Advance, VectorModelLike
 from hinged.estimators.reader import Answers, Checked, RowReader, part_of
 from hinged.estimators.row_learner import RowLearner
-from hinged.estimators.settings import (
-    check_options,
-    check_sizes,
-    scaled_as,
-    setting_of,
-    whole,
-)
+from hinged.estimators.settings import check_options, check_sizes, scaled_as, setting_of, side_by_side, whole
 from hinged.loops.hearing import hear, pieces
 from hinged.loops.ledger import MISTAKES, NOVEL, Told
 from hinged.loops.rows import Rows
 from hinged.loops.steps import Setting
-from hinged.loops.vector_model import ORDINAL, REGRESSION, VectorModel
+from hinged.loops.targets import Numbers
+from hinged.loops.vector_model import BINARY, NO_NUMBERS, ORDINAL, REGRESSION, VectorModel
 from hinged.rules.table import check_runs, name_of
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import is_interior
@@ -45,8 +41,10 @@ class VectorSettled(NamedTuple):
     certified: bool
     sizes: dict[str, float]  # what must fit the range of the weights' type
     task: str
-    epsilon: float
+    numbers: Numbers
     kernel: Kernel | None = None
+    caps: tuple[float, ...] = ()  # C of learners side by side; empty where C is a number
+    mean: bool = False  # whether the mean weights of the last of them answer beside them
 
     def check_range(self, dtype: DTypeLike) -> None:
         """Refuse numbers that are too large for weights of that type."""
@@ -54,22 +52,30 @@ class VectorSettled(NamedTuple):
 
     def change(self, model: VectorModelLike) -> None:
         """Let a model go on by this rule."""
-        model.setting = self.rule
-        if isinstance(model, KernelVectorModel):
+        if isinstance(model, VectorModel):
+            if len(self.caps) != len(model.forecasters.caps):
+                raise ValueError(
+                    "C cannot change between 'auto' and a number once something is learnt, nor, with C='auto', the "
+                    "rule to one that does not read C: learners have weights of their own. Set it back, or call fit "
+                    "to start anew."
+                )
+            model.numbers = self.numbers._replace(known=model.numbers.known)
+        elif isinstance(model, KernelVectorModel):
             model.epsilon = self._within()
-        elif isinstance(model, VectorModel):
-            model.epsilon = self.epsilon
+        model.setting = self.rule
 
     def _within(self) -> float | None:
         """How close a number must come; None where a kernel learns labels."""
-        return self.epsilon if self.task == REGRESSION else None
+        return self.numbers.epsilon if self.task == REGRESSION else None
 
     def new_model(self, who: VectorLearner, dtype: DTypeLike) -> VectorModelLike:
         """An empty model for a learner with these settings; both kinds take the same calls."""
         if self.kernel is not None:
             machine = new_machine(who, self.kernel, dtype, n_outputs=1)
             return KernelVectorModel(machine, self.rule, self._within(), unit=bool(who.normalize))
-        return VectorModel(self.task, who.dtype or dtype, self.rule, epsilon=self.epsilon, **scaled_as(who))
+        numbers = self.numbers._replace(known=self.numbers.known.copy())
+        scaled = scaled_as(who)
+        return VectorModel(self.task, who.dtype or dtype, self.rule, numbers, self.caps, self.mean, **scaled)
 
 
 class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
@@ -81,11 +87,11 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
     device: str = "cpu"
     budget: AsBudget = None
     rule: Rule
-    C: float
+    C: float | str
     scaling: str | None
-    normalize: bool
-    average: bool
-    bias: float
+    normalize: bool | str
+    average: bool | str
+    bias: float | str
     dtype: DType
 
     # ------------------------------------------------------------------ answers
@@ -93,7 +99,8 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
     def explain(self, x: object, top: int | None = 10) -> list[tuple[Hashable, float]]:
         """The features of a row that carry its score ⟨w, x⟩, signed, largest first; all of them sum to the score.
 
-        With a kernel, the past rounds that carry it, by their number from 0.
+        Where targets are scaled, their mean is one of them, by the name "mean". With a kernel, the past rounds that
+        carry it, by their number from 0.
         """
         top = None if top is None else whole("top", top, 1)
         model = self._fitted()
@@ -106,9 +113,21 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
 
     @property
     def intercept_(self) -> float:
-        """What the bias adds to every score."""
+        """What is added to every score: by the bias, and the mean of scaled targets."""
         model = self._linear("intercept_")
-        return float(model.weights[0]) * model.bias
+        return float(model.weights[0]) * model.bias + model.unit_of_targets[0]
+
+    @property
+    def experts_(self) -> dict[float | str, float]:
+        """With ``C="auto"``: each C, and "mean" for the mean weights of the last, with its share in the answers.
+
+        Shares follow the losses so far. Empty where one learner answers alone.
+        """
+        model = self._learnt("experts_")
+        if not isinstance(model, VectorModel) or model.alone:
+            return {}
+        caps, shares = model.forecasters[:2]
+        return dict(zip((*caps.tolist(), "mean"), shares.tolist(), strict=False))
 
     def _linear(self, name: str) -> VectorModel:
         model = self._with_weights(name)
@@ -220,15 +239,23 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
 
     # ------------------------------------------------------------------ checks
     def _dense(self, X: np.ndarray, dtype: np.dtype) -> Rows:
-        plain = self.scaling is None and not self.normalize and self._task != ORDINAL
+        unscaled = self.scaling is None or self.kernel is not None
+        plain = unscaled and (is_auto(self.normalize) or not self.normalize) and self._task != ORDINAL
         return kept_dense(X, dtype) if plain and len(X) > 1 else dense_rows(X, dtype)
 
     def check_settings(self) -> VectorSettled:
         """Check every setting, by name; return what they stand for. A ValueError says what was wrong."""
+        return self._plainly()._settle()
+
+    def _choices(self, row: FirstRow | None) -> dict[str, object]:
+        return choices_of_vector(self, row)
+
+    def _settle(self) -> VectorSettled:
+        """Check settings of which none is left to the learner, but for C of learners side by side."""
         margin = getattr(self, "margin", 1.0)
         if name_of(self.rule) not in self._rules:
             raise ValueError(f"rule must be one of {', '.join(self._rules)}; got rule={self.rule!r}.")
-        step, _own = resolve_rule(self.rule, self.C, margin)
+        step, _own = resolve_rule(self.rule, 1.0 if is_auto(self.C) else self.C, margin)
         if is_interior(step.words):
             raise ValueError("solver='interior-point' needs labels with vectors of their own; use solver='search'.")
         check_runs("on a single vector", self.rule, step.words)
@@ -237,12 +264,16 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
         else:
             check_without_kernel(self)
         check_options(self)
-        epsilon = self._epsilon()
-        sizes = {"C": step.C, "margin": step.margin, "bias": self.bias, "epsilon": epsilon}
+        numbers = self._numbers()
+        sizes = {"C": step.C, "margin": step.margin, "bias": float(self.bias)}
+        sizes["epsilon"] = max(0.0, numbers.epsilon)
         check_sizes(sizes, np.dtype(self.dtype or np.float64).name)
-        certified = step.certified and self.budget is None
-        return VectorSettled(setting_of(step, self), certified, sizes, self._task, epsilon, self.kernel)
+        caps, mean = side_by_side(self)
+        if self._task == BINARY:  # a vector for each of two labels, with half the C, has these steps
+            caps = tuple(2.0 * cap for cap in caps)
+        certified = step.certified and self.budget is None and not caps and not len(numbers.known)
+        return VectorSettled(setting_of(step, self), certified, sizes, self._task, numbers, self.kernel, caps, mean)
 
-    def _epsilon(self) -> float:
-        """How far a predicted number may lie from the right one."""
-        return 0.0
+    def _numbers(self) -> Numbers:
+        """How far a predicted number may lie from the right one, and what is known of targets so far, where scaled."""
+        return NO_NUMBERS

@@ -156,7 +156,7 @@ def progressive(
     >>> import hinged, numpy as np
     >>> X = np.eye(4)[[0, 1, 0, 1, 2, 2]]
     >>> hinged.evaluate.progressive(hinged.Classifier(), X, ["a", "b", "a", "b", "c", "c"]).flags.tolist()
-    [-1, -1, 1, 0, -1, 0]
+    [-1, -1, 0, 0, -1, 0]
     """
     if isinstance(delay, bool) or not isinstance(delay, int | np.integer) or delay < 0:
         raise ValueError(f"delay must be a whole number of at least 0; got delay={delay!r}.")

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from hinged.estimators.auto import settled_as_json
 from hinged.estimators.label_learner import LabelLearner
 from hinged.files.examples import FileLearner, load_learner, reads_text
 from hinged.io.model_file import FORMAT
@@ -38,6 +39,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "dtype": model.model_.dtype.name,
         "settings": settings,
         "defaults": type(model)().get_params(deep=False),
+        "settled": settled_as_json(model),
         "reads": _reads(model),
         "rounds": model.n_rounds_,
         "mistakes": model.n_mistakes_,
@@ -46,7 +48,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "certificate": model.dual_,
         "features": model.n_known_features,
         "feature_kind": _feature_kind(model),
-        "rows": model.model_.n_learnt if isinstance(model, LabelLearner) else model.n_known_features,
+        "rows": _learnt(model),
         "labels": [{"label": labels[i], "examples": times[i]} for i in order],
     }
 
@@ -58,16 +60,27 @@ def _times(model: FileLearner) -> Sequence[int | None]:
     return times if any(times) and len(times) == n_labels else [None] * n_labels
 
 
+def _learnt(model: FileLearner) -> int:
+    """How many features have weights, without the constant one, which is none of the input's."""
+    if not isinstance(model, LabelLearner):
+        return model.n_known_features
+    return model.model_.n_learnt - (bool(model.settled_["bias"]) and model.n_updates_ > 0)
+
+
 def _reads(model: FileLearner) -> str:
     notes = model.notes
-    fields = notes.get("fields")
-    if not fields:
-        return ""
-    label = f"; the label is {notes['label']!r}" if notes.get("label") else ""
-    return ("one text, " if len(fields) == 1 else "the fields ") + ", ".join(map(str, fields)) + label
+    kinds = {("one column of numbers, ", "columns of numbers "): notes.get("numbers")}
+    kinds[("one text, ", "the fields ")] = notes.get("fields")
+    read = [
+        (one if len(names) == 1 else several) + ", ".join(names) for (one, several), names in kinds.items() if names
+    ]
+    label = [f"the label is {notes['label']!r}"] if read and notes.get("label") else []
+    return "; ".join([*read, *label])
 
 
 def _feature_kind(model: FileLearner) -> str:
+    if model.notes.get("numbers"):
+        return "columns and words" if model.notes.get("fields") else "columns"
     if not reads_text(model):
         return "columns" if hasattr(model, "n_features_in_") else "names"
     return "words" if model.bits is None else f"words in {1 << model.bits:,} hashed columns"

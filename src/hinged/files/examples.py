@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 from collections.abc import Hashable, Mapping, Sequence
@@ -22,13 +23,16 @@ from hinged.estimators.sequence import SequenceTagger
 from hinged.estimators.text import TextClassifier, TextRanker
 from hinged.estimators.uniclass import Uniclass
 from hinged.files.sentences import Sentences, sentence_rows
-from hinged.io.examples.chunk import Answer, Chunk
-from hinged.text import Vocabulary
+from hinged.io.examples.chunk import Answer, Chunk, Named
+from hinged.text.tables import table_rows
 
 __all__ = [
     "VECTOR_TASKS",
     "answers_for",
+    "as_dicts",
     "check_agrees",
+    "chosen_settings",
+    "has_text",
     "labelled",
     "load_learner",
     "needs_answers",
@@ -62,8 +66,8 @@ TEXT_LEARNERS = {"classify": TextClassifier, "rank": TextRanker}
 
 Examples: TypeAlias = Chunk | Sentences
 SomeExamples = TypeVar("SomeExamples", Chunk, Sentences, Chunk | Sentences)
-#: What learners read of examples: chunks themselves, matrices or dicts, or the features of tokens.
-FileRows: TypeAlias = Chunk | list[dict[Hashable, float]] | sparse.csr_array | list[list[list[str]]]
+#: What learners read of examples: chunks themselves, matrices, or the features of tokens.
+FileRows: TypeAlias = Chunk | sparse.csr_array | list[list[list[str]]]
 
 
 def task_of(model: FileLearner) -> str:
@@ -92,22 +96,56 @@ def new_learner(chunk: Examples, task: str | None, settings: Mapping[str, Any]) 
     """
     if task is None:
         task = "rank" if any(isinstance(answer, list) for answer in chunk.answers) else "classify"
-    columns = isinstance(chunk, Sentences) or chunk.columns is not None
+    columns = isinstance(chunk, Sentences) or chunk.columns is not None or (bool(chunk.numbers) and not chunk.texts)
     kind = TASKS[task] if columns else TEXT_LEARNERS.get(task, TASKS[task])
     for name in settings:
         check_setting(kind(), name, f"{chunk.source} has")
-    defaults: dict[str, Any] = {"average": True} if isinstance(chunk, Sentences) else {}
-    if settings.get("sharing", "multi") != "multi" and columns:
-        defaults["features"] = "frequency"
-    model = kind(**{**defaults, **settings})
+    model = kind(**{**chosen_settings(kind, chunk, settings), **settings})
     model.notes = _notes(model, chunk) or model.notes
     return model
 
 
+def chosen_settings(kind: type[FileLearner], chunk: Examples, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that suit examples like these, where they are not the learner's own defaults.
+
+    Numbers alone need none: the first row decides. With categories they are standardised, and several C learn side by
+    side. Beside text, numbers are standardised too, but weigh no more than words do.
+
+    Parameters
+    ----------
+    kind : class of the learner
+    chunk : Chunk or Sentences
+    given : mapping
+        What the user set; those settings are not chosen.
+    """
+    if isinstance(chunk, Sentences):
+        return {"average": True}
+    chosen: dict[str, Any] = {}
+    shares = given.get("sharing", "multi") != "multi"
+    if shares and (chunk.columns is not None or chunk.numbers) and kind not in TEXT_LEARNERS.values():
+        chosen["features"] = "frequency"
+    if chunk.numbers and given.get("geometry", "euclidean") != "euclidean":
+        chosen["n_features"] = len(chunk.numbers)
+    elif chunk.numbers and not shares and not has_text(chunk):
+        chosen |= {"scaling": "standard"} if chunk.texts else {}
+        chosen |= {"sharing": "multi", "normalize": "auto", "C": "auto", "average": "auto", "bias": "auto"}
+    elif chunk.numbers:
+        chosen |= {"scaling": "idf", "normalize": True}
+    known = inspect.signature(kind).parameters
+    return {name: value for name, value in chosen.items() if name in known and name not in given}
+
+
+def has_text(chunk: Chunk) -> bool:
+    """Return True if a column of a chunk is text, not numbers or a category."""
+    return bool(chunk.texts) and (chunk.layout is None or bool(chunk.layout.texts))
+
+
 def _notes(model: FileLearner, chunk: Examples) -> dict[str, Any]:
-    """How a model's examples are laid out: columns of a token, or fields of text."""
+    """How a model's examples are laid out: columns of a token, or columns of numbers and fields of text."""
     if isinstance(chunk, Sentences):
         return {"columns": len(chunk.sentences[0].tokens[0])}
+    if chunk.numbers:
+        return {"numbers": list(chunk.numbers), "fields": list(chunk.texts)}
     return {"fields": list(chunk.texts)} if chunk.texts and reads_text(model) else {}
 
 
@@ -177,10 +215,39 @@ def rows_for(model: FileLearner, chunk: Examples, grow: bool) -> FileRows:
     if reads_text(model):
         if chunk.columns is not None:
             raise ValueError(f"this model was taught text or named features; {chunk.source} has numbered columns.")
-        return _known_fields(model, chunk, grow) if chunk.texts else chunk
-    if chunk.columns is None:
+        chunk = _known_numbers(model, chunk, grow)
+        return _known_fields(model, chunk, grow) if chunk.texts and not chunk.numbers else chunk
+    if chunk.columns is None and not (chunk.numbers or "numbers" in model.notes):
         raise ValueError(f"this model was taught numbered columns; {chunk.source} has {_kind_of(chunk)}.")
-    return chunk
+    return chunk if chunk.columns is not None else _known_numbers(model, chunk, grow)
+
+
+def _known_numbers(model: FileLearner, chunk: Chunk, grow: bool) -> Chunk:
+    """The chunk with the columns that a model of a table knows, or without numbers for a model that knows none.
+
+    A model of numbers alone learns new columns too; beside strings, the first rows decide which columns hold numbers.
+    """
+    notes = model.notes
+    known = notes.get("numbers", [])
+    if not known and not chunk.texts and chunk.numbers:
+        if not notes.get("fields"):  # it was taught named features, and so these are read
+            return replace(chunk, numbers={}, named=Named.of_columns(chunk.numbers))
+        taught = _listed(notes["fields"])
+        raise ValueError(f"this model was taught {taught} of text; {chunk.source} has numbers alone.")
+    if not known:
+        return replace(chunk, numbers={}) if chunk.numbers else chunk
+    if chunk.named is not None:  # rows of a table most of whose numbers are missing
+        return chunk
+    if grow and not notes.get("fields") and chunk.numbers.keys() - known:
+        known = list(dict.fromkeys([*known, *chunk.numbers]))
+        model.notes = notes | {"numbers": known}
+    numbers = {name: chunk.numbers[name] for name in known if name in chunk.numbers}
+    texts = {name: chunk.texts[name] for name in notes.get("fields", []) if name in chunk.texts}
+    if not numbers and not texts:
+        taught = _listed([*known, *notes.get("fields", [])], "column")
+        has = _listed([*chunk.numbers, *chunk.texts], "column") if chunk.numbers or chunk.texts else _kind_of(chunk)
+        raise ValueError(f"this model was taught {taught}; {chunk.source} has {has}. Give a file with those columns.")
+    return replace(chunk, numbers=numbers, texts=texts)
 
 
 @overload
@@ -218,21 +285,21 @@ def _known_fields(model: FileLearner, chunk: Chunk, grow: bool) -> Chunk:
     return replace(chunk, texts={name: chunk.texts[name] for name in shared})
 
 
-def _listed(fields: Sequence[str]) -> str:
-    return ("the field " if len(fields) == 1 else "the fields ") + ", ".join(map(repr, fields))
+def _listed(names: Sequence[str], what: str = "field") -> str:
+    return (f"the {what} " if len(names) == 1 else f"the {what}s ") + ", ".join(map(repr, names))
 
 
 def _kind_of(chunk: Chunk) -> str:
-    return "named features" if chunk.named is not None else "text"
+    return "named features" if chunk.named is not None else "numbered columns" if chunk.columns is not None else "text"
 
 
 # ------------------------------------------------------------------ two labels, numbers, ranks and outliers
-def vector_rows(model: FileLearner, chunk: Chunk, grow: bool) -> list[dict[Hashable, float]] | sparse.csr_array:
-    """The rows of a chunk: a sparse matrix of numbered columns, or dicts of named features and words."""
+def vector_rows(model: FileLearner, chunk: Chunk, grow: bool) -> Chunk | sparse.csr_array:
+    """The rows of a chunk: a sparse matrix of numbered columns, or the chunk itself where columns have names."""
     if chunk.columns is None:
         if getattr(model, "n_features_in_", None) is not None:
             raise ValueError(f"this model was taught numbered columns; {chunk.source} has named features or text.")
-        return _dicts(chunk)
+        return _known_numbers(model, chunk, grow)
     if hasattr(model, "feature_names_"):
         raise ValueError(f"this model was taught named features or text; {chunk.source} has numbered columns.")
     indptr, indices, values = chunk.columns
@@ -245,10 +312,9 @@ def vector_rows(model: FileLearner, chunk: Chunk, grow: bool) -> list[dict[Hasha
     return sparse.csr_array((values, indices, indptr), shape=(len(chunk), width))
 
 
-def _dicts(chunk: Chunk) -> list[dict[Hashable, float]]:
-    space = Vocabulary()
-    rows = space.fit_transform(chunk)
-    names = [space.name_of(column) for column in range(len(space))]
+def as_dicts(chunk: Chunk) -> list[dict[Hashable, float]]:
+    """The rows of a chunk of named columns, one dict each: quicker to read one by one."""
+    rows, names = table_rows(chunk, {}, 0)
     values, columns, bounds = rows.data.tolist(), rows.indices.tolist(), rows.indptr.tolist()
     return [{names[c]: v for c, v in zip(columns[a:b], values[a:b], strict=True)} for a, b in pairwise(bounds)]
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from hinged.estimators.label_learner import LabelLearner
 from hinged.estimators.sequence import SequenceTagger
 from hinged.files.answers import answer, answer_vectors
-from hinged.files.examples import FileLearner, FileRows, OneVector, reads_text, rows_for, vector_rows
+from hinged.files.examples import FileLearner, FileRows, OneVector, as_dicts, reads_text, rows_for, vector_rows
 from hinged.files.sentences import words_of
 from hinged.io.examples import Chunk, Sentence, read
 from hinged.text.window import window
@@ -81,7 +81,7 @@ def explain_one(model: LabelLearner | OneVector, text: str, label: Hashable | No
         lead=score - its_score,
         confidence=float(said.confidence[0]),
         features=model.explain(given, label, top=None),
-        unknown=_unknown(model, given),
+        unknown=_unknown(model, chunk, given),
     )
 
 
@@ -110,11 +110,13 @@ def _of_one_vector(model: OneVector, chunk: Chunk, label: Hashable | None) -> Re
         raise ValueError(f"this model has one score and no label of its own to explain; got {label!r}. Leave it out.")
     (said,), scores = answer_vectors(model, chunk)
     rows = vector_rows(model, chunk, False)
-    if not isinstance(rows, list):
-        return Reason(said, float(scores[0]), 1, 0, None, 0.0, None, model.explain(rows, top=None), [])
+    return Reason(said, float(scores[0]), 1, 0, None, 0.0, None, model.explain(rows, top=None), _unnamed(model, chunk))
+
+
+def _unnamed(model: FileLearner, chunk: Chunk) -> list[str]:
+    """The names of an example that a model of names has not met."""
     known = set(getattr(model, "feature_names_", ()))
-    unknown = [str(name) for name in rows[0] if name not in known]
-    return Reason(said, float(scores[0]), 1, 0, None, 0.0, None, model.explain(rows[0], top=None), unknown)
+    return [str(name) for name in as_dicts(chunk)[0] if name not in known] if known else []
 
 
 def _example(model: FileLearner, text: str) -> Chunk:
@@ -126,9 +128,12 @@ def _example(model: FileLearner, text: str) -> Chunk:
         return _read(text, "svmlight")
     if text.startswith("|"):
         return _read(text, "vw")
-    known = model.notes.get("fields") or []
+    known, numbers = model.notes.get("fields") or [], model.notes.get("numbers") or []
     if text.startswith("{"):
-        return _read(text, "jsonl", _text_fields(text, known))
+        return _read(text, "jsonl", None if numbers else _text_fields(text, known))
+    if numbers:
+        example = json.dumps(dict.fromkeys(numbers[:2], 1) | dict.fromkeys(known[:2], "…"), ensure_ascii=False)
+        raise ValueError(f"this model was taught a table; give a JSON object of its columns, such as {example}.")
     _check_one_field(text, known)
     return _read("\t" + text, "lines")
 
@@ -159,9 +164,11 @@ def _read(line: str, format: str, text: list[str] | None = None) -> Chunk:
     return chunks[0]
 
 
-def _unknown(model: FileLearner, given: FileRows) -> list[str]:
-    """The features of an example that a vocabulary does not have."""
-    if not reads_text(model) or model.bits is not None:
+def _unknown(model: FileLearner, chunk: Chunk, given: FileRows) -> list[str]:
+    """The features of an example that a model does not have."""
+    if not reads_text(model):
+        return _unnamed(model, chunk)
+    if model.bits is not None or (isinstance(given, Chunk) and not given.texts and given.named is None):
         return []
     space = model.text_space_
     all_of_them = clone(space).fit(given).get_feature_names_out().tolist()

@@ -22,6 +22,7 @@ from hinged.files.examples import (
     FileLearner,
     OneVector,
     answers_for,
+    as_dicts,
     labelled,
     needs_answers,
     rows_for,
@@ -226,8 +227,12 @@ def _predict_then_learn(model: OneVector, chunk: Chunk, result: VectorAssessment
     """Count the answer to each example, then learn it; the first of all, and of each label, is not counted."""
     truth = vector_answers(model, chunk) or [None] * len(chunk)
     rows = vector_rows(model, chunk, True)
+    dicts = as_dicts(rows) if isinstance(rows, Chunk) else []
     for i, right in enumerate(truth):
-        row = rows[i] if isinstance(rows, list) else rows[[i]]
+        if not isinstance(rows, Chunk):
+            row: object = rows[[i]]
+        else:  # the first row as it is: it says which columns hold numbers
+            row = dicts[i] if hasattr(model, "model_") else rows.taken(slice(0, 1))
         if hasattr(model, "model_") and (not _has_labels(model) or right in model.known_labels()):
             result.predicted.append(_plain(model.predict_one(row)))
             result.truth.append(right)

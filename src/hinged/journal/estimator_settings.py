@@ -23,6 +23,18 @@ __all__ = [
 ]
 
 
+#: What settings were by default before they became "auto"; the rule of ranks was "simproj".
+DEFAULTS_BEFORE_AUTO: dict[str, object] = {
+    "rule": "pa1",
+    "C": 1.0,
+    "epsilon": 0.1,
+    "scaling": None,
+    "normalize": False,
+    "average": False,
+    "bias": 0.0,
+}
+
+
 def new_estimator(kind: str, settings: Mapping[str, object]) -> Learner:
     """Return an unfitted estimator of a kind; it checks its settings when it learns.
 
@@ -75,15 +87,28 @@ def complete(stored: Stored) -> Stored:
 def agrees(model: Learner, stored: Stored) -> bool:
     """Return True if a journal may go on that is opened with this estimator.
 
-    A setting that did not exist when the journal was created may be given as it was then, or be left at its default.
+    A setting that did not exist when the journal was created, or had another default then, may be given as it was then,
+    or be left at its default.
+
+    Examples
+    --------
+    >>> from hinged import Classifier
+    >>> before = plain_settings(Classifier("pa1", C=1.0, scaling=None, normalize=False, average=False, bias=0.0))
+    >>> agrees(Classifier(), before), agrees(Classifier(C=0.5), before)
+    (True, False)
     """
     given, kept = plain_settings(model), complete(stored)
     if given["estimator"] != kept["estimator"]:
         return False
     usual = plain_settings(type(model)())["settings"]
-    new = {n for n in kept["settings"] if n not in stored["settings"] and given["settings"].get(n) == usual[n]}
-    return {n: v for n, v in given["settings"].items() if n not in new} == {
-        n: v for n, v in kept["settings"].items() if n not in new
+    left_out = {n for n, value in given["settings"].items() if value == usual[n]}
+    before = DEFAULTS_BEFORE_AUTO | ({"rule": "simproj"} if given["estimator"] == "OrdinalClassifier" else {})
+    was_usual = {
+        n for n, value in before.items() if usual.get(n) == "auto" and kept["settings"].get(n, "auto") == value
+    }
+    excused = {n for n in left_out if n not in stored["settings"] or n in was_usual}
+    return {n: v for n, v in given["settings"].items() if n not in excused} == {
+        n: v for n, v in kept["settings"].items() if n not in excused
     }
 
 

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from hinged.loops.ledger import GAIN, LEARNT, PENALTY, SQ_NORM, Ledger, new_ledger
 from hinged.loops.memory import longer
-from hinged.loops.rows import SCALINGS, Rows, Scaling, longest_row, read_row
+from hinged.loops.rows import MOMENTS, SCALINGS, Rows, Scaling, longest_row, read_row
 
 __all__ = ["Model", "ScaledModel", "check_arrays", "dual_of", "restored_ledger"]
 
@@ -81,7 +81,7 @@ class ScaledModel(Model):
 
     Parameters
     ----------
-    scaling : None, "idf" or "standard"
+    scaling : None, "idf", "standard" or "mixed"
         How values are scaled by what has been seen of their features.
     unit, bias
         Whether rows get length 1, and the constant feature's value.
@@ -105,14 +105,19 @@ class ScaledModel(Model):
         """The settings that this class was made with."""
         return {"scaling": self.scaling, "unit": self.unit, "bias": self.bias, "average": self.average}
 
+    def take_numbers(self, n: int) -> None:
+        """Read the first `n` columns as numbers where the others are words: before the first round, and under "idf"."""
+        if self.scaling == "idf" and not self.ledger.counts[LEARNT]:
+            self.means, self.spreads = np.zeros(n + 1), np.zeros(n + 1)
+
     def _tabulate(self, n_rows: int) -> None:
         """Make room for what is kept of all features, and for the logarithms that so many more rows may need."""
-        if self.scaling == "standard":  # before the counts: readers go by these
+        if self.scaling in MOMENTS:  # before the counts: readers go by these
             self.means = longer(self.means, self.n_features + 1)
             self.spreads = longer(self.spreads, len(self.means))
         if self.counts_features:
             self.df = longer(self.df, self.n_features + 1)
-        if self.scaling != "idf":
+        if self.scaling not in ("idf", "mixed"):
             return
         need = min(int(self.ledger.counts[LEARNT]) + n_rows + 1, LONGEST_LOG_TABLE)
         if need > len(self.logs):
@@ -126,9 +131,13 @@ class ScaledModel(Model):
         """What has to be saved of the scaling of `n` features, the constant one among them."""
         n = min(n, len(self.df)) if self.counts_features else 1
         arrays: dict[str, np.ndarray] = {"df": self.df[:n]}
-        if self.scaling == "standard":
+        if self._keeps_means:
             arrays |= {"means": self.means[:n], "spreads": self.spreads[:n]}
         return arrays
+
+    @property
+    def _keeps_means(self) -> bool:
+        return self.scaling in MOMENTS or len(self.means) > 1
 
     def _restore_statistics(self, arrays: Mapping[str, np.ndarray], n: int) -> None:
         """Load what `_statistics` had saved after checking it; the arrays are copied."""
@@ -136,8 +145,11 @@ class ScaledModel(Model):
         if df.dtype != np.int32 or df.ndim != 1 or len(df) > max(1, n) or (df < 0).any():
             raise ValueError("its counts are damaged")
         self.df = df.copy()
-        if self.scaling == "standard":
-            check_arrays(arrays, dict.fromkeys(("means", "spreads"), (df.shape, np.float64)))
+        if self.scaling in MOMENTS or "means" in arrays:
+            shape = df.shape if self.scaling in MOMENTS else arrays["means"].shape[:1]
+            check_arrays(arrays, dict.fromkeys(("means", "spreads"), (shape, np.float64)))
+            if not 1 <= shape[0] <= len(df):
+                raise ValueError("its means are damaged")
             if (arrays["spreads"] < 0).any():
                 raise ValueError("its spreads are damaged")
             self.means, self.spreads = arrays["means"].copy(), arrays["spreads"].copy()

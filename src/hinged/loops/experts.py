@@ -9,7 +9,6 @@ proven in docs/maths.md, "Several C at once".
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from hinged.compiling.arrays import Floats, Ints
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, PENALTY, SQ_NORM
 from hinged.loops.pages import SEGMENT, column_of
+from hinged.loops.shares import FORGETTING, RATE, share_out
 from hinged.loops.steps import Ranking, Step, Vectors, net_coefficients
 from hinged.tasks.labels import judge
 
@@ -43,7 +43,6 @@ __all__ = [
 #: C of the learners: those with the fewest mistakes on 33 streams. Columns of numbers need a small and a large one,
 #: half a decade from 1; for words, rows of length 1, one learner and its mean are as good.
 BOLD, SINGLE = (10**-0.5, 10**0.5), (1.0,)
-RATE, FORGETTING = 0.1, 0.999  # η and γ
 #: What a round came to for a forecaster: whether it made a mistake; for a learner also Σλm, what the dual subtracts,
 #: ⟨ω, move⟩ and the move's squared length; for all, the share before it is divided by the sum of them.
 MISTAKE, GAINED, SOFTENED, INNER, SQ_MOVE, CREDIT = range(6)
@@ -172,12 +171,6 @@ def note_steps(experts: Experts, counted: bool) -> None:
 @compiled(helper=True)
 def judge_forecasters(experts: Experts) -> None:
     """Add the mistakes of the round at hand, and give each forecaster its share in the next answer."""
-    n, least, total = experts.shares.shape[0], math.inf, 0.0
-    for e in range(n):
+    for e in range(experts.shares.shape[0]):
         experts.mistakes[e] = FORGETTING * experts.mistakes[e] + experts.round[e, MISTAKE]
-        least = min(least, experts.mistakes[e])
-    for e in range(n):
-        experts.round[e, CREDIT] = math.exp(-RATE * FORGETTING * (experts.mistakes[e] - least))
-        total += experts.round[e, CREDIT]
-    for e in range(n):  # in one step each: others may be reading them
-        experts.shares[e] = experts.round[e, CREDIT] / total
+    share_out(experts.mistakes, experts.round[:, CREDIT], experts.shares)

@@ -242,10 +242,10 @@ class Paged:
 
 
 def longer(array: np.ndarray, n: int) -> np.ndarray:
-    """Return at least `n` values: the old ones, then zeros; grow by half at least, so that single steps stay cheap."""
+    """Return at least `n` rows: the old ones, then zeros; grow by half at least, so that single steps stay cheap."""
     if n <= len(array):
         return array
-    more = np.zeros(max(n, len(array) + len(array) // 2), array.dtype)
+    more = np.zeros((max(n, len(array) + len(array) // 2), *array.shape[1:]), array.dtype)
     more[: len(array)] = array
     return more
 

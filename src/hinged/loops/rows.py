@@ -23,6 +23,7 @@ __all__ = [
     "scale_rows",
     "sum_of_squares",
     "usual_square",
+    "welford",
 ]
 
 
@@ -38,10 +39,14 @@ USUAL_SQUARE, USUAL_SQUARE_SINGLE = 1e30, 1e20
 NONE, ONE, TWO, THREE, FOUR = map(np.uint64, range(5))
 
 CONSTANT = 1e-15  # a deviation below this share of the mean is rounding
+FARTHEST = 5.0  # deviations from its mean that a value counts for at most
 
-#: How values are scaled: not at all, by how rare their features are, or to mean 0 and deviation 1.
-UNSCALED, IDF, STANDARD = range(3)
-SCALINGS = {None: UNSCALED, "idf": IDF, "standard": STANDARD}
+#: How values are scaled: not at all, by how rare their features are, to mean 0 and deviation 1, or, for each feature by
+#: how many rows have it, one or the other.
+UNSCALED, IDF, STANDARD, MIXED = range(4)
+SCALINGS = {None: UNSCALED, "idf": IDF, "standard": STANDARD, "mixed": MIXED}
+MOMENTS = ("standard", "mixed")  # scalings that know the mean and the spread of each feature
+LEAST_SIZE, LARGEST_SIZE = 1.0, 4.0  # under MIXED, the typical size of a word's values, before IDF, is between these
 
 
 def usual_square(dtype: np.dtype) -> float:
@@ -67,6 +72,14 @@ class Dense(NamedTuple):
         """Bounds of the rows, as `Rows` has them."""
         return range(0, self.values.size + 1, max(1, self.values.shape[1]))
 
+    def rows(self) -> Rows:
+        """The matrix in compressed form, zeros and all: the loops pass over them, and to look for them takes longer."""
+        n, width = self.values.shape
+        columns = np.arange(width, dtype=np.int32)
+        if n > 1:
+            columns = np.tile(columns, n)
+        return Rows(width * np.arange(n + 1), columns, self.values.reshape(-1))
+
 
 class Targets(NamedTuple):
     """The right labels of each row (-1: a label not met before), and the rows' weights (none: all 1)."""
@@ -79,14 +92,14 @@ class Targets(NamedTuple):
 class Scaling(NamedTuple):
     """What changes a row's values before anything else sees them."""
 
-    kind: int  # UNSCALED, IDF or STANDARD
+    kind: int  # UNSCALED, IDF, STANDARD or MIXED
     unit: bool
     bias: float
     counts: bool  # whether features are counted at all
     df: np.ndarray  # int32 (features + 1,): rounds that had each feature; the bias is feature 0
-    logs: np.ndarray  # float64: log(n + 1/2) by n; for IDF
-    means: np.ndarray  # float64 (features + 1,): each feature's mean over the rounds that had it; for STANDARD ...
-    spreads: np.ndarray  # ... and its sum of squared deviations from that mean
+    logs: np.ndarray  # float64: log(n + 1/2) by n; for IDF and MIXED
+    means: np.ndarray  # float64: each feature's mean over the rounds that had it; (features + 1,) for MOMENTS,
+    spreads: np.ndarray  # (numbers + 1,) for IDF; and its sum of squared deviations from that mean
 
 
 @compiled(inline=True)
@@ -131,6 +144,13 @@ def make_unit(v: Floats, n: int) -> float:
     return sum_of_squares(v, n)
 
 
+@compiled(helper=True)
+def _idf(logs: Floats, log_rounds: float, count: int) -> float:
+    """How rare a feature is that `count` rounds had: max(0.1, log((T + 1) / (count + 1/2)))."""
+    log_count = logs[count] if count < logs.shape[0] else math.log(count + 0.5)
+    return max(0.1, log_rounds - log_count)
+
+
 @compiled(inline=True)
 def _scale(df: Int32s, logs: Floats, rounds: int, f: Ints | Uint32s, v: Floats, n: int) -> None:
     """Multiply each value by how rare its feature has been; features rise."""
@@ -142,39 +162,100 @@ def _scale(df: Int32s, logs: Floats, rounds: int, f: Ints | Uint32s, v: Floats, 
         return
     for j in range(n):
         count = df[f[j]] if f[j] < df.shape[0] else 0
-        log_count = logs[count] if count <= last else math.log(count + 0.5)
-        v[j] = v.dtype.type(v[j] * max(0.1, log_rounds - log_count))
+        v[j] = v.dtype.type(v[j] * _idf(logs, log_rounds, count))
 
 
 @compiled(helper=True)
-def _after(mean: float, spread: float, count: int, value: float) -> tuple[float, float]:
-    """Mean and sum of squared deviations once a value has joined `count` others (Welford)."""
+def welford(mean: float, spread: float, count: int, value: float) -> tuple[float, float]:
+    """Mean and sum of squared deviations once a value has joined `count` others (Welford).
+
+    Examples
+    --------
+    >>> welford(2.0, 0.0, 1, 4.0)
+    (3.0, 2.0)
+    """
     off = value - mean
     mean += off / (count + 1)
     return mean, spread + off * (value - mean)
 
 
 @compiled(helper=True)
-def _standardise(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n: int) -> None:
-    """Bring each value to the scale of its feature so far, this value included, and the row to a length of about 1.
+def _moments(scaling: Scaling, feature: int, value: float) -> tuple[int, float, float]:
+    """How many rounds had a feature before this one; its mean and variance in all of them, this value included."""
+    mean, spread, count = 0.0, 0.0, 0
+    if feature < scaling.df.shape[0]:
+        mean, spread, count = scaling.means[feature], scaling.spreads[feature], scaling.df[feature]
+    mean, spread = welford(mean, spread, count, value)
+    return count, mean, max(0.0, spread) / (count + 1)  # a reader may meet a mean whose spread is yet to be written
 
-    A feature that nine rows of ten have had, this one included, is centred: (v - mean) / deviation, 0 while it is
-    constant. A feature that is rarer keeps its zeros: v / root mean square. Both are divided by the root of the number
-    of values.
+
+@compiled(helper=True)
+def _is_column(count: int, rounds: int) -> bool:
+    """Return True if nine rows of ten have had a feature, the row at hand included."""
+    return 10 * (count + 1) >= 9 * (rounds + 1)
+
+
+@compiled(helper=True)
+def _centred(value: float, mean: float, variance: float) -> float:
+    """(v - mean) / deviation, an outlier cut to five deviations; 0 while all values are the same up to rounding."""
+    if variance <= (CONSTANT * mean) ** 2:
+        return 0.0
+    return min(FARTHEST, max(-FARTHEST, (value - mean) / math.sqrt(variance)))
+
+
+@compiled(helper=True)
+def _standardise(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n: int, root: float) -> None:
+    """Bring each value to the scale of its feature so far, this value included, and divide it by `root`.
+
+    A feature that nine of ten rounds have had, this one included, is centred: (v - mean) / deviation, 0 while it is
+    constant. A feature that is rarer keeps its zeros: v / root mean square.
     """
-    root = math.sqrt(n)
     for j in range(n):
-        value, mean, spread, count = np.float64(v[j]), 0.0, 0.0, 0
-        if f[j] < scaling.df.shape[0]:
-            mean, spread, count = scaling.means[f[j]], scaling.spreads[f[j]], scaling.df[f[j]]
-        mean, spread = _after(mean, spread, count, value)
-        variance = max(0.0, spread) / (count + 1)  # a reader may meet a mean whose spread is yet to be written
-        if 10 * (count + 1) >= 9 * (rounds + 1):
-            value -= mean
-            variance = variance if variance > (CONSTANT * mean) ** 2 else 0.0
+        value = np.float64(v[j])
+        count, mean, variance = _moments(scaling, f[j], value)
+        square = variance + mean * mean
+        if _is_column(count, rounds):
+            v[j] = _centred(value, mean, variance) / root
         else:
-            variance += mean * mean
-        v[j] = value / (math.sqrt(variance) * root) if variance > 0.0 else 0.0
+            v[j] = value / (math.sqrt(square) * root) if square > 0.0 else 0.0
+
+
+@compiled(helper=True)
+def _mix(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n: int) -> None:
+    """Scale columns as `_standardise` does and all other features as words; the row gets a length of about 1.
+
+    A word's value is brought to a typical size (root mean square so far) of 1 to 4, where counts are, and multiplied by
+    how rare the word is. The n_w words of a row of n values have length √(n_w / n) together.
+    """
+    root, log_rounds = math.sqrt(n), math.log(rounds + 1.0)
+    n_words, squares = 0, 0.0
+    for j in range(n):
+        value = np.float64(v[j])
+        count, mean, variance = _moments(scaling, f[j], value)
+        if _is_column(count, rounds):
+            v[j] = _centred(value, mean, variance) / root
+            continue
+        size, n_words = math.sqrt(variance + mean * mean), n_words + 1
+        if size > 0.0:
+            value *= min(LARGEST_SIZE, max(LEAST_SIZE, size)) / size * _idf(scaling.logs, log_rounds, count)
+        v[j] = value
+        squares += value * value
+    if squares == 0.0:
+        return
+    unit = math.sqrt(n_words / (n * squares))
+    for j in range(n):
+        if not _is_column(scaling.df[f[j]] if f[j] < scaling.df.shape[0] else 0, rounds):
+            v[j] = v[j] * unit
+
+
+@compiled(helper=True)
+def _standardise_numbers(scaling: Scaling, f: Ints | Uint32s, v: Floats, n: int) -> int:
+    """Centre the columns of numbers of a row, the first features; return how many of them it has."""
+    head = 0
+    while head < n and f[head] < scaling.means.shape[0]:
+        head += 1
+    _standardise(scaling, 0, f, v, head, 1.0)  # as if every round had had them: a missing number counts as the mean
+    return head
 
 
 @compiled(inline=True)
@@ -185,16 +266,23 @@ def read_here(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint3
     for j in range(n):
         zeros += x[j] == 0
         f[j], v[j] = columns[j] + 1, x[j]
-    if zeros > 0 and scaling.kind != STANDARD:
+    numbers = scaling.means.shape[0]  # features below it, but the bias, are columns of numbers
+    if zeros > 0 and scaling.kind < STANDARD:
         n = 0
         for j in range(x.shape[0]):
-            if x[j] != 0:
+            if x[j] != 0 or columns[j] + 1 < numbers:
                 f[n], v[n] = columns[j] + 1, x[j]
                 n += 1
-    if scaling.kind == IDF and rounds > 0:
+    if scaling.kind == IDF and numbers > 1:
+        head = _standardise_numbers(scaling, f, v, n)
+        if rounds > 0:
+            _scale(scaling.df, scaling.logs, rounds, f[head:], v[head:], n - head)
+    elif scaling.kind == IDF and rounds > 0:
         _scale(scaling.df, scaling.logs, rounds, f, v, n)
     elif scaling.kind == STANDARD:
-        _standardise(scaling, rounds, f, v, n)
+        _standardise(scaling, rounds, f, v, n, math.sqrt(n))
+    elif scaling.kind == MIXED:
+        _mix(scaling, rounds, f, v, n)
     q = make_unit(v, n) if scaling.unit else sum_of_squares(v, n)
     if scaling.bias != 0.0:
         f[n] = 0
@@ -209,8 +297,10 @@ def read_row(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint32
     """Copy row `i` into (f, v), scaled, the bias last; return its length and its squared norm.
 
     Column c becomes feature c + 1; feature 0 is the bias. With IDF each value is multiplied by
-    max(0.1, log((T + 1) / (df + 1/2))), T the rounds so far (by 1 when T = 0); STANDARD is what `_standardise` does.
-    Then the row is divided by its norm, where it shall be a unit. Zeros are left out, except under STANDARD.
+    max(0.1, log((T + 1) / (df + 1/2))), T the rounds so far (by 1 when T = 0), except columns of numbers, which are
+    centred and divided by their deviation; STANDARD is what `_standardise` does, divided by the root of the number of
+    values, MIXED what `_mix` does. Then the row is divided by its norm, where it shall be a unit. Zeros are left out,
+    except under STANDARD and MIXED and in columns of numbers.
     """
     return read_here(rows, i, scaling, rounds, f, v)
 
@@ -231,8 +321,8 @@ def enter_row(scaling: Scaling, rows: Rows, i: int) -> None:
         scaling.df[0] += 1
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         f, value = rows.indices[j] + 1, np.float64(rows.data[j])
-        if scaling.kind == STANDARD:
-            mean, spread = _after(scaling.means[f], scaling.spreads[f], scaling.df[f], value)
+        if f < scaling.means.shape[0]:
+            mean, spread = welford(scaling.means[f], scaling.spreads[f], scaling.df[f], value)
             scaling.means[f], scaling.spreads[f] = mean, spread
             scaling.df[f] += 1
         elif value != 0.0:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Int8s, Ints
 from hinged.geometry.euclidean import moved_sq_norm
-from hinged.loops.ledger import GAIN, LEARNT, MISTAKES, PENALTY, ROUNDS, SQ_NORM, UPDATES, Ledger
-from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Rows, Scaling, enter_row, read_row
-from hinged.loops.steps import Setting
+from hinged.loops.ledger import GAIN, LEARNT, MISTAKES, PENALTY, ROUNDS, SQ_NORM, UPDATES
+from hinged.loops.rows import Rows, Scaling, enter_row, read_row
+from hinged.loops.shares import FORGETTING, share_out
+from hinged.loops.targets import enter_target, insensitivity, unit_of
+from hinged.loops.vector_memory import Vector, VectorLearner, Work, answer, joined, measure, move, norm, room
 from hinged.rules.combine import Directions, Labels, over_labels
 from hinged.rules.length import alone, softening
 from hinged.rules.words import Words, is_joint
@@ -19,52 +19,9 @@ from hinged.tasks.binary import sign
 from hinged.tasks.ordinal import side
 from hinged.tasks.regression import towards
 
-__all__ = ["Vector", "VectorLearner", "learn_dense", "learn_one_constraint", "learn_thresholds", "score", "score_dense"]
+__all__ = ["learn_dense", "learn_one_constraint", "learn_thresholds", "score", "score_dense"]
 
-
-class Vector(NamedTuple):
-    """One weight per feature, thresholds where there are any, and what their means need."""
-
-    w: np.ndarray  # (features + 1,): the bias is feature 0
-    late: np.ndarray  # float64 like w, Σ age · move: the mean is w - late / rounds; empty where no mean is kept
-    b: np.ndarray  # float64 (thresholds,)
-    late_b: np.ndarray  # float64 like b; empty where no mean is kept
-
-
-class VectorLearner(NamedTuple):
-    """What the loops read and change."""
-
-    setting: Setting
-    scaling: Scaling
-    vector: Vector
-    ledger: Ledger
-
-
-@compiled(helper=True)
-def _measure(w: Floats, f: Ints, v: Floats, n: int) -> tuple[float, float]:
-    """⟨w, x⟩ and ‖x‖², in four sums by column: a zero that is written out adds to its own sum and changes none.
-
-    A feature without a place has weight 0.
-    """
-    p, q = np.zeros(4), np.zeros(4)
-    for j in range(n):
-        lane = (f[j] - 1) & 3
-        x = np.float64(v[j])
-        if f[j] < w.shape[0]:
-            p[lane] += x * np.float64(w[f[j]])
-        q[lane] += x * x
-    return _joined(p[0], p[1], p[2], p[3]), _norm(_joined(q[0], q[1], q[2], q[3]), v.itemsize)
-
-
-@compiled(inline=True)
-def _joined(a: float, b: float, c: float, d: float) -> float:
-    return (a + b) + (c + d)
-
-
-@compiled(inline=True)
-def _norm(q: float, itemsize: int) -> float:
-    """A squared norm, 0 where it is next to nothing."""
-    return q if q >= (LEAST_NORM if itemsize == 8 else LEAST_NORM_SINGLE) else 0.0
+LARGEST_ERROR = 4.0  # what a forecaster's error counts at most, in units of the target's deviation
 
 
 @compiled(inline=True)
@@ -98,27 +55,7 @@ def _measure_dense(w: Floats, w0: float, x: Floats, bias: float) -> tuple[float,
     if bias != 0.0:
         p3 += bias * np.float64(w0)
         q3 += bias * bias
-    return _joined(p0, p1, p2, p3), _norm(_joined(q0, q1, q2, q3), x.itemsize)
-
-
-@compiled(inline=True)
-def _move(vector: Vector, f: Ints, v: Floats, n: int, step: float, age: float) -> None:
-    """w += step · x."""
-    w, late = vector.w, vector.late
-    for j in range(n):
-        w[f[j]] += w.dtype.type(step * v[j])
-    if late.shape[0] > 0:
-        for j in range(n):
-            late[f[j]] += age * step * v[j]
-
-
-@compiled(inline=True)
-def _longest(rows: Rows) -> int:
-    """The most values of a row."""
-    longest = 0
-    for i in range(rows.indptr.shape[0] - 1):
-        longest = max(longest, rows.indptr[i + 1] - rows.indptr[i])
-    return longest
+    return joined(p0, p1, p2, p3), norm(joined(q0, q1, q2, q3), x.itemsize)
 
 
 @compiled(error_model="numpy")
@@ -127,59 +64,93 @@ def learn_one_constraint(
     targets: Floats | Ints,
     weights: Floats,
     learner: VectorLearner,
-    epsilon: float,
     judged: bool,
     flags: Int8s,
     losses: Floats,
 ) -> None:
-    """Learn rows in order: labels 0 and 1 where `epsilon` is negative, else numbers to come within `epsilon` of.
+    """Learn rows in order: labels 0 and 1 where ε is negative, else numbers to come within ε of.
 
-    `flags` gets 1 for a wrong sign, or a positive loss where numbers are learnt; `losses` the hinge of each round.
-    Rows that are not `judged` (only one label is known yet) are counted and nothing more.
+    `flags` gets 1 for a wrong sign, or a positive loss where numbers are learnt; `losses` the hinge of each round, in
+    the unit of the targets. Both are those of the common answer. Rows that are not `judged` (only one label is known
+    yet) are counted and nothing more.
     """
-    # p score · q ‖x‖² · s the side on which the score must lie, by `margin`
-    setting, scaling, vector, (counts, sums) = learner.setting, learner.scaling, learner.vector, learner.ledger[:2]
-    longest = _longest(rows)
-    f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
-    numbers = epsilon >= 0.0
+    scaling, vector, shares, counts = learner.scaling, learner.vector, learner.forecasters.shares, learner.ledger.counts
+    learners = vector.w.shape[1]
+    means = shares.shape[0] - learners
+    work = room(rows, learners, means)
     for i in range(rows.indptr.shape[0] - 1):
         weight = weights[i] if weights.shape[0] > 0 else 1.0
-        n, _ = read_row(rows, i, scaling, counts[LEARNT], f, v)
-        p, q = _measure(vector.w, f, v, n)
-        s, margin = towards(targets[i], p, epsilon) if numbers else (sign(int(targets[i])), setting.margin)
-        gap = s * p
+        n, _ = read_row(rows, i, scaling, counts[LEARNT], work.f, work.v)
+        q = measure(vector, means, n, work)
+        said = answer(shares, work.s, learners, means, counts[LEARNT])
         if judged:
-            losses[i] = max(0.0, margin - gap)
-            flags[i] = losses[i] > 0.0 if numbers else gap <= 0.0
+            losses[i], flags[i] = _told(learner, targets[i], said)
         counts[MISTAKES] += flags[i]
         counts[ROUNDS] += 1
         if weight <= 0.0:
             continue
-        C = setting.C * weight if setting.uses_weight else setting.C
-        step = alone(setting.words.length, gap, q, margin, C) if judged else 0.0
-        if step > 0.0:
+        if judged and _steps(learner, targets[i], weight, q, work):
             counts[UPDATES] += 1
-            sums[GAIN] += step * margin
-            sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], step * gap, step * step * q)
-            sums[PENALTY] += softening(setting.words.length, step, C)
-            _move(vector, f, v, n, s * step, float(counts[LEARNT]))
+            move(vector, n, work, float(counts[LEARNT]))
         counts[LEARNT] += 1
         enter_row(scaling, rows, i)
 
 
+@compiled(helper=True)
+def _told(learner: VectorLearner, target: float, said: float) -> tuple[float, bool]:
+    """The hinge loss of an answer, and whether it counts as a mistake."""
+    numbers = learner.numbers
+    if numbers.epsilon < 0.0:
+        gap = sign(int(target)) * said
+        return max(0.0, learner.setting.margin - gap), gap <= 0.0
+    mean, scale = unit_of(numbers, learner.ledger.counts[LEARNT])
+    predicted = mean + scale * said
+    s, margin = towards(target, predicted, insensitivity(numbers, scale))
+    loss = max(0.0, margin - s * predicted)
+    return loss, loss > 0.0
+
+
+@compiled(helper=True, forceinline=True)
+def _steps(learner: VectorLearner, target: float, weight: float, q: float, work: Work) -> bool:
+    """Choose each learner's move by its own score, and judge all forecasters; return True if any learner moves."""
+    setting, (caps, shares, losses, credit), sums = learner.setting, learner.forecasters, learner.ledger.sums
+    s, moves, labels, moved = work.s, work.moves, learner.numbers.epsilon < 0.0, False
+    towards_side, margin, epsilon = sign(int(target)) if labels else 0.0, setting.margin, 0.0
+    if not labels:
+        target, epsilon = enter_target(learner.numbers, target, learner.ledger.counts[LEARNT])
+    for e in range(moves.shape[0]):
+        if not labels:
+            towards_side, margin = towards(target, s[e], epsilon)
+        gap, C = towards_side * s[e], caps[e] if caps.shape[0] > 0 else setting.C
+        if setting.uses_weight:
+            C *= weight
+        step = alone(setting.words.length, gap, q, margin, C)
+        moves[e] = towards_side * step
+        if step > 0.0:
+            moved = True
+            if moves.shape[0] == 1:  # the certificate is that of one learner
+                sums[GAIN] += step * margin
+                sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], step * gap, step * step * q)
+                sums[PENALTY] += softening(setting.words.length, step, C)
+    if shares.shape[0] > 1:
+        for e in range(shares.shape[0]):
+            wrong = 1.0 if towards_side * s[e] <= 0.0 else 0.0
+            losses[e] = FORGETTING * losses[e] + (wrong if labels else min(LARGEST_ERROR, abs(s[e] - target)))
+        share_out(losses, credit, shares)
+    return moved
+
+
 @compiled(error_model="numpy")
 def learn_dense(
-    X: Floats,
-    targets: Floats | Ints,
-    weights: Floats,
-    learner: VectorLearner,
-    epsilon: float,
-    flags: Int8s,
-    losses: Floats,
+    X: Floats, targets: Floats | Ints, weights: Floats, learner: VectorLearner, flags: Int8s, losses: Floats
 ) -> None:
-    """`learn_one_constraint` on a dense matrix as it is, rows neither scaled nor copied; the same to the last bit."""
+    """`learn_one_constraint` on a dense matrix as it is, rows neither scaled nor copied; the same to the last bit.
+
+    For one learner, whose weights are given as a vector, and targets in their own unit.
+    """
     setting, bias, vector, (counts, sums) = learner.setting, learner.scaling.bias, learner.vector, learner.ledger[:2]
-    w, late, numbers = vector.w[1:], vector.late[1:], epsilon >= 0.0
+    w, late, epsilon = vector.w[1:], vector.late[1:], learner.numbers.epsilon
+    numbers = epsilon >= 0.0
     mistakes, updates, learnt = 0, 0, counts[LEARNT]
     gain, sq_norm, penalty = sums[GAIN], sums[SQ_NORM], sums[PENALTY]
     for i in range(X.shape[0]):
@@ -205,16 +176,16 @@ def learn_dense(
             gain += step * margin
             sq_norm = moved_sq_norm(sq_norm, step * gap, step * step * q)
             penalty += softening(setting.words.length, step, C)
-            move, age = s * step, float(learnt)
+            along, age = s * step, float(learnt)
             for j in range(X.shape[1]):
-                w[j] += w.dtype.type(move * x[j])
+                w[j] += w.dtype.type(along * x[j])
             if late.shape[0] > 0:
                 for j in range(X.shape[1]):
-                    late[j] += age * move * x[j]
+                    late[j] += age * along * x[j]
             if bias != 0.0:
-                vector.w[0] += w.dtype.type(move * w.dtype.type(bias))
+                vector.w[0] += w.dtype.type(along * w.dtype.type(bias))
                 if late.shape[0] > 0:
-                    vector.late[0] += age * move * w.dtype.type(bias)
+                    vector.late[0] += age * along * w.dtype.type(bias)
         learnt += 1
         if late.shape[0] > 0:
             counts[LEARNT] = learnt  # as it goes: readers divide by it
@@ -236,16 +207,15 @@ def learn_thresholds(
     """
     # p score · q ‖x‖² · a the labels' scores · g their net coefficients, -λ on constraints
     setting, scaling, vector, (counts, sums) = learner.setting, learner.scaling, learner.vector, learner.ledger[:2]
-    k, longest, margin = vector.b.shape[0] + 1, _longest(rows), setting.margin
-    f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
+    k, margin, work = vector.b.shape[0] + 1, setting.margin, room(rows, 1, 0)
     a, g, sides = np.zeros(k), np.zeros(k), np.zeros(k)
     directions = Directions(np.zeros((1, k)), np.zeros((k, k)), 0.0)
     is_right, right = np.arange(k) == 0, np.zeros(1, np.int64)
     for i in range(rows.indptr.shape[0] - 1):
         weight = weights[i] if weights.shape[0] > 0 else 1.0
-        n, _ = read_row(rows, i, scaling, counts[LEARNT], f, v)
-        p, q = _measure(vector.w, f, v, n)
-        worst = 1
+        n, _ = read_row(rows, i, scaling, counts[LEARNT], work.f, work.v)
+        q = measure(vector, 0, n, work)
+        p, worst = work.s[0], 1
         for j in range(1, k):
             sides[j] = side(j - 1, targets[i])
             a[j] = sides[j] * (vector.b[j - 1] - p)
@@ -268,7 +238,8 @@ def learn_thresholds(
                 counts[UPDATES] += 1
                 age = float(counts[LEARNT])
                 step, inner, sq_move = _move_thresholds(vector, sides, a, g, age)
-                _move(vector, f, v, n, step, age)
+                work.moves[0] = step
+                move(vector, n, work, age)
                 sums[GAIN] += total * margin
                 sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, sq_move + step * step * q)
         counts[LEARNT] += 1
@@ -300,13 +271,14 @@ def _move_thresholds(vector: Vector, sides: Floats, a: Floats, g: Floats, age: f
 
 
 @compiled
-def score(rows: Rows, scaling: Scaling, w: Floats, learnt: int, out: Floats) -> None:
-    """⟨w, x⟩ of every row; nothing is learnt or counted."""
-    longest = _longest(rows)
-    f, v = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype)
+def score(rows: Rows, scaling: Scaling, vector: Vector, means: int, shares: Floats, counts: Ints, out: Floats) -> None:
+    """The common answer to every row; nothing is learnt or counted. Means of the last `means` learners take part."""
+    learners, learnt = vector.w.shape[1], counts[LEARNT]
+    work = room(rows, learners, means)
     for i in range(out.shape[0]):
-        n, _ = read_row(rows, i, scaling, learnt, f, v)
-        out[i] = _measure(w, f, v, n)[0]
+        n, _ = read_row(rows, i, scaling, learnt, work.f, work.v)
+        measure(vector, means, n, work)
+        out[i] = answer(shares, work.s, learners, means, counts[LEARNT])
 
 
 @compiled

@@ -17,25 +17,21 @@ from hinged.loops.ledger import LEARNT, ROUNDS
 from hinged.loops.memory import longer
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.steps import Setting
-from hinged.loops.vector import (
-    Vector,
-    VectorLearner,
-    learn_dense,
-    learn_one_constraint,
-    learn_thresholds,
-    score,
-    score_dense,
-)
+from hinged.loops.targets import SPREAD, Numbers, unit_of
+from hinged.loops.vector import learn_dense, learn_one_constraint, learn_thresholds, score, score_dense
+from hinged.loops.vector_memory import Vector, VectorLearner, new_forecasters
 
 __all__ = ["BINARY", "ORDINAL", "REGRESSION", "VectorModel"]
 
 BINARY, REGRESSION, ORDINAL = "binary", "regression", "ordinal"
+NO_NUMBERS = Numbers(-1.0, False, np.zeros(0))  # of learners of labels
 
 learn_one_constraint_direct, learn_thresholds_direct = Direct(learn_one_constraint), Direct(learn_thresholds)
+score_direct = Direct(score)
 
 
 class VectorModel(ScaledModel):
-    """Weights, thresholds and counts of one learner.
+    """Weights, thresholds and counts of one learner, or of several that differ in C and answer together.
 
     Parameters
     ----------
@@ -44,16 +40,33 @@ class VectorModel(ScaledModel):
         Of the weights; thresholds and sums are float64.
     setting : Setting
         The rule.
-    epsilon : float
-        How far a predicted number may lie from the right one.
+    numbers : Numbers
+        How far a predicted number may lie from the right one, and whether targets are scaled.
+    caps : tuple of float
+        C of learners side by side; empty for one, with the rule's C.
+    mean : bool
+        Whether the mean weights of the last learner answer beside the learners.
     scaling, unit, bias, average
-        What happens to rows before they are scored, and whether mean weights are kept.
+        What happens to rows before they are scored, and whether mean weights answer in the place of all learners.
     """
 
-    def __init__(self, task: str, dtype: DTypeLike, setting: Setting, *, epsilon: float = 0.0, **scaled: Any) -> None:
+    def __init__(
+        self,
+        task: str,
+        dtype: DTypeLike,
+        setting: Setting,
+        numbers: Numbers | None = None,
+        caps: tuple[float, ...] = (),
+        mean: bool = False,
+        **scaled: Any,
+    ) -> None:
         super().__init__(**scaled)
-        self.task, self.dtype, self.setting, self.epsilon = task, np.dtype(dtype), setting, epsilon
-        self.vector = Vector(np.zeros(1, self.dtype), np.zeros(int(self.average)), np.zeros(0), np.zeros(0))
+        self.task, self.dtype, self.setting = task, np.dtype(dtype), setting
+        self.numbers = NO_NUMBERS if numbers is None else numbers
+        self.forecasters, self.mean = new_forecasters(caps, mean), mean
+        learners = max(1, len(caps))
+        w, late = np.zeros((1, learners), self.dtype), np.zeros((1, learners if self.average else int(mean)))
+        self.vector = Vector(w, late, np.zeros(0), np.zeros(0))
 
     # ------------------------------------------------------------------ memory
     def widen(self, n_features: int) -> None:
@@ -62,7 +75,7 @@ class VectorModel(ScaledModel):
             return
         with self.lock:
             w = longer(self.vector.w, n_features + 1)
-            late = longer(self.vector.late, len(w)) if self.average else self.vector.late
+            late = longer(self.vector.late, len(w))
             self.vector = self.vector._replace(w=w, late=late)
             self.n_features = n_features
 
@@ -85,25 +98,48 @@ class VectorModel(ScaledModel):
         self.n_features = n_features
 
     @property
+    def alone(self) -> bool:
+        """Return True if there is one learner and nothing answers beside it."""
+        return len(self.forecasters.caps) == 0 and not self.mean
+
+    @property
+    def reads_dense(self) -> bool:
+        """Return True if a dense matrix is read as it is: by one learner, whose targets have their own unit."""
+        return self.alone and len(self.numbers.known) == 0
+
+    @property
     def weights(self) -> np.ndarray:
-        """The weights that predictions use: ω with the bias first, or its mean over the rounds."""
-        n, vector = self.n_features + 1, self.vector
-        return self._mean(vector.w[:n], vector.late[:n]).astype(self.dtype, copy=False)
+        """The weights that predictions use, in the unit of the targets and with the bias first."""
+        n, vector, (_, scale) = self.n_features + 1, self.vector, self.unit_of_targets
+        w = self._mixed(vector.w[:n], vector.late[:n])
+        return (w if scale == 1.0 else scale * w).astype(self.dtype, copy=False)
+
+    @property
+    def unit_of_targets(self) -> tuple[float, float]:
+        """Mean and deviation of the targets so far, where these are scaled; else 0 and 1."""
+        mean, scale = unit_of(self.numbers, int(self.ledger.counts[LEARNT]))
+        return float(mean), float(scale)
 
     @property
     def thresholds(self) -> np.ndarray:
         """The thresholds, or their mean over the rounds."""
         vector = self.vector
-        return self._mean(vector.b, vector.late_b)
+        return self._mean(vector.b, vector.late_b) if self.average else vector.b
+
+    def _mixed(self, w: np.ndarray, late: np.ndarray) -> np.ndarray:
+        """The weights that answer for the learners `w` (features, learners): their mixture, or that of their means."""
+        shares, learners, means = self.forecasters.shares, w.shape[1], late.shape[1]
+        if means > 0:
+            mean = self._mean(w[:, learners - means :], late)
+            w = mean if self.average else np.hstack((w, mean))
+        return w[:, 0] if len(shares) == 1 else w @ shares
 
     def _mean(self, now: np.ndarray, late: np.ndarray) -> np.ndarray:
-        """The mean over the rounds of what is `now`, or itself where no mean is kept.
+        """The mean over the rounds of what is `now`.
 
         With a concurrent writer the order matters: a move that is found in `late` is also found in `now`, and is older
         than the rounds counted last. So each counts for something between nothing and the whole of it.
         """
-        if not self.average:
-            return now
         late = late.copy()
         now = now.copy()
         rounds = int(self.ledger.counts[LEARNT])
@@ -116,46 +152,62 @@ class VectorModel(ScaledModel):
         """Learn rows in order; return each round's flag and loss. Rows not `judged` are only counted."""
         n = len(rows.indptr) - 1
         flags, losses = np.zeros(n, np.int8), np.zeros(n)
-        epsilon = self.epsilon if self.task == REGRESSION else -1.0
         with self.lock:
             if isinstance(rows, Dense) and not judged:
                 self.ledger.counts[ROUNDS] += n
                 self.ledger.counts[LEARNT] += np.count_nonzero(weights) if len(weights) else n
                 return flags, losses
             self._tabulate(n)
-            learner = VectorLearner(self.setting, self._scaling(), self.vector, self.ledger)
+            vector, forecasters, numbers = self.vector, self.forecasters, self.numbers
+            learner = VectorLearner(self.setting, self._scaling(), vector, self.ledger, forecasters, numbers)
+            if isinstance(rows, Dense) and self.reads_dense:
+                vector = vector._replace(w=vector.w.reshape(-1), late=vector.late.reshape(-1))
+                learn_dense(rows.values, targets, weights, learner._replace(vector=vector), flags, losses)
+                return flags, losses
             if isinstance(rows, Dense):
-                learn_dense(rows.values, targets, weights, learner, epsilon, flags, losses)
-            elif self.task == ORDINAL and n == 1:  # one row at a time is how streams come
+                rows = rows.rows()
+            if self.task == ORDINAL and n == 1:  # one row at a time is how streams come
                 learn_thresholds_direct(self.dtype, rows, targets, weights, learner, judged, flags, losses)
             elif self.task == ORDINAL:
                 learn_thresholds(rows, targets, weights, learner, judged, flags, losses)
             elif n == 1:
-                learn_one_constraint_direct(self.dtype, rows, targets, weights, learner, epsilon, judged, flags, losses)
+                learn_one_constraint_direct(self.dtype, rows, targets, weights, learner, judged, flags, losses)
             else:
-                learn_one_constraint(rows, targets, weights, learner, epsilon, judged, flags, losses)
+                learn_one_constraint(rows, targets, weights, learner, judged, flags, losses)
         return flags, losses
 
     def score(self, rows: Rows | Dense, current: bool = False) -> np.ndarray:
-        """⟨w, x⟩ of each row by the weights that predictions use, or by the current ones."""
-        out = np.zeros(len(rows.indptr) - 1)
-        w = self.vector.w if current else self.weights
-        if isinstance(rows, Dense):
-            w = longer(w, rows.values.shape[1] + 1)  # columns never learnt have no weight
+        """The answer to each row, in the unit of the targets; `current`: by the weights without their average."""
+        out, (mean, scale) = np.zeros(len(rows.indptr) - 1), self.unit_of_targets
+        vector, shares, means = self.vector, self.forecasters.shares.copy(), int(self.mean)
+        if self.average and not current:
+            means = vector.late.shape[1]
+        if len(shares) == 1 and means:  # once for all rows
+            w = self._mixed(vector.w, vector.late).astype(self.dtype, copy=False)
+            vector, means = vector._replace(w=w.reshape(-1, 1)), 0
+        if isinstance(rows, Dense) and self.reads_dense:
+            w = longer(vector.w, rows.values.shape[1] + 1)  # columns never learnt have no weight
             for part in pieces(rows.indptr):
-                score_dense(rows.values[part], w, self.bias, out[part])
+                score_dense(rows.values[part], w.reshape(-1), self.bias, out[part])
             return out
-        learnt = int(self.ledger.counts[LEARNT])
-        for part in pieces(rows.indptr):
-            some = Rows(rows.indptr[part.start : part.stop + 1], *rows[1:])
-            score(some, self._scaling(), w, learnt, out[part])
-        return out
+        if isinstance(rows, Dense):
+            rows = rows.rows()
+        counts, scaling = self.ledger.counts, self._scaling()
+        if len(out) == 1:
+            score_direct(self.dtype, rows, scaling, vector, means, shares, counts, out)
+        else:
+            for part in pieces(rows.indptr):
+                some = Rows(rows.indptr[part.start : part.stop + 1], *rows[1:])
+                score(some, scaling, vector, means, shares, counts, out[part])
+        return mean + scale * out if len(self.numbers.known) else out
 
     def explain(self, rows: Rows, labels: Sequence[Hashable] = (), at: int = 0, describe: object = None) -> list[Share]:
-        """What the features of one row add to its score."""
-        (f, v), w = self.read(rows), self.weights
-        known = f < len(w)
-        return list(map(Share, f[known].tolist(), (v[known] * w[f[known]]).tolist()))
+        """What the features of one row add to its score; "mean" is the mean of scaled targets, which is part of it."""
+        (f, v), vector, (mean, scale) = self.read(rows), self.vector, self.unit_of_targets
+        known = f[f < len(vector.w)]
+        w = self._mixed(vector.w[known], vector.late[known]).astype(self.dtype, copy=False)
+        shares = list(map(Share, known.tolist(), (scale * v[f < len(vector.w)] * w).tolist()))
+        return [*shares, Share("mean", mean, True)] if mean else shares
 
     def copy(self) -> Self:
         """A model of its own that knows the same."""
@@ -163,33 +215,64 @@ class VectorModel(ScaledModel):
         twin.__setstate__(deepcopy(self.__getstate__()))
         return twin
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "forecasters" not in state:  # of a model pickled when one learner had one vector
+            w, late, b, late_b = state["vector"]
+            late = late.reshape(-1, 1) if state["average"] else np.zeros((len(w), 0))
+            epsilon = state.pop("epsilon") if state["task"] == REGRESSION else -1.0
+            state = {
+                **state,
+                "vector": Vector(w.reshape(-1, 1), late, b, late_b),
+                "forecasters": new_forecasters((), False),
+                "numbers": NO_NUMBERS._replace(epsilon=epsilon),
+                "mean": False,
+            }
+        super().__setstate__(state)
+
     # ------------------------------------------------------------------ keeping
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything learnt, as plain arrays, without the room for more."""
-        n = self.n_features + 1
-        return {
+        n, (w, late, b, late_b), (_, shares, losses, _) = self.n_features + 1, self.vector, self.forecasters
+        arrays = {
             "counts": self.ledger.counts,
             "sums": self.ledger.sums,
-            "w": self.vector.w[:n],
-            "late": self.vector.late[: n if self.average else 0],
-            "b": self.vector.b,
-            "late_b": self.vector.late_b,
+            "w": w[:n, 0] if self.alone else w[:n],
+            "late": late[:n].reshape(-1) if self.alone else late[:n],
+            "b": b,
+            "late_b": late_b,
             **self._statistics(n),
         }
+        if not self.alone:
+            arrays |= {"shares": shares, "losses": losses}
+        return arrays | ({"target": self.numbers.known} if len(self.numbers.known) else {})
 
     def restore(self, arrays: dict[str, np.ndarray], names: object, n_labels: int) -> None:
         """Load what `arrays` describe after checking it; the arrays are copied."""
-        n = len(arrays["w"])
+        n, forecasters, known = max(1, len(arrays["w"])), self.forecasters, self.numbers.known
+        (_, learners), (_, means) = self.vector.w.shape, self.vector.late.shape
         n_thresholds = max(0, n_labels - 1) if self.task == ORDINAL else 0
         ledger = restored_ledger(arrays, ("counts", "sums"), "")
         expected: dict[str, tuple[tuple[int, ...], Any]] = {
-            "w": ((max(1, n),), self.dtype),
-            "late": ((n if self.average else 0,), np.float64),
+            "w": ((n,) if self.alone else (n, learners), self.dtype),
+            "late": ((n * means,) if self.alone else (n, means), np.float64),
             "b": ((n_thresholds,), np.float64),
             "late_b": ((n_thresholds if self.average else 0,), np.float64),
         }
+        if not self.alone:
+            expected |= dict.fromkeys(("shares", "losses"), (forecasters.shares.shape, np.float64))
+        if len(known):
+            expected |= {"target": (known.shape, np.float64)}
         check_arrays(arrays, expected)
+        if not self.alone:
+            shares, losses = arrays["shares"].copy(), arrays["losses"].copy()
+            if (shares < 0).any() or abs(shares.sum() - 1.0) > 1e-9 or (losses < 0).any():
+                raise ValueError("its shares are damaged")
+            forecasters = forecasters._replace(shares=shares, losses=losses)
+        if len(known) and arrays["target"][SPREAD] < 0:
+            raise ValueError("its target is damaged")
         self._restore_statistics(arrays, n)
-        self.ledger, self.n_features = ledger, n - 1
-        self.vector = Vector(*(arrays[name].copy() for name in Vector._fields))
+        self.ledger, self.n_features, self.forecasters = ledger, n - 1, forecasters
+        w, late = arrays["w"].reshape(n, learners), arrays["late"].reshape(n, means)
+        self.vector = Vector(w.copy(), late.copy(), arrays["b"].copy(), arrays["late_b"].copy())
+        self.numbers = self.numbers._replace(known=arrays["target"].copy() if len(known) else known)
         self._tabulate(0)

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Iterable
 from contextlib import suppress
 
+from hinged.estimators.auto import settled_as_json
 from hinged.estimators.learner import Learner
 from hinged.estimators.scored import Scored
 from hinged.journal import DurableModel, Example
@@ -126,6 +127,7 @@ def status(name: str, kept: DurableModel) -> dict[str, object]:
         "name": name,
         "estimator": stored["estimator"],
         "settings": complete(stored)["settings"],
+        "settled": settled_as_json(model),
         **{name: int(getattr(model, f"n_{name}_", 0)) if learnt else 0 for name in counts},
         "labels": [plain(label) for label in kept.labels()],
         "journal": kept.journal.last,

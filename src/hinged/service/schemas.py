@@ -54,7 +54,7 @@ class Make(Body):
     """An estimator of this library, and its settings."""
 
     estimator: str = Field(examples=["TextClassifier"], json_schema_extra={"enum": list(ESTIMATORS)})
-    settings: dict[str, object] = Field(default={}, examples=[{"rule": "pa1", "C": 0.5}])
+    settings: dict[str, object] = Field(default={}, examples=[{"rule": "pa1", "C": 0.5, "scaling": "auto"}])
 
 
 class Learn(Body):
@@ -133,6 +133,10 @@ class Status(BaseModel):
     name: str
     estimator: str
     settings: dict[str, object]
+    settled: dict[str, object] = Field(
+        description='What the model chose where a setting is "auto", and under "experts" the share in its answers of '
+        "each C that learns side by side with others; empty before its first example."
+    )
     rounds: int
     mistakes: int
     updates: int

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hinged.compiling.arrays import Floats
+from hinged.io.examples.chunk import Chunk, Strings
 from hinged.text.rows import Documents
 
-__all__ = ["as_documents", "side_by_side", "tags_of"]
+__all__ = ["as_documents", "side_by_side", "split_numbers", "tags_of"]
 
 PANDAS_NULLS = ("NAType", "NaTType")
 Whole = npt.NDArray[np.int64]
+NUMERIC = ("int", "uint", "float", "halffloat", "double", "bool")  # how types of polars and Arrow begin
 VIEW_INLINE = 12  # an Arrow view holds texts up to this long itself
 
 
@@ -41,6 +47,77 @@ def as_documents(X: Any) -> Documents:
     if isinstance(X, Sequence | np.ndarray) and len(X) and isinstance(X[0], Mapping):
         return _of_dicts(X)
     return _frame([""], [X])
+
+
+def split_numbers(X: Any, known: Sequence[str] | None) -> tuple[Any, dict[str, Floats]]:
+    """Take the columns of numbers out of a table; return the rest, and the columns by name, NaN where one is missing.
+
+    Parameters
+    ----------
+    X : what `as_documents` takes, or a chunk of a file
+        Numbers may be in the columns of a chunk or a data frame, or in dicts.
+    known : the columns of numbers, or None where these rows decide
+
+    Examples
+    --------
+    >>> split_numbers([{"subject": "late", "hours": 3}, {"subject": "hi", "hours": None}], None)
+    ([{'subject': 'late'}, {'subject': 'hi'}], {'hours': array([ 3., nan])})
+    """
+    if isinstance(X, Chunk):
+        columns = X.numbers if known is None else {name: X.numbers[name] for name in known if name in X.numbers}
+        if not X.texts and X.numbers:
+            X = replace(X, texts={"text": Strings.joined([], len(X))})
+        return X, dict(columns)
+    if known == ():
+        return X, {}
+    if isinstance(X, Sequence | np.ndarray) and len(X) and isinstance(X[0], Mapping):
+        return _split_dicts(list(X), known)
+    return _split_frame(X, known) if hasattr(X, "columns") else (X, {})
+
+
+def _split_dicts(X: Sequence[Any], known: Sequence[str] | None) -> tuple[Sequence[Any], dict[str, Floats]]:
+    """Do the same for dicts: a field is a number if its first value that is not missing is one."""
+    if known is None:
+        first: dict[str, Any] = {}
+        for x in X:
+            for name, value in x.items() if isinstance(x, Mapping) else ():
+                if name not in first and not _is_missing(value):
+                    first[name] = value
+        known = [name for name, value in first.items() if isinstance(value, Real | np.bool_)]
+    if not known:
+        return X, {}
+    columns: dict[str, Floats] = {name: np.array([_number_in(x, name, i) for i, x in enumerate(X)]) for name in known}
+    return [{name: value for name, value in x.items() if name not in columns} for x in X], columns
+
+
+def _split_frame(X: Any, known: Sequence[str] | None) -> tuple[Any, dict[str, Floats]]:
+    """Do the same for a data frame of pandas or polars, or an Arrow table."""
+    names = list(getattr(X, "column_names", None) or X.columns)
+    chosen = [name for name in names if (_is_numeric(X[name]) if known is None else str(name) in known)]
+    if not chosen:
+        return X, {}
+    columns: dict[str, Floats] = {str(name): np.asarray(X[name], np.float64) for name in chosen}
+    others = [name for name in names if name not in chosen]
+    if not others:
+        return [""] * len(columns[str(chosen[0])]), columns
+    return (X.select(others) if hasattr(X, "select") else X[others]), columns
+
+
+def _is_numeric(column: Any) -> bool:
+    """Return True if a column's type says that it holds numbers, or true and false."""
+    dtype = getattr(column, "dtype", None)
+    kind = getattr(dtype, "kind", "")
+    return kind in "iufb" if kind else str(dtype or column.type).lower().startswith(NUMERIC)
+
+
+def _number_in(x: Any, name: str, i: int) -> float:
+    """Return the number in a field of document `i`, NaN where it is missing."""
+    value = x.get(name) if isinstance(x, Mapping) else None
+    if _is_missing(value):
+        return math.nan
+    if not isinstance(value, Real | np.bool_):
+        raise TypeError(f"field {name!r} holds numbers; document {i} has {value!r}. Use None where one is missing.")
+    return float(value)
 
 
 def tags_of(fields: Iterable[str]) -> tuple[str, ...]:

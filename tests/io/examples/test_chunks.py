@@ -16,7 +16,7 @@ FILES = {
     "jsonl": b'{"label": "a", "text": "b"}\n\noops\n{"label": ["c"], "subject": "d"}\n[]\n'
     b'{"id": 3, "text": "e\\u00e9"}\n{"text": "\xff"}',
     "jsonl features": b'{"y": 1, "features": {"a": 1, "f": {"b": 2}}}\n{"features": 3}\n{"y": 2, "features": {}}',
-    "csv of numbers": b"y,a,b,kind\n1,0.5,,M\n2,x,1,F\n3,1,1\n4,7,8,\n",
+    "csv of numbers": b"y,a,b,kind\n1,0.5,0,M\n2,x,1,F\n5,,,\n3,1,1\n4,7,8,\n",
 }
 
 

@@ -117,7 +117,7 @@ def test_lines_of_label_and_text():
 def test_csv_with_quoted_newlines_and_quotes():
     data = b'label,subject,body,size\nspam,Hi,"Dear ""friend"",\r\nbuy",3\r\n,"a,b",,\n'
     assert rows(data) == [
-        (2, "spam", 1.0, "", {"subject": "Hi", "body": 'Dear "friend",\r\nbuy'}),
+        (2, "spam", 1.0, "", {"size": 3.0, "subject": "Hi", "body": 'Dear "friend",\r\nbuy'}),
         (4, None, 1.0, "", {"subject": "a,b"}),
     ]
     assert rows(data.replace(b",", b"\t"))[0][4]["body"] == 'Dear "friend"\t\r\nbuy'
@@ -125,20 +125,20 @@ def test_csv_with_quoted_newlines_and_quotes():
     assert rows(data, text="body", label="subject")[0] == (2, "Hi", 1.0, "", {"body": 'Dear "friend",\r\nbuy'})
 
 
-def test_csv_of_numbers_becomes_features():
+def test_csv_of_numbers_keeps_zeros_and_leaves_missing_ones_out():
     data = b"x1,x2,y\n0.5,0,a\n,-2e1,b\n 1 ,3,\n"
     assert rows(data) == [
-        (2, "a", 1.0, "", [("", "x1", 0.5)]),
-        (3, "b", 1.0, "", [("", "x2", -20.0)]),
-        (4, None, 1.0, "", [("", "x1", 1.0), ("", "x2", 3.0)]),
+        (2, "a", 1.0, "", {"x1": 0.5, "x2": 0.0}),
+        (3, "b", 1.0, "", {"x2": -20.0}),
+        (4, None, 1.0, "", {"x1": 1.0, "x2": 3.0}),
     ]
 
 
-def test_csv_of_numbers_and_words_becomes_features_too():
+def test_csv_may_hold_numbers_beside_words():
     data = b"id,sex,length,rings,importance\n7,M,0.5,15,2\n8,,0.25,9,\n"
     assert rows(data, label="rings") == [
-        (2, "15", 2.0, "7", [("", "length", 0.5), ("", "sex=M", 1.0)]),
-        (3, "9", 1.0, "8", [("", "length", 0.25)]),
+        (2, "15", 2.0, "7", {"length": 0.5, "sex": "M"}),
+        (3, "9", 1.0, "8", {"length": 0.25}),
     ]
 
 
@@ -199,10 +199,10 @@ def test_columns_that_are_asked_for_may_be_spelt_in_another_case(data):
 
 def test_a_chunk_says_which_columns_were_taken():
     (chunk,) = read(io.BytesIO(b"id,kind,title,topics,size\n1,NORM,to be or not,a|b,7\n"))
-    assert chunk.layout == ("topics", ("kind", "title"), (), ("size",))
-    assert str(chunk.layout) == "label from 'topics'; text from 'kind', 'title'; not used: 'size'"
+    assert chunk.layout == ("topics", ("size",), ("kind",), ("title",), (), ())
+    assert str(chunk.layout) == "label from 'topics'; numbers from 'size'; categories from 'kind'; text from 'title'"
     (chunk,) = read(io.BytesIO(b'{"y": 1, "size": 7, "colour": "red", "date": "today"}\n'))
-    assert str(chunk.layout) == "label from 'y'; features from 'size', 'colour'; not used: 'date'"
+    assert str(chunk.layout) == "label from 'y'; numbers from 'size'; categories from 'colour'; not used: 'date'"
 
 
 def test_a_quote_that_never_closes_costs_one_line():
@@ -219,7 +219,7 @@ def test_jsonl_text_fields_and_labels():
         b'{"folder": null, "body": "half \\ud800 pair", "importance": 0.5}\n'
     )
     assert rows(data) == [
-        (1, "work", 1.0, "5", {"subject": "Hi", "body": "café\nnow"}),
+        (1, "work", 1.0, "5", {"size": 3.0, "subject": "Hi", "body": "café\nnow"}),
         (2, ["a", "2", "7", "true"], 1.0, "", {"cc": "new field"}),
         (4, None, 0.5, "", {"body": "half ? pair"}),
     ]
@@ -241,8 +241,8 @@ def test_jsonl_features():
     )
     features = [("", "size", 1.5), ("", "colour=red", 1.0), ("", "new", 1.0), ("f", "x", 2.0)]
     assert rows(data) == [(1, "a", 1.0, "", features), (2, None, 1.0, "", [])]
-    flat = [("", "a", 2.5), ("", "b=M", 1.0)]
-    assert rows(b'{"y": 1, "a": 2.5, "b": "M", "id": 3}') == [(1, "1", 1.0, "3", flat)]
+    flat = [("", "a", 2.5), ("", "b=M", 1.0), ("f", "x", 2.0)]
+    assert rows(b'{"y": 1, "a": 2.5, "b": "M", "f": {"x": 2}, "id": 3}') == [(1, "1", 1.0, "3", flat)]
     assert rows(b'{"label": "x"}') == [(1, "x", 1.0, "", {})]
 
 

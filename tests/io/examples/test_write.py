@@ -125,7 +125,7 @@ def test_texts_as_lines_and_words_as_vw_are_one_way():
         (
             b'{"label": "a", "text": "x"}\n{"label": "c", "cc": "y"}',
             "parquet",
-            "the field 'cc' comes first after others",
+            "the column 'cc' comes first after others",
         ),
     ],
 )
@@ -137,7 +137,7 @@ def test_what_a_format_cannot_hold_is_refused(data, format, says):
 
 def test_a_field_with_a_name_of_ours_is_refused():
     for format in ("jsonl", "csv", "parquet", "arrow"):
-        with pytest.raises(ValueError, match="a field of text is called 'id'"):
+        with pytest.raises(ValueError, match="a column is called 'id'"):
             write(read(io.BytesIO(b"y,id\na,b\n"), "csv", text="id"), io.BytesIO(), format)
 
 

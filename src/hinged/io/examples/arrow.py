@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hinged.io.examples.chunk import Answer, BadLine, Chunk, Named, Parts, Places, Strings
-from hinged.io.examples.columns import Options, Roles, is_text
+from hinged.io.examples.columns import SAMPLE, Options, Roles, kind_of_strings
 from hinged.io.examples.labels import label_of
 from hinged.io.examples.source import Stream
 from hinged.io.examples.write import columns_of, features_of, refuse_own_names
@@ -92,8 +92,9 @@ class _Records:
             source=self.source,
             weights=_numbers(batch.column(roles.weight), 1.0) if roles.weight else None,
             tags=_tags(batch.column(roles.tag)) if roles.tag else None,
-            texts=self._texts(batch, roles),
-            named=self._named(batch, roles),
+            texts={} if self.features else self._texts(batch, roles),
+            numbers={} if self.features else {name: _numbers(batch.column(name), np.nan) for name in roles.numbers},
+            named=_features(batch.column(self.features)) if self.features else None,
             layout=roles.layout,
         )
         if bad:
@@ -101,15 +102,8 @@ class _Records:
         return chunk, list({fault.line: fault for fault in bad}.values())
 
     def _texts(self, batch: pa.RecordBatch, roles: Roles) -> dict[str, Strings]:
-        if self.features or roles.numbers:
-            return {}
         texts = {name: _strings(batch.column(name)) for name in roles.texts}
-        return texts or {"text": Strings.joined([], len(batch))}
-
-    def _named(self, batch: pa.RecordBatch, roles: Roles) -> Named | None:
-        if self.features:
-            return _features(batch.column(self.features))
-        return _named_columns(batch, roles.numbers, roles.words) if roles.numbers else None
+        return texts if texts or roles.numbers else {"text": Strings.joined([], len(batch))}
 
     def _answers(self, batch: pa.RecordBatch, lines: Places, label: str | None) -> tuple[list[Answer], list[BadLine]]:
         answers: list[Answer] = []
@@ -132,10 +126,15 @@ class _Records:
         if _is_features(types.get("features")) and not self.options.text:
             self.features = "features"
         for name in roles.texts:
-            if not _is_string(types[name]):
-                problem = f"column {name!r} holds {types[name]}, not text"
-                raise BadLine(self.source, 1, problem, "a column of strings")
+            self._check_type(name, types[name], "text", _is_string(types[name]))
+        for name in roles.numbers:
+            self._check_type(name, types[name], "numbers", _is_number(types[name]))
         return roles
+
+    def _check_type(self, name: str, kind: pa.DataType, wanted: str, sound: bool) -> None:
+        if not sound and not pa.types.is_null(kind):
+            column = "strings" if wanted == "text" else wanted
+            raise BadLine(self.source, 1, f"column {name!r} holds {kind}, not {wanted}", f"a column of {column}")
 
     def _faults(self, batch: pa.RecordBatch, roles: Roles) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
         """Yield what must be a finite number, in which column, and the records where it is not."""
@@ -153,12 +152,12 @@ class _Records:
 
 # ------------------------------------------------------------------ columns
 def _kind_of(name: str, column: pa.Array) -> str:
-    """Return what `Roles` calls a column, by its type and its first record."""
+    """Return what `Roles` calls a column, by its type and its first records."""
     if _is_number(column.type):
         return "number"
-    if not _is_string(column.type):
-        return "other"
-    return "text" if is_text(name, column[0].as_py() or "") else "word"
+    if pa.types.is_null(column.type):
+        return "empty"
+    return kind_of_strings(name, column.slice(0, SAMPLE).to_pylist()) if _is_string(column.type) else "other"
 
 
 def _is_string(kind: pa.DataType) -> bool:
@@ -198,27 +197,6 @@ def _tags(column: pa.Array) -> list[str]:
 
 def _numbers(column: pa.Array, missing: float) -> npt.NDArray[np.float64]:
     return column.cast(pa.float64(), safe=False).fill_null(missing).to_numpy(zero_copy_only=False)
-
-
-def _named_columns(batch: pa.RecordBatch, numbers: list[str], words: list[str]) -> Named:
-    """Return a feature per column: a number under its name, a word as name=word; nulls, zeros and "" are absent."""
-    pieces = [b"", *map(str.encode, numbers)]  # the first is the namespace of all
-    which = [np.full(len(batch), c + 1) for c in range(len(numbers))]
-    values = [_numbers(batch.column(name), 0.0) for name in numbers]
-    for name in words:
-        coded = batch.column(name)
-        coded = coded if pa.types.is_dictionary(coded.type) else coded.dictionary_encode()
-        codes = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-        known = coded.dictionary.cast(pa.large_string()).to_pylist()
-        blank = np.array([not word for word in known] + [True])
-        which.append(np.maximum(codes, 0) + len(pieces))
-        values.append(np.where(blank[codes], 0.0, 1.0))
-        pieces += [f"{name}={word}".encode() for word in known]
-    amounts = np.stack(values, axis=1)
-    there = amounts != 0.0
-    indptr, names = np.cumsum([0, *there.sum(axis=1)]), np.stack(which, axis=1)[there]
-    with np.errstate(over="ignore"):  # the caller refuses inf
-        return Named.joined(indptr, pieces, np.zeros_like(names), names, amounts[there])
 
 
 def _features(column: pa.Array) -> Named:
@@ -276,7 +254,7 @@ def _batches(chunks: Iterable[Chunk], format: str) -> Iterator[pa.RecordBatch]:
         schema = schema or _schema(chunk)
         _refuse_late(chunk, schema.names)
         columns = columns_of(chunk, [_label(answer, schema.field("label").type) for answer in chunk.answers])
-        if not chunk.texts:
+        if "features" in schema.names and not chunk.texts:
             columns["features"] = [
                 [(space, name, float(value)) for space, name, value in row] for row in features_of(chunk)
             ]
@@ -285,8 +263,10 @@ def _batches(chunks: Iterable[Chunk], format: str) -> Iterator[pa.RecordBatch]:
 
 
 def _refuse_late(chunk: Chunk, known: list[str]) -> None:
-    if late := [name for name in chunk.texts if name not in known]:
-        raise ValueError(f"the field {late[0]!r} comes first after others were written; name all with text=.")
+    if late := [name for name in (*chunk.numbers, *chunk.texts) if name not in known]:
+        raise ValueError(
+            f"the column {late[0]!r} comes first after others were written; name all with text= and numbers=."
+        )
     if chunk.weights is not None and "importance" not in known:
         raise ValueError("importance weights come first after examples without were written; write jsonl instead.")
 
@@ -295,7 +275,8 @@ def _schema(chunk: Chunk) -> pa.Schema:
     fields: list[tuple[str, pa.DataType]] = [("label", pa.list_(pa.string()) if chunk.has_sets else pa.string())]
     fields += [("importance", pa.float64())] if chunk.weights is not None else []
     fields += [("id", pa.string())]
-    fields += [(name, pa.large_string()) for name in chunk.texts] or [("features", pa.list_(FEATURE))]
+    columns = [(name, pa.float64()) for name in chunk.numbers] + [(name, pa.large_string()) for name in chunk.texts]
+    fields += columns or [("features", pa.list_(FEATURE))]
     return pa.schema(fields)
 
 

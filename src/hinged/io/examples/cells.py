@@ -1,4 +1,4 @@
-"""Records of CSV and TSV, in compiled code: where each cell is, and cells as numbers and features.
+"""Records of CSV and TSV, in compiled code: where each cell is, and cells as numbers.
 
 A quoted cell may hold delimiters and newlines. A quote that never closes, or that anything but a delimiter follows,
 makes its own line malformed: reading continues with the next line, not with the next quote.
@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hinged.compiling import compiled
-from hinged.compiling.arrays import Bools, Floats
-from hinged.io.examples.chunk import Bytes, Named, Places
+from hinged.compiling.arrays import Bools
+from hinged.io.examples.chunk import Bytes, Places
 from hinged.io.examples.scan import is_blank, read_number
 
 __all__ = [
@@ -23,16 +23,14 @@ __all__ = [
     "WIDTH",
     "Dialect",
     "Records",
-    "features_of_cells",
     "first_record",
     "numbers_of_cells",
     "split",
 ]
 
-SPACE, TAB, RETURN, NEWLINE, EQUALS = 32, 9, 13, 10, 61
+SPACE, TAB, RETURN, NEWLINE = 32, 9, 13, 10
 LONGEST = 1 << 26  # bytes that one record may have
 WIDTH, OPEN_QUOTE, AFTER_QUOTE = 1, 2, 3
-LARGEST = float(np.finfo(np.float32).max)
 
 
 class Dialect(NamedTuple):
@@ -205,86 +203,7 @@ def _after_blank_line(b: Bytes, i: int) -> int:
     return at + 1 if b[at] == NEWLINE else i
 
 
-# ------------------------------------------------------------------ features
-class Columns(NamedTuple):
-    """The columns of a table that are features."""
-
-    header: Bytes  # their names, one after the other
-    places: Places  # (2, columns): where each name begins and ends
-    numbers: Places  # which columns hold numbers
-    words: Places
-
-
-def features_of_cells(
-    data: Bytes, cells: Places, names: list[str], kinds: tuple[list[int], list[int]]
-) -> tuple[Named, Places]:
-    """Return the features of each row, and which column of it is not a finite number (-1 for none).
-
-    `kinds` are the columns of numbers, which count under their names, and of words, as name=word. Empty cells and
-    zeros are absent.
-
-    Examples
-    --------
-    >>> data, cells = np.array(list(b"1.5,red "), np.uint8), np.array([[[0, 3], [4, 7]]])
-    >>> named, faults = features_of_cells(data, cells, ["size", "colour"], ([0], [1]))
-    >>> [named.buffer[a:b].tobytes() for a, b in named.names.T], named.values, faults
-    ([b'size', b'colour=red'], array([1.5, 1. ], dtype=float32), array([-1]))
-    """
-    encoded = [name.encode() for name in names]
-    ends = np.cumsum([0, *map(len, encoded)])
-    header = np.frombuffer(bytearray().join(encoded), np.uint8)
-    numbers, words = (np.array(kind, np.int64) for kind in kinds)
-    most = len(cells) * (len(numbers) + len(words))
-    spans, values = np.empty((2, most), np.int64), np.empty(most, np.float32)
-    columns = Columns(header, np.stack([ends[:-1], ends[1:]]), numbers, words)
-    indptr, buffer, faults = _write_features(data, cells, columns, spans, values)
-    k = int(indptr[-1])
-    if k < most:
-        spans, values = spans[:, :k].copy(), values[:k]
-    return Named(indptr, buffer, np.zeros(spans.shape, np.int64), spans, values), faults
-
-
-@compiled
-def _write_features(
-    b: Bytes, cells: Places, columns: Columns, spans: Places, values: Floats
-) -> tuple[Places, Bytes, Places]:
-    """Fill in the places of names and the values; return where rows end, the buffer of names, and faulty columns."""
-    header, places = columns.header, columns.places
-    size = len(header)
-    for c in columns.words:
-        for r in range(len(cells)):
-            size += places[1, c] - places[0, c] + 1 + cells[r, c, 1] - cells[r, c, 0]
-    buffer = np.empty(size, np.uint8)
-    buffer[: len(header)] = header
-    free, k = len(header), 0
-    indptr = np.zeros(len(cells) + 1, np.int64)
-    faults = np.full(len(cells), -1, np.int64)
-    for r in range(len(cells)):
-        for c in columns.numbers:
-            value, sound = _read_trimmed(b, cells[r, c, 0], cells[r, c, 1], 0.0)
-            if not sound or not abs(value) <= LARGEST:
-                faults[r] = c
-            elif value != 0.0:
-                spans[0, k], spans[1, k], values[k] = places[0, c], places[1, c], value
-                k += 1
-        for c in columns.words:
-            if cells[r, c, 0] < cells[r, c, 1]:
-                spans[0, k], values[k] = free, 1.0
-                free = _copy(header, places[0, c], places[1, c], buffer, free)
-                buffer[free] = EQUALS
-                free = spans[1, k] = _copy(b, cells[r, c, 0], cells[r, c, 1], buffer, free + 1)
-                k += 1
-        indptr[r + 1] = k
-    return indptr, buffer, faults
-
-
-@compiled(helper=True)
-def _copy(b: Bytes, start: int, end: int, to: Bytes, at: int) -> int:
-    for i in range(start, end):
-        to[at + i - start] = b[i]
-    return at + end - start
-
-
+# ------------------------------------------------------------------ numbers
 @compiled
 def numbers_of_cells(b: Bytes, cells: Places, c: int, empty: float) -> tuple[npt.NDArray[np.float64], Bools]:
     """Return column `c` as numbers, `empty` for an empty cell, and whether each is a number."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
@@ -73,6 +73,21 @@ class Named(NamedTuple):
         own, named = (np.stack([ends[which], ends[which + 1]]) for which in (spaces, names))
         return cls(indptr, buffer, own, named, np.asarray(values, np.float32))
 
+    @classmethod
+    def of_columns(cls, numbers: Mapping[str, npt.NDArray[np.float64]]) -> Named:
+        """Return the rows of columns of numbers, without zeros and missing ones.
+
+        Examples
+        --------
+        >>> named = Named.of_columns({"a": np.array([1.0, 0.0]), "b": np.array([np.nan, 2.0])})
+        >>> named.indptr.tolist(), named.values.tolist(), [named.buffer[slice(*at)].tobytes() for at in named.names.T]
+        ([0, 1, 2], [1.0, 2.0], [b'a', b'b'])
+        """
+        table = np.nan_to_num(np.column_stack(list(numbers.values())))
+        there = table != 0.0
+        indptr, which = np.cumsum([0, *there.sum(axis=1)]), np.nonzero(there)[1] + 1
+        return cls.joined(indptr, [b"", *map(str.encode, numbers)], np.zeros_like(which), which, table[there])
+
     def taken(self, rows: slice | Places) -> Named:
         """Return some rows; with a slice, nothing is copied, and features stay in one piece for the loops."""
         if isinstance(rows, slice):
@@ -84,7 +99,7 @@ class Named(NamedTuple):
 
 @dataclass
 class Chunk:
-    """Some consecutive examples; exactly one of `texts`, `named` and `columns` is given.
+    """Some consecutive examples: a table (`numbers`, `texts` or both), or `named` or `columns`.
 
     Attributes
     ----------
@@ -97,6 +112,8 @@ class Chunk:
     tags : list of str, optional
         What the file calls each example, for predictions.
     texts : dict of field → Strings, optional
+    numbers : dict of column → float64 array, optional
+        NaN where a number is missing.
     named : Named, optional
     columns : (indptr, indices, values), optional
         Rows of a format whose features are numbers.
@@ -112,6 +129,7 @@ class Chunk:
     weights: npt.NDArray[np.float64] | None = None
     tags: list[str] | None = None
     texts: dict[str, Strings] = field(default_factory=dict)
+    numbers: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     named: Named | None = None
     columns: Columns | None = None
     skipped: int = 0
@@ -128,7 +146,7 @@ class Chunk:
     @property
     def sizes(self) -> Places:
         """How much work each example is: the bytes of its text, or its features."""
-        sizes = np.ones(len(self), np.int64)
+        sizes = np.full(len(self), 1 + len(self.numbers), np.int64)
         for text in self.texts.values():
             sizes += text.ends - text.starts
         for rows in filter(None, (self.named, self.columns)):
@@ -154,6 +172,7 @@ class Chunk:
             weights=None if self.weights is None else self.weights[rows],
             tags=None if self.tags is None else _picked(self.tags, picked),
             texts={name: strings.taken(rows) for name, strings in self.texts.items()},
+            numbers={name: values[rows] for name, values in self.numbers.items()},
             named=self.named and self.named.taken(rows),
             columns=self.columns and _taken(self.columns, rows),
             skipped=0,

@@ -6,14 +6,16 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 __all__ = [
+    "SAMPLE",
     "Layout",
     "Options",
     "Roles",
+    "divided",
     "find_name",
     "find_role",
-    "is_text",
     "is_unused",
     "kind_of",
+    "kind_of_strings",
     "looks_like_number",
 ]
 
@@ -42,6 +44,10 @@ TEXTS = frozenset(
 )
 
 
+#: Rows by which a column of strings is called a category or text, and the most words that a category's name may have.
+SAMPLE, CATEGORY_WORDS = 100, 3
+
+
 class Options(NamedTuple):
     """Names of columns, and sizes, as `hinged.io.examples.read` explains them; None: guess from common names."""
 
@@ -52,11 +58,12 @@ class Options(NamedTuple):
     label_sep: str | None = None
     quote: str = '"'
     chunk_bytes: int = 1 << 22
+    numbers: tuple[str, ...] | None = None
 
-
-def is_text(name: str, value: str) -> bool:
-    """Return True if a string is text, not one of a few values: its column's name says so, or it has several words."""
-    return name.lower() in TEXTS or len(value.split(None, 2)) > 1
+    @property
+    def names_columns(self) -> bool:
+        """Whether the columns to read are named, so that there is nothing to guess."""
+        return self.text is not None or self.numbers is not None
 
 
 def is_unused(name: str) -> bool:
@@ -89,32 +96,37 @@ def find_role(wanted: str | None, names: Iterable[str], common: tuple[str, ...],
 
 
 class Layout(NamedTuple):
-    """Which columns (or keys) of a file are read as what, and which are not used."""
+    """Which columns (or keys) of a file are read as what, and which are not used.
+
+    Categories and texts are both read word by word; a category has few words.
+    """
 
     label: str | None
+    numbers: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls, names: Collection[str], own: Sequence[str | None], texts: Sequence[str], features: Sequence[str]
-    ) -> Layout:
+    def of(cls, kinds: Collection[str], own: Sequence[str | None], **read: Sequence[str]) -> Layout:
         """Return the layout of a file with these names; `own` are the names of label, weight and tag."""
-        used = {*own, *texts, *features}
-        label = own[0] if own[0] in names else None
-        return cls(label, tuple(texts), tuple(features), tuple(name for name in names if name not in used))
+        used = {*own, *(name for names in read.values() for name in names)}
+        label = own[0] if own[0] in kinds else None
+        given = {kind: tuple(names) for kind, names in read.items()}
+        return cls(label, **given, unused=tuple(name for name in kinds if name not in used))
 
     @property
     def columns(self) -> list[str]:
         """All columns, used or not."""
-        return [*filter(None, [self.label]), *self.texts, *self.features, *self.unused]
+        return [*filter(None, [self.label]), *(name for names in self[1:] for name in names)]
 
     def __str__(self) -> str:
         label = f"label from {self.label!r}" if self.label else "no label"
-        kind, read = ("text", self.texts) if self.texts or not self.features else ("features", self.features)
-        unused = f"; not used: {_listed(self.unused)}" if self.unused else ""
-        return f"{label}; {kind} from {_listed(read) or 'no column'}{unused}"
+        kinds = {"numbers": self.numbers, "categories": self.categories, "text": self.texts, "features": self.features}
+        read = [f"{kind} from {_listed(names)}" for kind, names in kinds.items() if names] or ["text from no column"]
+        unused = [f"not used: {_listed(self.unused)}"] if self.unused else []
+        return "; ".join([label, *read, *unused])
 
 
 def _listed(names: Iterable[str], most: int = 12) -> str:
@@ -124,58 +136,63 @@ def _listed(names: Iterable[str], most: int = 12) -> str:
 
 
 class Roles:
-    """What each column of a table holds, decided by the header and the first row.
+    """What each column of a table holds, decided by the header and the first rows.
 
     Attributes
     ----------
     label, weight, tag : str or None
-    texts : list of str
-        Columns of text, empty where the rows are features.
-    numbers, words : list of str
-        Columns of features: name → value, and name=word → 1.
+    numbers, texts : list of str
+        Columns of numbers, and of strings.
     layout : Layout
-        The same in short, with the columns that are not used.
+        The same in short, with categories apart from texts, and with the columns that are not used.
 
     Notes
     -----
-    A column of the first row is text (by name, or several words), a word, a number, or empty. One text column, or no
-    number at all, makes the file one of text: texts, words and empty cells are its fields, numbers are left out.
-    Otherwise the rows are features, and an empty cell is the start of a column of numbers. A column of another kind
-    can be a label only.
+    A column is text, a word (a category), a number, or empty, by its first rows (`kind_of`). Empty ones are read with
+    the strings if there are any, else with the numbers. A column of another kind can be a label only. Where options
+    name columns of text or numbers, no others are read.
 
     Examples
     --------
-    >>> Roles({"label": "word", "subject": "text", "size": "number"}, Options(), "x.csv").texts
-    ['subject']
+    >>> roles = Roles({"label": "word", "subject": "text", "size": "number"}, Options(), "x.csv")
+    >>> roles.texts, roles.numbers
+    (['subject'], ['size'])
     >>> roles = Roles({"sex": "word", "length": "number", "rings": "number"}, Options(label="rings"), "x.csv")
-    >>> roles.label, roles.numbers, roles.words
-    ('rings', ['length'], ['sex'])
+    >>> print(roles.layout)
+    label from 'rings'; numbers from 'length'; categories from 'sex'
     """
 
     def __init__(self, kinds: dict[str, str], options: Options, source: str) -> None:
         _check_names(kinds, options, source)
         self.texts = [str(find_name(name, kinds)) for name in options.text or ()]
-        self.label = find_role(options.label, kinds, LABELS, self.texts)
+        self.numbers = [str(find_name(name, kinds)) for name in options.numbers or ()]
+        self.label = find_role(options.label, kinds, LABELS, self.texts + self.numbers)
         self.weight = find_role(options.weight, kinds, WEIGHTS)
         self.tag = find_role(options.tag, kinds, TAGS)
-        self.numbers: list[str] = []
-        self.words: list[str] = []
         own = (self.label, self.weight, self.tag)
-        if options.text is None:
+        if not options.names_columns:
             self._divide({name: kind for name, kind in kinds.items() if name not in own and not is_unused(name)})
-        self.layout = Layout.of(kinds, own, self.texts, self.numbers + self.words)
+        self.layout = Layout.of(kinds, own, numbers=self.numbers, **divided(self.texts, kinds))
 
     def _divide(self, kinds: dict[str, str]) -> None:
-        """Divide the columns that have no other role into text and features."""
-        if "text" in kinds.values() or "number" not in kinds.values():
-            self.texts = _of_kind(kinds, "text", "word", "empty")
+        """Divide the columns that have no other role into strings and numbers."""
+        self.texts, self.numbers = _of_kind(kinds, "text", "word"), _of_kind(kinds, "number")
+        if self.numbers and not self.texts:
+            self.numbers = _of_kind(kinds, "number", "empty")
         else:
-            self.numbers, self.words = _of_kind(kinds, "number", "empty"), _of_kind(kinds, "word")
+            self.texts = _of_kind(kinds, "text", "word", "empty")
+
+
+def divided(strings: Sequence[str], kinds: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    """Divide columns of strings into categories and texts."""
+    categories = tuple(name for name in strings if kinds[name] == "word")
+    return {"categories": categories, "texts": tuple(name for name in strings if name not in categories)}
 
 
 def _check_names(columns: Collection[str], options: Options, source: str) -> None:
     """Refuse names of columns that a file does not have."""
-    for wanted in filter(None, (*(options.text or ()), options.label, options.weight, options.tag)):
+    read = (*(options.numbers or ()), *(options.text or ()))
+    for wanted in filter(None, (*read, options.label, options.weight, options.tag)):
         if find_name(wanted, columns) is None:
             raise ValueError(f"{source} has no column {wanted!r}; its columns are {_listed(columns, 40)}.")
 
@@ -184,15 +201,26 @@ def _of_kind(kinds: dict[str, str], *wanted: str) -> list[str]:
     return [name for name, kind in kinds.items() if kind in wanted]
 
 
-def kind_of(name: str, cell: str) -> str:
-    """Classify a cell of the first row: "text", "word", "number" or "empty"."""
+def kind_of(name: str, cells: Iterable[str]) -> str:
+    """Classify a column by its first cells: "number" if the first that is not blank is one, "text", "word" or "empty".
+
+    Examples
+    --------
+    >>> kind_of("size", ["", "1.5"]), kind_of("cut", ["Very Good"]), kind_of("note", ["", "it does not work"])
+    ('number', 'word', 'text')
+    """
+    filled = [cell for cell in cells if cell.strip()]
     if name.lower() in TEXTS:
         return "text"
-    if not cell.strip():
+    if not filled:
         return "empty"
-    if looks_like_number(cell):
-        return "number"
-    return "text" if is_text(name, cell) else "word"
+    return "number" if looks_like_number(filled[0]) else kind_of_strings(name, filled)
+
+
+def kind_of_strings(name: str, cells: Iterable[str | None]) -> str:
+    """Classify a column of strings: "text" if its name says so or a cell has more than three words, else "word"."""
+    long = any(len(cell.split(None, CATEGORY_WORDS)) > CATEGORY_WORDS for cell in cells if cell)
+    return "text" if name.lower() in TEXTS or long else "word"
 
 
 def looks_like_number(cell: str) -> bool:

@@ -18,13 +18,12 @@ from hinged.io.examples.cells import (
     WIDTH,
     Dialect,
     Records,
-    features_of_cells,
     first_record,
     numbers_of_cells,
     split,
 )
 from hinged.io.examples.chunk import Answer, BadLine, Bytes, Chunk, Parts, Places, Strings, excerpt
-from hinged.io.examples.columns import PLURAL, Options, Roles, kind_of, looks_like_number
+from hinged.io.examples.columns import PLURAL, SAMPLE, Options, Roles, kind_of, looks_like_number
 from hinged.io.examples.formats import delimiter_of
 from hinged.io.examples.labels import split_labels
 from hinged.io.examples.scan import NEWLINE, Marks, not_utf8, strings_of, utf8_faults
@@ -32,6 +31,7 @@ from hinged.io.examples.source import Stream
 
 __all__ = ["chunks", "tab_chunks"]
 
+LARGEST = float(np.finfo(np.float32).max)
 NEVER = 256  # no byte has this value: cells are not quoted
 FAULTS = {
     OPEN_QUOTE: ("a quote opens and never closes", "a closing quote, or quote='' where quotes are plain text"),
@@ -48,6 +48,12 @@ def chunks(stream: Stream, options: Options) -> Parts:
     """Yield the examples of a CSV file, and its malformed records; semicolons separate where there is no comma."""
     head = stream.peek().lstrip(b" \t\r\n").split(b"\n", 1)[0]
     return _Table(stream, options, delimiter_of(head)).chunks()
+
+
+EXPECTED = {
+    "weight": "a number of 0 or more, or nothing",
+    "value": "a number, or nothing where it is missing; --text and --numbers (text=, numbers=) name columns",
+}
 
 
 class _Table:
@@ -110,8 +116,8 @@ class _Table:
             cells, lines = (np.delete(rows, list(wrong), axis=0) for rows in (cells, lines))
         self.line += int(found.passed)
         if len(cells) and self.roles is None:
-            first = [data[a:b].tobytes().decode() for a, b in cells[0].tolist()]
-            kinds = {name: kind_of(name, cell) for name, cell in zip(self.names, first, strict=True)}
+            first = {name: self._column(data, cells[:SAMPLE], name) for name in self.names}
+            kinds = {name: kind_of(name, column) for name, column in first.items()}
             self.roles = Roles(kinds, self.options, self.stream.name)
         yield self._chunk(data, cells, lines, bad), bad
         return int(found.used)
@@ -133,22 +139,22 @@ class _Table:
         if roles is None:
             return Chunk([], lines, self.stream.name)
         faults = np.full(len(cells), -1)  # the column that is not a number
-        weights = named = None
+        weights = None
         if roles.weight:
             weights, sound = numbers_of_cells(data, cells, place(roles.weight), 1.0)
             faults[~(sound & np.isfinite(weights) & (weights >= 0))] = place(roles.weight)
-        if roles.numbers:
-            kinds = list(map(place, roles.numbers)), list(map(place, roles.words))
-            named, wrong = features_of_cells(data, cells, self.names, kinds)
-            faults = np.where(faults < 0, wrong, faults)
+        numbers = {}
+        for name in roles.numbers:
+            numbers[name], sound = numbers_of_cells(data, cells, place(name), np.nan)
+            faults[~sound | (np.abs(numbers[name]) > LARGEST)] = place(name)
         chunk = Chunk(
             answers=self._answers(data, cells, roles.label),
             lines=lines,
             source=self.stream.name,
             weights=weights,
             tags=self._column(data, cells, roles.tag) if roles.tag else None,
-            texts={} if named else self._texts(data, cells, roles.texts),
-            named=named,
+            texts=self._texts(data, cells, roles),
+            numbers=numbers,
             layout=roles.layout,
         )
         if (faults < 0).all():
@@ -156,10 +162,10 @@ class _Table:
         bad += [self._not_a_number(data, cells[r], int(lines[r]), faults[r]) for r in np.flatnonzero(faults >= 0)]
         return chunk.taken(np.flatnonzero(faults < 0))
 
-    def _texts(self, data: Bytes, cells: Places, names: list[str]) -> dict[str, Strings]:
-        spans = {name: cells[:, self.names.index(name)] for name in names}
+    def _texts(self, data: Bytes, cells: Places, roles: Roles) -> dict[str, Strings]:
+        spans = {name: cells[:, self.names.index(name)] for name in roles.texts}
         texts = {name: Strings(data, span[:, 0].copy(), span[:, 1].copy()) for name, span in spans.items()}
-        return texts or {"text": Strings.joined([], len(cells))}
+        return texts if texts or roles.numbers else {"text": Strings.joined([], len(cells))}
 
     def _answers(self, data: Bytes, cells: Places, label: str | None) -> list[Answer]:
         if label is None:
@@ -175,8 +181,7 @@ class _Table:
         what = "weight" if self.roles and self.names[c] == self.roles.weight else "value"
         shown = excerpt(data[start:end].tobytes())
         problem = f"the {what} {shown} in column {self.names[c]!r} is not a finite number"
-        expected = "a number (weights: 0 or more), or nothing; name columns of text with text="
-        return BadLine(self.stream.name, line, problem, expected)
+        return BadLine(self.stream.name, line, problem, EXPECTED[what])
 
     def _fault(self, offset: int, code: int, count: int) -> BadLine:
         problem, expected = FAULTS.get(code, ("", ""))

@@ -1,22 +1,37 @@
-"""JSON, one object a line: label and text fields by key, or features as an object of numbers.
+"""JSON, one object a line: label, numbers and strings by key, or features as an object of numbers.
 
-Malformed: a line that is not a JSON object, or not UTF-8; a label that is an object; a feature that is not a finite
-number, word or true/false; a weight that is not a number of 0 or more; none of the keys that `text` names.
+Malformed: a line that is not a JSON object, or not UTF-8; a label that is an object; a string where numbers were
+before; a feature that is not a finite number, word or true/false; a weight that is not a number of 0 or more; none of
+the keys that `text` and `numbers` name.
 """
 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 
 from hinged.io.examples.blocks import Blocks
 from hinged.io.examples.chunk import Answer, BadLine, Chunk, Named, Parts, Strings
-from hinged.io.examples.columns import LABELS, TAGS, WEIGHTS, Layout, Options, find_name, find_role, is_text, is_unused
+from hinged.io.examples.columns import (
+    LABELS,
+    SAMPLE,
+    TAGS,
+    WEIGHTS,
+    Layout,
+    Options,
+    divided,
+    find_name,
+    find_role,
+    is_unused,
+    kind_of_strings,
+)
 from hinged.io.examples.labels import label_of
 from hinged.io.examples.scan import NOT_UTF8_EXPECTED
 from hinged.io.examples.source import Stream
@@ -25,6 +40,7 @@ __all__ = ["chunks"]
 
 Row = dict[Any, object]  # an object; `None` stands for a key that no object has
 BLANKS = b" \t\r"
+NUMBERS = (int, float, bool)
 SHAPES = 1000  # sets of keys that are remembered
 LARGEST = float(np.finfo(np.float64).max)
 LARGEST_VALUE = float(np.finfo(np.float32).max)
@@ -82,21 +98,25 @@ class _Keys(NamedTuple):
     label: str | None
     weight: str | None
     tag: str | None
-    others: tuple[str, ...]  # texts or features
+    others: tuple[str, ...]  # numbers, texts or features
 
 
 class _Rows:
-    """Collects rows for a chunk; the first one decides whether the file holds text or features.
+    """Collects rows for a chunk; the first one decides whether the file holds a table or features.
 
-    `mode` is "text", "features" (under that key) or "flat" (the object's own numbers and words).
+    `mode` is "table" (numbers and strings by key), "features" (under that key) or "flat" (the object's own numbers,
+    words and objects of them).
     """
 
     def __init__(self, source: str, options: Options) -> None:
         self.source, self.options = source, options
-        self.mode = "text" if options.text else ""
+        self.mode = "table" if options.names_columns else ""
         self.label = options.label  # once found by a common name, the same for the whole file
-        self.fields: dict[str, list[bytes]] = defaultdict(list, {name: [] for name in options.text or ()})
-        self.layout: Layout | None = None  # as the first object has it
+        self.fields: dict[str, list[bytes]] = {name: [] for name in options.text or ()}
+        self.numbers = dict.fromkeys(options.numbers or ())  # keys that hold numbers
+        self.layout: Layout | None = None  # as the first objects have it
+        self.keys: dict[str, None] = {}  # of all objects of the first chunk, in order ...
+        self.first: _Keys | None = None  # ... and their roles in the first object
         self._seen: dict[tuple[str, ...], _Keys] = {}
         self._clear()
 
@@ -105,6 +125,7 @@ class _Rows:
         self.lines: list[int] = []
         self.weights: list[float] = []
         self.tags: list[str] = []
+        self.cells: list[dict[str, float]] = []  # the numbers of each row
         self.named = _NamedRows()
         for column in self.fields.values():
             column.clear()
@@ -118,12 +139,11 @@ class _Rows:
             raise _Fault(str(problem), "a string, a number, or a list of them") from None
         importance = _importance(row, keys.weight)
         mode = self.mode or _mode_of(row, keys)
-        if mode == "text":
-            self._add_text(row, keys)
+        if mode == "table":
+            self._add_cells(row, keys)
         else:
             self._add_features(row, mode, keys)
-        if self.layout is None:
-            self.layout = _layout(row, keys, mode, bool(self.options.text))
+        self.first = self.first or keys
         if mode != self.mode or keys.label != self.label:  # decided for the rest of the file
             self.mode, self.label = mode, keys.label
             self._seen.clear()
@@ -134,57 +154,101 @@ class _Rows:
 
     def take(self) -> Chunk:
         """Return the rows so far as a chunk and begin a new one."""
-        fields = (self.fields or {"text": []}) if self.mode == "text" else {}
+        n, table = len(self.lines), self.mode == "table"
+        fields = (self.fields or ({} if self.numbers else {"text": []})) if table else {}
+        there = Counter(name for row in self.cells for name in row)
+        sparse = not self.fields and not self.options.names_columns and 2 * there.total() < n * len(there)
+        if self.layout is None and n:
+            if self.fields and not self.options.names_columns:  # beside strings, rare numbers are not used
+                self.numbers = {name: None for name in self.numbers if 10 * there[name] >= n}
+            self.layout = self._layout(sparse)
         chunk = Chunk(
             answers=self.answers,
             lines=np.array(self.lines, np.int64),
             source=self.source,
             weights=None if all(weight == 1.0 for weight in self.weights) else np.array(self.weights),
             tags=self.tags if any(self.tags) else None,
-            texts={name: Strings.joined(values, len(self.lines)) for name, values in fields.items()},
-            named=self.named.collected() if self.mode in ("features", "flat") else None,
+            texts={name: Strings.joined(values, n) for name, values in fields.items()},
+            numbers=self._columns() if table and not sparse else {},
+            named=self._sparse() if sparse else None if table else self.named.collected(),
             layout=self.layout,
         )
+        if sparse and chunk.layout is not None and chunk.layout.features:
+            self.mode = "flat"  # and so is the rest
         self._clear()
         return chunk
+
+    def _columns(self) -> dict[str, npt.NDArray[np.float64]]:
+        """Return the numbers of the rows as columns."""
+        return {
+            name: np.array([row.get(name, math.nan) for row in self.cells], np.float64).reshape(len(self.cells))
+            for name in self.numbers
+        }
+
+    def _sparse(self) -> Named:
+        """Return the numbers of the rows as features: most rows lack most of them."""
+        for row in self.cells:
+            self.named.add({name: None if value != value else value for name, value in row.items()})
+        return self.named.collected()
+
+    def _layout(self, sparse: bool) -> Layout:
+        """Return what the keys of the first objects are read as."""
+        keys = self.first
+        assert keys is not None
+        if sparse:
+            return Layout.of(self.keys, keys[:3], features=tuple(self.numbers))
+        if self.mode != "table":
+            return Layout.of(self.keys, keys[:3], features=("features",) if self.mode == "features" else keys.others)
+        first = {name: [text.decode() for text in texts[:SAMPLE]] for name, texts in self.fields.items()}
+        kinds = {name: kind_of_strings(name, texts) for name, texts in first.items()}
+        return Layout.of(self.keys, keys[:3], numbers=tuple(self.numbers), **divided(tuple(self.fields), kinds))
 
     def _keys_of(self, row: Row) -> _Keys:
         """Return the roles of an object's keys, determined once for all objects with the same keys."""
         options = self.options
         label = find_role(self.label, row, LABELS) or self.label
         own = (label, find_role(options.weight, row, WEIGHTS), find_role(options.tag, row, TAGS))
-        if options.text:
-            others = self._named_texts(row, options.text)
+        if options.names_columns:
+            others = self._named_keys(row)
         else:
             others = tuple(name for name in row if name not in own and not is_unused(name))
         if len(self._seen) >= SHAPES:
             self._seen.clear()
+        if self.layout is None:
+            self.keys.update(dict.fromkeys(row))
         keys = self._seen[tuple(row)] = _Keys(*own, others)
         return keys
 
-    def _named_texts(self, row: Row, asked: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the keys that options name, as the object has them; fields are called so from now on."""
-        there = {name: find_name(name, row) for name in asked}
-        renamed = {there.get(name) or name: texts for name, texts in self.fields.items()}
-        self.fields = defaultdict(list, renamed)
+    def _named_keys(self, row: Row) -> tuple[str, ...]:
+        """Return the keys that options name, as the object has them; columns are called so from now on."""
+        there = {name: find_name(name, row) for name in (*(self.options.numbers or ()), *(self.options.text or ()))}
+        self.fields = {there.get(name) or name: texts for name, texts in self.fields.items()}
+        self.numbers = dict.fromkeys(there.get(name) or name for name in self.numbers)
         return tuple(filter(None, there.values()))
 
-    def _add_text(self, row: Row, keys: _Keys) -> None:
-        asked = self.options.text
+    def _add_cells(self, row: Row, keys: _Keys) -> None:
+        """Add the numbers and strings of an object; the first value of a key decides what the key holds."""
+        asked = self.options.names_columns
         if asked and not keys.others:
+            wanted = (*(self.options.text or ()), *(self.options.numbers or ()))
             there = f"one of {', '.join(map(repr, row))}"[:200] if row else "a text"
-            raise _Fault(f"there is no {' or '.join(map(repr, asked))}", there)
-        rows = len(self.lines)
+            raise _Fault(f"there is no {' or '.join(map(repr, wanted))}", there)
+        n = len(self.lines)
+        numbers: dict[str, float] = {}
+        texts: list[tuple[str, bytes]] = []
         for name in keys.others:
             value = row[name]
-            if type(value) is not str:
-                if not (asked and _is_list_of_strings(value)):
-                    continue
-                value = "\n".join(value)
-            column = self.fields[name]
-            if len(column) < rows:
-                column.extend([b""] * (rows - len(column)))
-            column.append(value.encode("utf-8", "replace"))
+            if name in self.numbers or (type(value) in NUMBERS and name not in self.fields):
+                numbers[name] = _number(name, value)
+            elif value is not None:
+                texts += [(name, text.encode("utf-8", "replace")) for text in _texts(value, asked)]
+        self.cells.append(numbers)
+        if self.layout is None or not self.fields:  # beside strings, the first chunk decides
+            self.numbers |= dict.fromkeys(numbers)
+        for name, text in texts:
+            column = self.fields.setdefault(name, [])
+            column.extend([b""] * (n - len(column)))
+            column.append(text)
 
     def _add_features(self, row: Row, mode: str, keys: _Keys) -> None:
         if mode == "features":
@@ -199,11 +263,23 @@ class _Rows:
             raise _Fault(str(problem), '"name": number, "name": "word", or "namespace": {"name": number}') from None
 
 
-def _layout(row: Row, keys: _Keys, mode: str, asked: bool) -> Layout:
-    """Return what the keys of an object are read as."""
-    texts = tuple(name for name in keys.others if asked or isinstance(row[name], str))
-    read_as = {"text": (texts, ()), "features": ((), ("features",)), "flat": ((), keys.others)}
-    return Layout.of(row, keys[:3], *read_as[mode])
+def _number(name: str, value: object) -> float:
+    """Return the value of a key that holds numbers; NaN where it is missing."""
+    if value is None:
+        return math.nan
+    if not isinstance(value, int | float) or not abs(value) <= LARGEST_VALUE:
+        problem = f"the value {value!r:.40} of {name!r:.40} is not a finite number"
+        raise _Fault(problem, "a number, or null where it is missing; --text and --numbers name keys")
+    return float(value)
+
+
+def _texts(value: object, asked: bool) -> list[str]:
+    """Return a value as the text of its key; no text for objects, and for lists of strings only where asked for."""
+    if isinstance(value, str):
+        return [value]
+    if type(value) in NUMBERS:
+        return [json.dumps(value)]
+    return ["\n".join(value)] if asked and _is_list_of_strings(value) else []
 
 
 def _is_list_of_strings(value: object) -> TypeGuard[list[str]]:
@@ -228,9 +304,10 @@ def _importance(row: Row, key: str | None) -> float:
 def _mode_of(row: Row, keys: _Keys) -> str:
     if isinstance(row.get("features"), dict):
         return "features"
-    if any(isinstance(value := row[name], str) and is_text(name, value) for name in keys.others):
-        return "text"
-    return "flat" if any(type(row[name]) in (int, float, bool) for name in keys.others) else "text"
+    strings = {name: value for name in keys.others if isinstance(value := row[name], str)}
+    texts = any(kind_of_strings(name, [value]) == "text" for name, value in strings.items())
+    nested = any(isinstance(row[name], dict) for name in keys.others)
+    return "flat" if nested and not texts else "table"
 
 
 class _NamedRows:

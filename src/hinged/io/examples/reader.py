@@ -24,6 +24,7 @@ def read(
     format: str | None = None,
     *,
     text: str | Iterable[str] | None = None,
+    numbers: str | Iterable[str] | None = None,
     label: str | None = None,
     weight: str | None = None,
     tag: str | None = None,
@@ -40,9 +41,9 @@ def read(
         A file or a folder, standard input, or an open file; gzip and zstd are unpacked.
     format : str, optional
         One of `FORMATS`; detected from the content if left out.
-    text : str or list of str, optional
-        Columns or keys that hold text, as a list or with commas between. By default every column of text but label,
-        names and dates.
+    text, numbers : str or list of str, optional
+        Columns or keys that hold text, and numbers, as a list or with commas between; no others are read then. By
+        default all columns but label, names and dates, as their first values say.
     label, weight, tag : str, optional
         Column or key of the label, of the importance weight, of the example's own name; by default found by common
         names (`hinged.io.examples.columns`).
@@ -73,10 +74,14 @@ def read(
         raise ValueError(f"chunk_bytes must be a whole number of 1 or more; got {chunk_bytes!r}.")
     if len(quote) > 1 or not quote.isascii():
         raise ValueError(f'quote must be one ASCII character, or "" for none; got {quote!r}.')
-    if isinstance(text, str):
-        text = [name.strip() for name in text.split(",") if name.strip()]
-    options = Options(tuple(text) if text else None, label, weight, tag, label_sep, quote, chunk_bytes)
+    options = Options(_names(text), label, weight, tag, label_sep, quote, chunk_bytes, _names(numbers))
     return Reader(source, format, options, on_error)
+
+
+def _names(given: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    if isinstance(given, str):
+        given = [name.strip() for name in given.split(",") if name.strip()]
+    return tuple(given or ()) or None
 
 
 class Reading(Iterator[Item], Generic[Item]):
@@ -179,7 +184,7 @@ class Reader(Reading[Chunk]):
 
     def _check_options(self, options: Options) -> None:
         if not FORMATS[str(self.format)].table:
-            for name in ("text", "label", "weight", "tag"):
+            for name in ("text", "numbers", "label", "weight", "tag"):
                 if value := getattr(options, name):
                     raise ValueError(f"{name}={value!r} names a column, and {self.format} has none; leave {name} out.")
 
@@ -220,4 +225,4 @@ def _format_of(stream: Stream, options: Options) -> str | None:
     if not head.removeprefix(BOM).strip(BLANKS):
         return None
     found = detect(head, stream.name)
-    return "tsv" if found == "lines" and (options.text or options.label) else found
+    return "tsv" if found == "lines" and (options.names_columns or options.label) else found

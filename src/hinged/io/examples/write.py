@@ -113,6 +113,9 @@ def _packing(file: BinaryIO, suffix: str) -> Any:
 def features_of(chunk: Chunk) -> Iterator[list[Feature]]:
     """Yield the features of each row; columns are named by their number."""
     values: Floats
+    if chunk.numbers:
+        yield from _features_of_numbers(chunk)
+        return
     if chunk.columns is not None:
         indptr, indices, values = chunk.columns
         names = list(map(str, indices.tolist()))
@@ -128,13 +131,25 @@ def features_of(chunk: Chunk) -> Iterator[list[Feature]]:
         yield features[start:end]
 
 
+def _features_of_numbers(chunk: Chunk) -> Iterator[list[Feature]]:
+    """Yield the numbers of each row by their columns' names, without those that are 0 or missing."""
+    texts = {name: _numbers_as_text(np.nan_to_num(values)) for name, values in chunk.numbers.items()}
+    for row in zip(*texts.values(), strict=True):
+        yield [("", name, value) for name, value in zip(texts, row, strict=True) if value != "0"]
+
+
 def columns_of(chunk: Chunk, answers: Sequence[Answer], label: str = "label") -> dict[str, Any]:
-    """Return the columns of a table: label, importance and id where there are any, then one per field of text."""
+    """Return the columns of a table: label, importance and id where there are any, then numbers, then fields of text.
+
+    A missing number is None.
+    """
     columns: dict[str, Any] = {label: answers}
     if chunk.weights is not None:
         columns["importance"] = chunk.weights.tolist()
     if chunk.tags is not None:
         columns["id"] = chunk.tags
+    for name, values in chunk.numbers.items():
+        columns[name] = [None if value != value else value for value in values.tolist()]
     return columns | {name: strings.decoded() for name, strings in chunk.texts.items()}
 
 
@@ -168,8 +183,15 @@ def _tags(chunk: Chunk) -> list[str]:
 
 
 def _refuse_features(chunk: Chunk, format: str, why: str) -> None:
-    if not chunk.texts and len(chunk):
+    if not chunk.texts and not chunk.numbers and len(chunk):
         raise ValueError(f"{chunk.source} holds features, not text. {why}: write jsonl, vw or parquet, not {format}.")
+
+
+def _refuse_mixed(chunk: Chunk, format: str) -> None:
+    """Refuse a table of numbers beside text, or of numbers, in a format of text alone or features alone."""
+    if chunk.numbers and (chunk.texts or format == "lines"):
+        beside = "numbers beside text" if chunk.texts else "numbers"
+        raise ValueError(f"{chunk.source} holds {beside}, which {format} cannot hold; write jsonl, csv or parquet.")
 
 
 def _refuse_weights(chunk: Chunk, format: str) -> None:
@@ -178,10 +200,10 @@ def _refuse_weights(chunk: Chunk, format: str) -> None:
 
 
 def refuse_own_names(chunk: Chunk, format: str) -> None:
-    """Refuse a field of text whose name the format gives to something else."""
-    for name in chunk.texts:
+    """Refuse a column whose name the format gives to something else."""
+    for name in (*chunk.numbers, *chunk.texts):
         if name in OWN:
-            raise ValueError(f"a field of text is called {name!r}, which means something else in {format}; rename it.")
+            raise ValueError(f"a column is called {name!r}, which means something else in {format}; rename it.")
 
 
 def _refuse_late(chunk: Chunk, format: str, columns: list[str]) -> None:
@@ -198,7 +220,7 @@ def jsonl(chunks: Iterable[Chunk], file: BinaryIO) -> None:
     for chunk in chunks:
         refuse_own_names(chunk, "jsonl")
         columns = columns_of(chunk, chunk.answers)
-        if not chunk.texts:
+        if not chunk.texts and not chunk.numbers:
             columns["features"] = map(_nested, features_of(chunk))
         for row in zip(*columns.values(), strict=True):
             file.write(orjson.dumps(dict(zip(columns, row, strict=True)), option=orjson.OPT_APPEND_NEWLINE))
@@ -238,7 +260,7 @@ def _table(chunks: Iterable[Chunk], file: BinaryIO, delimiter: str, format: str)
             file.write(_row(header, delimiter))
         _refuse_late(chunk, format, [name for name in columns if name not in header])
         for cells in zip(*(columns.get(name, [""] * len(chunk)) for name in header), strict=True):
-            file.write(_row(list(map(str, cells)), delimiter))
+            file.write(_row(["" if cell is None else str(cell) for cell in cells], delimiter))
 
 
 def _cell_of(answer: Any, column: str) -> str:
@@ -265,6 +287,7 @@ def lines(chunks: Iterable[Chunk], file: BinaryIO) -> None:
     """Write label, tab, text: fields are joined by blanks, newlines become blanks; tags are left out."""
     for chunk in chunks:
         _refuse_features(chunk, "lines", "Such a file holds text")
+        _refuse_mixed(chunk, "lines")
         _refuse_weights(chunk, "lines")
         fields = zip(*(strings.decoded() for strings in chunk.texts.values()), strict=True)
         for answer, line, pieces in zip(chunk.answers, chunk.lines, fields, strict=True):
@@ -285,6 +308,7 @@ def _before_tab(answer: Answer, line: int, text: str) -> str:
 def vw(chunks: Iterable[Chunk], file: BinaryIO) -> None:
     """Write VW's text. Fields of text become namespaces, words features; : and | are replaced, blanks in tags too."""
     for chunk in chunks:
+        _refuse_mixed(chunk, "vw")
         weights = [""] * len(chunk) if chunk.weights is None else _numbers_as_text(chunk.weights)
         rows = _words(chunk) if chunk.texts else map(_spaces, features_of(chunk))
         for answer, line, weight, tag, row in zip(chunk.answers, chunk.lines, weights, _tags(chunk), rows, strict=True):

@@ -1,0 +1,191 @@
+"""What "auto" stands for: settings that a learner chooses by itself, from its other settings and its first row."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from hinged.estimators.inputs import is_sparse
+from hinged.estimators.reader import Batch
+from hinged.geometry.entropy import resolve as resolve_geometry
+from hinged.io import to_json
+from hinged.io.examples.chunk import Chunk
+from hinged.loops.rows import MOMENTS, Dense
+from hinged.rules.table import RULES, name_of, reads_cap
+from hinged.sharing.plan import resolve as resolve_sharing
+
+__all__ = [
+    "FirstRow",
+    "choices_of_labels",
+    "choices_of_ranks",
+    "choices_of_vector",
+    "first_row_of",
+    "is_auto",
+    "settled_as_json",
+]
+
+BIAS_OF_SETS = 0.3  # the least constant feature for label sets, whose labels differ in frequency
+
+
+class FirstRow(NamedTuple):
+    """What the first row that was learnt looked like; nothing else of the input decides a setting."""
+
+    n_values: int
+    dense: bool  # it had a value in every column
+    words: bool = False  # its values were counts, most of them 1
+
+
+#: What is assumed where settings are checked before there is a row.
+NO_ROW = FirstRow(1, dense=True)
+
+
+def first_row_of(batch: Batch) -> FirstRow:
+    """Look at the first row of a batch. Dicts are never dense: which features there are is yet to be seen."""
+    n, given = int(batch.rows.indptr[1] - batch.rows.indptr[0]), batch.given
+    if isinstance(batch.rows, Dense):
+        return FirstRow(n, dense=True)
+    values, columns = batch.rows.data[:n], batch.rows.indices[:n]
+    words = n > 0 and bool((values == np.floor(values)).all() and 2 * np.count_nonzero(values == 1) >= n)
+    if isinstance(given, Chunk):  # a table of numbers has all its columns, as a matrix has
+        return FirstRow(n, 0 < n == len(given.numbers) and not given.texts, words)
+    if isinstance(given, np.ndarray) or (hasattr(given, "columns") and n == batch.width):
+        return FirstRow(n, True, words)
+    begins = 1 if n > 0 and columns[0] == 1 else 0  # files may number columns from 1
+    return FirstRow(n, is_sparse(given) and n == batch.width - begins, words)
+
+
+def is_auto(value: object) -> bool:
+    """Return True if a setting is left to the learner."""
+    return isinstance(value, str) and value == "auto"
+
+
+def settled_as_json(model: object) -> dict[str, object]:
+    """Return what a learner's `settled_` and `experts_` say, as plain JSON; empty before its first row.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> settled = settled_as_json(hinged.Classifier().fit([[1.0, 2.0], [2.0, 1.0]], ["a", "b"]))
+    >>> settled["scaling"], list(settled["experts"])
+    ('standard', ['0.31622776601683794', '3.1622776601683795', 'mean'])
+    """
+    settled: dict[str, object] = getattr(model, "settled_", {})
+    plain = {n: list(v) if isinstance(v, tuple) else to_json(n, v) for n, v in settled.items()}
+    shares = {str(cap): share for cap, share in getattr(model, "experts_", {}).items()} if settled else {}
+    return plain | ({"experts": shares} if shares else {})
+
+
+class LabelChoices(Protocol):
+    """Settings of learners of labels that the choices depend on."""
+
+    rule: object
+    scaling: object
+    sharing: object
+    features: object
+    geometry: object
+    kernel: object
+
+
+def choices_of_labels(who: LabelChoices, row: FirstRow | None, sets: bool) -> dict[str, object]:
+    """Return what each setting would be if it were "auto", for a learner of labels or of label sets.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> columns = choices_of_labels(hinged.Classifier(), FirstRow(16, dense=True), sets=False)
+    >>> columns["scaling"], columns["bias"], columns["rule"]
+    ('standard', 0.25, 'optimal')
+    >>> shared = hinged.Classifier(sharing="hybrid", features="tfidf")
+    >>> choices_of_labels(shared, FirstRow(3, dense=False), sets=False)["scaling"]
+    'idf'
+    """
+    row = row or NO_ROW
+    linear = who.kernel is None and resolve_geometry(who.geometry) is None
+    of_their_own = linear and isinstance(who.sharing, str) and who.sharing == "multi"
+    rule = ("optimal" if of_their_own else "pa1") if is_auto(who.rule) else who.rule
+    scaling = who.scaling
+    if is_auto(scaling):
+        scaling = _scaling(who, row) if linear else None
+    side_by_side = of_their_own and _reads_cap(rule)
+    return {
+        "rule": rule,
+        "C": "auto" if side_by_side else 1.0,
+        "scaling": scaling,
+        "normalize": scaling == "idf",
+        "average": "auto" if side_by_side else False,
+        "bias": _bias(scaling, row, BIAS_OF_SETS if sets else 0.0),
+    }
+
+
+class VectorChoices(Protocol):
+    """Settings of learners of one vector that the choices depend on."""
+
+    rule: object
+    scaling: object
+    kernel: object
+
+
+def choices_of_vector(who: VectorChoices, row: FirstRow | None) -> dict[str, object]:
+    """The same for a learner with one weight vector, of two labels or of numbers.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> choices_of_vector(hinged.Regressor(scaling=None), FirstRow(4, dense=True))["bias"]
+    0.0
+    """
+    row = row or NO_ROW
+    linear = who.kernel is None
+    rule = "pa1" if is_auto(who.rule) else who.rule
+    scaling = who.scaling
+    if is_auto(scaling):
+        scaling = _scaling_of_rows(row) if linear else None
+    side_by_side = linear and _reads_cap(rule)
+    return {
+        "rule": rule,
+        "C": "auto" if side_by_side else 1.0,
+        "scaling": scaling,
+        "normalize": scaling == "idf",
+        "average": "auto" if side_by_side else False,
+        "bias": _bias(scaling, row),
+    }
+
+
+def choices_of_ranks(who: VectorChoices, row: FirstRow | None) -> dict[str, object]:
+    """The same for a learner of ranks, whose thresholds are constant features of their own."""
+    row = row or NO_ROW
+    scaling = _scaling_of_rows(row) if is_auto(who.scaling) else who.scaling
+    return {
+        "rule": "simproj" if is_auto(who.rule) else who.rule,
+        "C": 1.0,
+        "scaling": scaling,
+        "normalize": scaling == "idf",
+        "average": scaling in MOMENTS,
+        "bias": 0.0,
+    }
+
+
+def _reads_cap(rule: object) -> bool:
+    """Return True if C means something to a rule; a name that is no rule's is refused elsewhere."""
+    return name_of(rule) in (*RULES, None) and reads_cap(rule)
+
+
+def _scaling_of_rows(row: FirstRow) -> str:
+    return "standard" if row.dense else "mixed"
+
+
+def _bias(scaling: object, row: FirstRow, least: float = 0.0) -> float:
+    """Return the constant feature that suits scaled rows: as large as one more column, none for words."""
+    if scaling not in MOMENTS:
+        return 0.0
+    return least if row.words and scaling == "mixed" else max(least, 1.0 / math.sqrt(max(1, row.n_values)))
+
+
+def _scaling(who: LabelChoices, row: FirstRow) -> str | None:
+    """Return the scaling of rows for linear weights: label features are defined for words, or by the user."""
+    plan = resolve_sharing(who.sharing, who.features)
+    if not plan.parts:
+        return _scaling_of_rows(row)
+    return None if row.dense or plan.functions else "idf"
