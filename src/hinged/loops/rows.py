@@ -175,6 +175,8 @@ def welford(mean: float, spread: float, count: int, value: float) -> tuple[float
     (3.0, 2.0)
     """
     off = value - mean
+    if off == 0.0:  # words mostly have one value, and divisions take long
+        return mean, spread
     mean += off / (count + 1)
     return mean, spread + off * (value - mean)
 
@@ -221,30 +223,42 @@ def _standardise(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n:
 
 
 @compiled(helper=True)
+def _to_size_of_counts(square: float, n: int) -> float:
+    """Factor that brings n values, `square` the sum of their squares, to a root mean square of 1 to 4."""
+    if LEAST_SIZE**2 * n <= square <= LARGEST_SIZE**2 * n:
+        return 1.0
+    size = math.sqrt(square / n)
+    return min(LARGEST_SIZE, max(LEAST_SIZE, size)) / size if size > 0.0 else 0.0
+
+
+@compiled(helper=True)
 def _mix(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n: int) -> None:
     """Scale columns as `_standardise` does and all other features as words; the row gets a length of about 1.
 
     A word's value is brought to a typical size (root mean square so far) of 1 to 4, where counts are, and multiplied by
     how rare the word is. The n_w words of a row of n values have length √(n_w / n) together.
     """
-    root, log_rounds = math.sqrt(n), math.log(rounds + 1.0)
+    df, log_rounds = scaling.df, math.log(rounds + 1.0)
     n_words, squares = 0, 0.0
     for j in range(n):
-        value = np.float64(v[j])
-        count, mean, variance = _moments(scaling, f[j], value)
+        value, known = np.float64(v[j]), f[j] < df.shape[0]
+        count = df[f[j]] if known else 0
         if _is_column(count, rounds):
-            v[j] = _centred(value, mean, variance) / root
+            _, mean, variance = _moments(scaling, f[j], value)
+            v[j] = _centred(value, mean, variance) / math.sqrt(n)
             continue
-        size, n_words = math.sqrt(variance + mean * mean), n_words + 1
-        if size > 0.0:
-            value *= min(LARGEST_SIZE, max(LEAST_SIZE, size)) / size * _idf(scaling.logs, log_rounds, count)
+        square = value * value
+        if known:
+            square += scaling.spreads[f[j]] + count * scaling.means[f[j]] ** 2
+        value *= _to_size_of_counts(square, count + 1) * _idf(scaling.logs, log_rounds, count)
+        n_words += 1
         v[j] = value
         squares += value * value
     if squares == 0.0:
         return
     unit = math.sqrt(n_words / (n * squares))
     for j in range(n):
-        if not _is_column(scaling.df[f[j]] if f[j] < scaling.df.shape[0] else 0, rounds):
+        if n_words == n or not _is_column(df[f[j]] if f[j] < df.shape[0] else 0, rounds):
             v[j] = v[j] * unit
 
 
