@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import plain as papers
 from tests.reference.forecasters import TogetherTwin
 
 import hinged
@@ -24,7 +25,9 @@ def stream(seed, rows=80):
 
 
 def scaled(**more):
-    return hinged.Regressor(**{"target_scaling": "standard", "epsilon": "auto", **more})
+    """A learner of scaled targets on rows as they are."""
+    plain = {"C": 1.0, "scaling": None, "average": False, "bias": 0.0}
+    return hinged.Regressor(**{**plain, "target_scaling": "standard", "epsilon": "auto", **more})
 
 
 @pytest.mark.parametrize("rule", hinged.Regressor._rules)
@@ -102,12 +105,12 @@ def test_rows_of_weight_zero_enter_nothing():
 def test_auto_scales_targets_where_rows_are_scaled():
     X, y = stream(5)
     for scaling, known in ((None, 0), ("idf", 2), ("standard", 2)):
-        model = hinged.Regressor(scaling=scaling, target_scaling="auto", epsilon="auto").partial_fit(X, y)
+        model = hinged.Regressor(C=1.0, scaling=scaling, target_scaling="auto", epsilon="auto").partial_fit(X, y)
         assert len(model.model_.numbers.known) == known
         assert model.model_.numbers.relative == (known > 0)
         assert (model.dual_ is None) == (known > 0)
-    plain = hinged.Regressor().partial_fit(X, y)
-    auto = hinged.Regressor(target_scaling="auto", epsilon="auto").partial_fit(X, y)
+    plain = papers.Regressor().partial_fit(X, y)
+    auto = papers.Regressor(epsilon="auto", target_scaling="auto").partial_fit(X, y)
     assert auto.coef_.tolist() == plain.coef_.tolist()
 
 
@@ -154,7 +157,7 @@ def test_what_was_kept_before_targets_were_scaled_goes_on_as_it_began():
     assert settings_from_before("Regressor")["target_scaling"] is None
     X, y = stream(8)
     for average in (False, True):
-        model = hinged.Regressor(average=average, bias=0.5).partial_fit(X[:40], y[:40])
+        model = papers.Regressor(average=average, bias=0.5).partial_fit(X[:40], y[:40])
         arrays = model.model_.arrays()
         assert arrays["w"].ndim == arrays["late"].ndim == 1  # as in files of one learner since the first version
         assert not {"shares", "losses", "target"} & set(arrays)

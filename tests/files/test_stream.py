@@ -176,7 +176,8 @@ def test_whether_to_go_on_is_asked_often_however_long_documents_get(monkeypatch)
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"normalize": True, "scaling": "idf"}, {"kernel": hinged.mercer.Gaussian(0.5)}]
+    "settings",
+    [{"scaling": "mixed", "bias": 0.0}, {"normalize": True, "scaling": "idf"}, {"kernel": hinged.mercer.Gaussian(0.5)}],
 )
 def test_a_prediction_changes_no_model_however_wide_the_file(settings):
     narrow, wide = (next(iter(read(io.BytesIO(text), "svmlight"))) for text in (b"1 1:1 2:1\n2 2:1\n", b"1 1:1 9:4\n"))

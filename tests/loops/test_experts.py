@@ -108,7 +108,8 @@ def test_experts_learn_as_alone_and_answer_by_the_formula(more, rule, sets):
 
 @pytest.mark.parametrize("average", [False, True])
 def test_more_labels_than_fit_a_segment_are_learnt_by_the_formula(average):
-    labels, settings = 70, {"rule": "simproj", "scaling": "standard", "average": average}
+    labels, settings = 70, {"rule": "simproj", "scaling": "standard", "bias": 0.0}
+    settings |= {"average": True} if average else {}
     X, y = stream(8, labels=labels)
     twins = Together(labels=labels, **settings)
     for x, relevant in zip(X[:30], y[:30], strict=True):

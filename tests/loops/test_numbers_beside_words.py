@@ -73,10 +73,11 @@ def test_one_vector_is_learnt_as_the_twin_learns_it(task, estimator):
     X, y, chunk = stream(5)
     y = {"binary": y % 2, "regression": np.sin(np.arange(ROWS)), "ordinal": y}[task]
     more = {"epsilon": 0.05} if task == "regression" else {}
+    own = {"target_scaling": None} if task == "regression" else {}
     twin = VectorTwin(NUMBERS + WORDS, task, "pa1", 0.5, k=LABELS, scaling="idf", bias=0.25, **more)
     twin.scaler.numbers = NUMBERS
     twin.run(X, y)
-    model = estimator(rule="pa1", C=0.5, scaling="idf", bias=0.25, **more)
+    model = estimator("pa1", 0.5, scaling="idf", normalize=False, average=False, bias=0.25, **more, **own)
     if task != "regression":
         model.declare(sorted(set(y.tolist())))
     told = hinged.evaluate.progressive(model, chunk, y.tolist())

@@ -48,8 +48,8 @@ def first_row_of(batch: Batch) -> FirstRow:
         return FirstRow(n, dense=True)
     values, columns = batch.rows.data[:n], batch.rows.indices[:n]
     words = n > 0 and bool((values == np.floor(values)).all() and 2 * np.count_nonzero(values == 1) >= n)
-    if isinstance(given, Chunk):  # a table of numbers has all its columns, as a matrix has
-        return FirstRow(n, 0 < n == len(given.numbers) and not given.texts, words)
+    if isinstance(given, Chunk) and given.numbers:  # a table has all its columns, though cells may be missing
+        return FirstRow(len(given.numbers), not given.texts)
     if isinstance(given, np.ndarray) or (hasattr(given, "columns") and n == batch.width):
         return FirstRow(n, True, words)
     begins = 1 if n > 0 and columns[0] == 1 else 0  # files may number columns from 1

@@ -127,8 +127,10 @@ def chosen_settings(kind: type[FileLearner], chunk: Examples, given: Mapping[str
     if chunk.numbers and given.get("geometry", "euclidean") != "euclidean":
         chosen["n_features"] = len(chunk.numbers)
     elif chunk.numbers and not shares and not has_text(chunk):
-        chosen |= {"scaling": "standard"} if chunk.texts else {}
-        chosen |= {"sharing": "multi", "normalize": "auto", "C": "auto", "average": "auto", "bias": "auto"}
+        if chunk.texts:
+            chosen["scaling"] = "standard"
+        if kind in TEXT_LEARNERS.values():  # others choose by themselves
+            chosen |= {"sharing": "multi", "normalize": "auto", "C": "auto", "average": "auto", "bias": "auto"}
     elif chunk.numbers:
         chosen |= {"scaling": "idf", "normalize": True}
     known = inspect.signature(kind).parameters

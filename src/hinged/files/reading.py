@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hinged.estimators.auto import settled_as_json
 from hinged.files.examples import FileLearner
 from hinged.io.examples.columns import Layout
 
@@ -15,9 +16,9 @@ TOLD = ("rule", "C", "scaling", "normalize", "average", "bias", "sharing")
 
 
 def chosen(model: FileLearner) -> dict[str, Any]:
-    """The settings by which a learner reads rows and moves, as far as it has them."""
+    """The settings by which a learner reads rows and moves, as far as it has them; what it chose in place of "auto"."""
     settings = model.get_params(deep=False)
-    return {name: settings[name] for name in TOLD if name in settings}
+    return {name: settings[name] for name in TOLD if name in settings} | settled_as_json(model)
 
 
 def reading(model: FileLearner, layout: Layout) -> str:
