@@ -103,6 +103,8 @@ def _pass(
                 step = η * y / (1.0 + np.exp(min(700.0, y * p)))
             elif loss == SQUARED:
                 step = η * max(-1e12, min(1e12, y - p))
+            elif epsilon == 0.0:  # River moves up where nothing is wrong
+                step = η if y >= p else -η
             else:
                 step = η * np.sign(y - p) if abs(y - p) > epsilon else 0.0
             s[r] = step if i >= first[r] else 0.0
