@@ -46,3 +46,27 @@ def columns() -> list[list[str]]:
             told = progressive(hinged.Classifier(**settings), X, y, classes=np.unique(y))
             found[learner].append(f"{100 * told.rate:.1f}")
     return [head, *found.values()]
+
+
+def noise() -> list[list[str]]:
+    """Percent of mistakes on correctly labelled rows where a share of the labels is drawn at random, by rule."""
+    head, rows = ["stream", "random"], []
+    learners: dict[str, dict[str, Any]] = {
+        "`Classifier()`": {},
+        '`Classifier("pa1")`': {"rule": "pa1"},
+        '`Classifier("simproj")`': {"rule": "simproj"},
+    }
+    for name, X, y in sets():
+        if name not in ("letter", "usps"):
+            continue
+        labels, numbers = np.unique(y, return_inverse=True)
+        for share in (0.0, 0.1, 0.3):
+            rng = np.random.default_rng(0)
+            wrong = rng.random(len(y)) < share
+            heard = np.where(wrong, rng.integers(0, len(labels), len(y)), numbers)
+            row = [name, f"{100 * share:.0f} %"]
+            for settings in learners.values():
+                flags = progressive(hinged.Classifier(**settings), X, heard, classes=range(len(labels))).flags
+                row.append(f"{100 * np.mean(flags[~wrong] == 1):.1f}")
+            rows.append(row)
+    return [[*head, *learners], *rows]

@@ -477,6 +477,8 @@ def seconds(stream: Stream, **settings: Any) -> float:
 def table_of_columns() -> None:
     head, *rows = figures_of_columns.columns()
     table("Columns of numbers: percent of online mistakes, labels known", head, rows)
+    head, *rows = figures_of_columns.noise()
+    table("Wrong labels: percent of mistakes on correctly labelled rows", head, rows)
 
 
 def table_of_features() -> None:

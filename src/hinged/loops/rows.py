@@ -263,13 +263,17 @@ def _mix(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n: int) ->
 
 
 @compiled(helper=True)
-def _standardise_numbers(scaling: Scaling, f: Ints | Uint32s, v: Floats, n: int) -> int:
-    """Centre the columns of numbers of a row, the first features; return how many of them it has."""
+def _scale_beside_numbers(scaling: Scaling, rounds: int, f: Ints | Uint32s, v: Floats, n: int) -> None:
+    """Centre the columns of numbers of a row, the first features; scale the words after them as `_scale` does."""
     head = 0
     while head < n and f[head] < scaling.means.shape[0]:
         head += 1
     _standardise(scaling, 0, f, v, head, 1.0)  # as if every round had had them: a missing number counts as the mean
-    return head
+    if rounds > 0:
+        log_rounds = math.log(rounds + 1.0)
+        for j in range(head, n):
+            count = scaling.df[f[j]] if f[j] < scaling.df.shape[0] else 0
+            v[j] = v.dtype.type(v[j] * _idf(scaling.logs, log_rounds, count))
 
 
 @compiled(inline=True)
@@ -288,9 +292,7 @@ def read_here(rows: Rows, i: int, scaling: Scaling, rounds: int, f: Ints | Uint3
                 f[n], v[n] = columns[j] + 1, x[j]
                 n += 1
     if scaling.kind == IDF and numbers > 1:
-        head = _standardise_numbers(scaling, f, v, n)
-        if rounds > 0:
-            _scale(scaling.df, scaling.logs, rounds, f[head:], v[head:], n - head)
+        _scale_beside_numbers(scaling, rounds, f, v, n)
     elif scaling.kind == IDF and rounds > 0:
         _scale(scaling.df, scaling.logs, rounds, f, v, n)
     elif scaling.kind == STANDARD:
@@ -333,6 +335,10 @@ def enter_row(scaling: Scaling, rows: Rows, i: int) -> None:
         return
     if scaling.bias != 0.0:
         scaling.df[0] += 1
+    if scaling.means.shape[0] <= 1:  # words alone: a loop of its own is quicker
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            scaling.df[rows.indices[j] + 1] += rows.data[j] != 0
+        return
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         f, value = rows.indices[j] + 1, np.float64(rows.data[j])
         if f < scaling.means.shape[0]:
