@@ -185,7 +185,7 @@ def test_a_signal_is_heard_while_a_loop_is_compiled(alarm):
 def test_a_stream_gives_up_a_long_example_that_is_stopped(alarm):
     k = 100
     small = "".join(json.dumps({"label": f"l{i % k}", "text": f"word{i % k} again"}) + "\n" for i in range(2 * k))
-    long = json.dumps({"label": "l1", "text": " ".join(f"w{i}" for i in range(200_000))}) + "\n"
+    long = json.dumps({"label": "l1", "text": " ".join(f"w{i}" for i in range(800_000))}) + "\n"
     first, second = (list(read(io.BytesIO(text.encode()), "jsonl")) for text in (small, long))
     came = []
     before = signal.signal(signal.SIGALRM, lambda number, frame: came.append(number))
