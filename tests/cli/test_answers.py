@@ -308,8 +308,8 @@ def test_several_caps_are_learnt_from_a_file_and_described_without_a_certificate
 
 
 def test_what_a_model_chose_is_shown(call, tmp_path):
-    (tmp_path / "a.svm").write_text("1 0:2 1:5\n2 0:1 1:9\n1 0:3 1:4\n2 0:0.5 1:8\n" * 5)
-    call("learn", tmp_path / "a.svm", "--model", tmp_path / "m.hinged", "--bias", "0.5", "--rule", "auto")
+    (tmp_path / "a.csv").write_text("label,a,b\n" + "x,2,5\ny,1,9\nx,3,4\ny,0.5,8\n" * 5)
+    call("learn", tmp_path / "a.csv", "--model", tmp_path / "m.hinged", "--bias", "0.5", "--rule", "auto")
     out, facts = (
         call("inspect", tmp_path / "m.hinged")[1],
         json.loads(call("inspect", tmp_path / "m.hinged", "--json")[1]),

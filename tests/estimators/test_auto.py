@@ -189,14 +189,15 @@ def test_one_row_at_a_time_is_one_batch_to_the_last_bit(kind, form):
     assert seen(one_by_one, X) == seen(at_once, X)
 
 
-@every_kind
+@pytest.mark.parametrize("kind", SIDE_BY_SIDE)  # ranks have thresholds in place of a constant feature
 def test_only_the_first_row_is_looked_at(kind):
-    full_first = np.vstack([np.ones((1, 12)), words()])
-    model = declared(kind(), kind).partial_fit(sparse.csr_array(full_first), answers(kind, 41))
-    assert model.settled_["scaling"] == "standard"
-    gap_first = np.vstack([words(1), np.ones((40, 12))])
-    model = declared(kind(), kind).partial_fit(sparse.csr_array(gap_first), answers(kind, 41))
-    assert model.settled_["scaling"] == "mixed"
+    least = 0.3 if kind is hinged.Ranker else 0.0
+    numbers_first = np.vstack([np.full((1, 12), 2.5), words()])
+    model = kind().partial_fit(sparse.csr_array(numbers_first), answers(kind, 41))
+    assert model.settled_["bias"] == max(least, 1.0 / np.sqrt(12))
+    words_first = np.vstack([words(1), np.full((40, 12), 2.5)])
+    model = kind().partial_fit(sparse.csr_array(words_first), answers(kind, 41))
+    assert model.settled_["bias"] == least
 
 
 @every_kind
@@ -336,3 +337,36 @@ def test_queues_taught_once_by_their_words_are_predicted_right():
     assert [model.predict_one(dict.fromkeys(text.split(), 1)) for text in lessons.values()] == list(lessons)
     assert model.predict_one({"my": 1, "card": 1}) == "billing"
     assert model.predict_one({"login": 1, "again": 1}) == "technical"
+
+
+# ------------------------------------------------------------------ corners
+@pytest.mark.parametrize("kind", SIDE_BY_SIDE)
+@pytest.mark.parametrize("empty", [{}, sparse.csr_array((1, 4))], ids=["dict", "sparse"])
+def test_an_empty_first_row_is_one_of_words(kind, empty):
+    model = kind()
+    model.learn_one(empty, answers(kind)[0])
+    assert model.settled_["bias"] == (0.3 if kind is hinged.Ranker else 0.0)
+
+
+def test_a_sparse_matrix_may_have_gaps_whatever_its_first_row():
+    rows = {scaling: np.array(row) for scaling, row in {"full": [[5.0, 1, 7]], "late": [[0.0, 5, 7]]}.items()}
+    settled = [hinged.Classifier().partial_fit(sparse.csr_array(row), ["a"]).settled_ for row in rows.values()]
+    assert [each["scaling"] for each in settled] == ["mixed", "mixed"]
+
+
+@pytest.mark.parametrize("change", [{"C": 1.0}, {"rule": "pa"}, {"average": True}], ids=str)
+@pytest.mark.parametrize("kind", [hinged.Classifier, hinged.BinaryClassifier])
+def test_settings_that_a_model_cannot_follow_are_not_saved(kind, change, tmp_path):
+    model = kind().partial_fit(columns(), answers(hinged.BinaryClassifier))
+    with pytest.raises(ValueError, match="cannot change"):
+        model.set_params(**change).save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("average", [True, False, "auto"])
+def test_two_labels_on_one_vector_have_twice_the_cap(average):
+    def caps(kind):
+        C = kind(average=average).partial_fit(INPUTS["dicts"](), answers(hinged.BinaryClassifier)).settled_["C"]
+        return np.atleast_1d(C).tolist()
+
+    assert caps(hinged.BinaryClassifier) == [2.0 * C for C in caps(hinged.Classifier)]

@@ -103,6 +103,8 @@ class Beginning:
             return self._none("the bounds speak of examples of equal weight, and these have weights.")
         if not self.answers:
             return self._none("there are no examples.")
+        if model.notes.get("numbers") and model.settled_["scaling"] is not None:
+            return self._none("numbers of a table are scaled as they come, which a bound cannot follow; unscale them.")
         k, width = max(1, len(model.known_labels())), max(1, self._width(model))
         if entropy_of(model.geometry) is not None and k * width > MOST_WEIGHTS:
             return self._none(

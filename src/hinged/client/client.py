@@ -45,13 +45,13 @@ class Status(NamedTuple):
     name: str
     estimator: str
     settings: dict[str, Json]
-    settled: dict[str, Json]
     rounds: int
     mistakes: int
     updates: int
     novel: int
     labels: list[Json]
     journal: int
+    settled: dict[str, Json] = {}  # of a server from before  # noqa: RUF012
 
 
 class Client:

@@ -7,7 +7,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from hinged.estimators.inputs import is_sparse
 from hinged.estimators.reader import Batch
 from hinged.geometry.entropy import resolve as resolve_geometry
 from hinged.io import to_json
@@ -42,18 +41,17 @@ NO_ROW = FirstRow(1, dense=True)
 
 
 def first_row_of(batch: Batch) -> FirstRow:
-    """Look at the first row of a batch. Dicts are never dense: which features there are is yet to be seen."""
+    """Look at the first row of a batch. Only matrices, frames and tables of numbers are dense: others may have gaps."""
     n, given = int(batch.rows.indptr[1] - batch.rows.indptr[0]), batch.given
     if isinstance(batch.rows, Dense):
         return FirstRow(n, dense=True)
-    values, columns = batch.rows.data[:n], batch.rows.indices[:n]
-    words = n > 0 and bool((values == np.floor(values)).all() and 2 * np.count_nonzero(values == 1) >= n)
-    if isinstance(given, Chunk) and given.numbers:  # a table has all its columns, though cells may be missing
-        return FirstRow(len(given.numbers), not given.texts)
-    if isinstance(given, np.ndarray) or (hasattr(given, "columns") and n == batch.width):
-        return FirstRow(n, True, words)
-    begins = 1 if n > 0 and columns[0] == 1 else 0  # files may number columns from 1
-    return FirstRow(n, is_sparse(given) and n == batch.width - begins, words)
+    values = batch.rows.data[:n]
+    words = bool((values == np.floor(values)).all() and 2 * np.count_nonzero(values == 1) >= n)
+    if isinstance(given, Chunk):  # a table has all its columns, though cells may be missing
+        columns, texts = len(given.numbers), len(given.texts)
+        return FirstRow(columns + texts if columns else n, columns > 0 == texts, words and columns == 0)
+    is_table = isinstance(given, np.ndarray) or hasattr(given, "columns")
+    return FirstRow(n, is_table and n == batch.width, words)
 
 
 def is_auto(value: object) -> bool:

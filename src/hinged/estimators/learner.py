@@ -37,6 +37,7 @@ class Learner(BaseEstimator, Generic[M_co, R_co]):
     _forgotten: ClassVar[tuple[str, ...]] = ("_parts", "_settled", "_set_to", "_chosen")  # what `fit` forgets first
     _before: ClassVar[dict[str, object]] = {}  # what files from before a setting existed mean
     _parts: Parts[M_co, R_co]
+    _settled: Any = None  # the settings that the model goes by, resolved
     _chosen: Mapping[str, object] = MappingProxyType({})  # what each "auto" stands for, once there was a first row
     _edited: bool = False  # whether the certificate's problem changed on the way
     _notes: dict[str, Any] | None = None
@@ -95,10 +96,10 @@ class Learner(BaseEstimator, Generic[M_co, R_co]):
         beside current ones, as `experts_` shows.
         """
         self._learnt("settled_")
-        plain, settled = self._plainly(), getattr(self, "_settled", None)
+        plain, settled = self._plainly(), self._settled
         settings = {name: getattr(plain, name) for name in self._choices(None)}
         if is_auto(settings.get("C")):
-            settings["C"] = getattr(settled, "caps", ()) or 1.0
+            settings["C"] = settled.caps or settled.rule.C
         if is_auto(settings.get("average")):
             settings["average"] = "expert" if getattr(settled, "mean", False) else False
         return settings

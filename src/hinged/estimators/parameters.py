@@ -29,8 +29,8 @@ PARAMETERS = {
     "average": """bool or "auto", default "auto"
         Answer with the mean of the weights after each round. "auto": see `C`; else False.""",
     "bias": """float or "auto", default "auto"
-        Value of a constant feature; 0 for none. "auto": as large as one more column where rows are dense, small for
-        words, none where rows are not scaled or multiplied by IDF.""",
+        Value of a constant feature; 0 for none. "auto": as large as one more column where columns are scaled; none for
+        words and for rows that are not scaled; for label sets at least 0.3 where rows are scaled.""",
     "class_weight": """dict of label → weight, "balanced" (fit only) or None
         Multiplies the sample weights.""",
     "n_features": """int, optional

@@ -172,8 +172,9 @@ class RowReader(NamedTuple):
         framed = hasattr(X, "columns")
         self._check_width(who, X if framed else matrix, matrix.shape[1], grow)
         dtype = who._dtype(dtype_of(X if framed and not sparse.issparse(matrix) else matrix))
-        centred = getattr(who, "scaling", None) not in (None, "idf")  # "auto" may come to that
-        rows = from_matrix(matrix, dtype, not centred) if sparse.issparse(matrix) else who._dense(matrix, dtype)
+        rows = (
+            from_matrix(matrix, dtype, not _counts_zeros(who)) if sparse.issparse(matrix) else who._dense(matrix, dtype)
+        )
         return Batch(rows, dtype, matrix.shape[1], None, X if framed else matrix)
 
     def is_usual(self, model: RowModel | None, X: np.ndarray) -> bool:
@@ -200,7 +201,7 @@ class RowReader(NamedTuple):
         matrix = sparse.csr_array((values, indices, indptr), shape=(len(chunk), width))
         self._check_width(who, matrix, width, grow=True)
         dtype = who._dtype(dtype_of(matrix))
-        return Batch(from_matrix(matrix, dtype), dtype, width, None, matrix)
+        return Batch(from_matrix(matrix, dtype, not _counts_zeros(who)), dtype, width, None, matrix)
 
     def _read_table(self, who: Reads, chunk: Chunk, grow: bool) -> Batch:
         """Numbers, words and named features of a file, as dicts of them would be read; numbers come first."""
@@ -311,6 +312,11 @@ class RowReader(NamedTuple):
             return self._replace(names=FeatureNames(islice(names, n)))  # others may be reading the longer list
 
         return back
+
+
+def _counts_zeros(who: Reads) -> bool:
+    """Return True if a zero would be a value like any other; those that a sparse matrix stores are none."""
+    return getattr(who, "scaling", None) not in (None, "idf")  # "auto" may come to that
 
 
 def _check_names(frame: list[str], known: list[str]) -> None:

@@ -357,6 +357,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     def _state(self) -> State:
         model, reader = self._learnt("state"), self._parts.reader
+        self._keep_up()  # a change of settings that the model cannot follow is refused before anything is written
         with model.lock:
             about = {
                 "edited": self._edited,

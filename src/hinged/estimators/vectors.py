@@ -255,7 +255,10 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
         margin = getattr(self, "margin", 1.0)
         if name_of(self.rule) not in self._rules:
             raise ValueError(f"rule must be one of {', '.join(self._rules)}; got rule={self.rule!r}.")
-        step, _own = resolve_rule(self.rule, 1.0 if is_auto(self.C) else self.C, margin)
+        usual = (
+            2.0 if self._task == BINARY else 1.0
+        )  # a vector for each of two labels, with half the C, has these steps
+        step, _own = resolve_rule(self.rule, usual if is_auto(self.C) else self.C, margin)
         if is_interior(step.words):
             raise ValueError("solver='interior-point' needs labels with vectors of their own; use solver='search'.")
         check_runs("on a single vector", self.rule, step.words)
@@ -269,8 +272,7 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
         sizes["epsilon"] = max(0.0, numbers.epsilon)
         check_sizes(sizes, np.dtype(self.dtype or np.float64).name)
         caps, mean = side_by_side(self)
-        if self._task == BINARY:  # a vector for each of two labels, with half the C, has these steps
-            caps = tuple(2.0 * cap for cap in caps)
+        caps = tuple(usual * cap for cap in caps)
         certified = step.certified and self.budget is None and not caps and not len(numbers.known)
         return VectorSettled(setting_of(step, self), certified, sizes, self._task, numbers, self.kernel, caps, mean)
 

@@ -64,7 +64,7 @@ def _learnt(model: FileLearner) -> int:
     """How many features have weights, without the constant one, which is none of the input's."""
     if not isinstance(model, LabelLearner):
         return model.n_known_features
-    return model.model_.n_learnt - (bool(model.settled_["bias"]) and model.n_updates_ > 0)
+    return max(0, model.model_.n_learnt - (bool(model.settled_["bias"]) and model.n_updates_ > 0))
 
 
 def _reads(model: FileLearner) -> str:

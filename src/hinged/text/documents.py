@@ -87,7 +87,9 @@ def _split_dicts(X: Sequence[Any], known: Sequence[str] | None) -> tuple[Sequenc
     if not known:
         return X, {}
     columns: dict[str, Floats] = {name: np.array([_number_in(x, name, i) for i, x in enumerate(X)]) for name in known}
-    return [{name: value for name, value in x.items() if name not in columns} for x in X], columns
+    return [
+        {name: value for name, value in x.items() if name not in columns} if isinstance(x, Mapping) else x for x in X
+    ], columns
 
 
 def _split_frame(X: Any, known: Sequence[str] | None) -> tuple[Any, dict[str, Floats]]:

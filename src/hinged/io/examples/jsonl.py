@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -169,7 +169,7 @@ class _Rows:
             weights=None if all(weight == 1.0 for weight in self.weights) else np.array(self.weights),
             tags=self.tags if any(self.tags) else None,
             texts={name: Strings.joined(values, n) for name, values in fields.items()},
-            numbers=self._columns() if table and not sparse else {},
+            numbers=self._columns(there) if table and not sparse else {},
             named=self._sparse() if sparse else None if table else self.named.collected(),
             layout=self.layout,
         )
@@ -178,11 +178,13 @@ class _Rows:
         self._clear()
         return chunk
 
-    def _columns(self) -> dict[str, npt.NDArray[np.float64]]:
-        """Return the numbers of the rows as columns."""
+    def _columns(self, there: Container[str]) -> dict[str, npt.NDArray[np.float64]]:
+        """Return the numbers of the rows as columns: those of the table, and others that some row has."""
+        of_table = () if self.layout is None else self.layout.numbers
         return {
             name: np.array([row.get(name, math.nan) for row in self.cells], np.float64).reshape(len(self.cells))
             for name in self.numbers
+            if name in of_table or name in there
         }
 
     def _sparse(self) -> Named:
