@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
@@ -140,14 +141,12 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         advance : function, optional
             Called now and then with the number of rounds done since its last call.
         before : function, optional
-            Called before each round with what the current weights say of its row: for learners with a score for each
-            label, and not with a delay.
+            Called before each round with what the current weights say of its row: of labels, and without a delay.
 
         Returns
         -------
         Told
-            Arrays (rounds,): flags (1 a mistake, 0 right, -1 a new label), ranks of the best right label (0 where there
-            is nothing to rank), losses.
+            Arrays (rounds,): flags (1 a mistake, 0 right, -1 a new label), ranks of the best right label, losses.
         """
         with self._or_undone(several=True):
             checked = self._check(X, y, sample_weight)
@@ -288,8 +287,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     def _row(self, x: object) -> Rows:
         """One row to be asked about."""
-        reader = self._parts.reader
-        return reader.read(self, reader.one(x), grow=False).rows
+        return self._parts.reader.read(self, self._parts.reader.one(x), grow=False).rows
 
     def _dense(self, X: np.ndarray, dtype: np.dtype) -> Rows:
         """A dense matrix as this learner's loops read it."""
@@ -302,8 +300,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     def _describe(self, f: np.ndarray, v: np.ndarray) -> dict[Hashable, float]:
         """A scaled row as a dict, for label features of the user's own."""
-        name_of = self._parts.reader.name_of
-        return {name_of(i): value for i, value in zip(f.tolist(), v.tolist(), strict=True)}
+        return {self._parts.reader.name_of(i): value for i, value in zip(f.tolist(), v.tolist(), strict=True)}
 
     def _largest(self, shares: Iterable[Share], top: int | None) -> list[tuple[Hashable, float]]:
         """Shares of a score by name, largest first, without those that are 0."""
@@ -323,10 +320,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     @property
     def support_vectors_(self) -> np.ndarray | sparse.csr_array:
-        """With a kernel: the remembered rows (steps, features), for "single" as seen from their labels' means.
-
-        A sparse array, where rows are remembered so.
-        """
+        """With a kernel: the remembered rows (steps, features), for "single" from their labels' means; maybe sparse."""
         return self._with_kernel("support_vectors_").support_vectors()
 
     @property
@@ -355,9 +349,15 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         certified = self._settled is not None and self._settled.certified and not self._edited
         return model.dual if certified else None
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, whole or not at all; `hinged.load` reads it."""
+        with self._writing():
+            if self._model is not None:
+                self._keep_up()  # refuses a change of settings that the model cannot follow
+            super().save(path)
+
     def _state(self) -> State:
         model, reader = self._learnt("state"), self._parts.reader
-        self._keep_up()  # a change of settings that the model cannot follow is refused before anything is written
         with model.lock:
             about = {
                 "edited": self._edited,
