@@ -14,11 +14,12 @@ SCALES = 10.0 ** np.array([-6, -2, 0, 0, 3, 6])
 
 
 def stream(seed, zeros=0.3):
-    """Columns of very different sizes, far from 0 and with zeros; the fourth is constant."""
+    """Columns of very different sizes, far from 0 and with zeros; the fourth is constant, the fifth has an outlier."""
     rng = np.random.default_rng(seed)
     X = SCALES * (rng.normal(size=(ROWS, COLUMNS)) + 5 * rng.normal(size=COLUMNS))
     X[rng.random(X.shape) < zeros] = 0.0
     X[:, 3] = 7.0
+    X[45, 4] = 1e6
     return X, rng.integers(LABELS, size=ROWS)
 
 

@@ -16,19 +16,20 @@ if TYPE_CHECKING:
 
 __all__ = ["LEARNERS", "demo"]
 
-TEXT = {"scaling": "idf", "normalize": True}
+PLAIN: dict[str, Any] = {"C": 1.0, "scaling": None}  # the papers' learners, on rows as they are
+TEXT: dict[str, Any] = {"C": 1.0, "scaling": "idf", "normalize": True}
 LEARNERS: dict[str, dict[str, Any]] = {
-    "perceptron": {"rule": "perceptron"},
-    "pa1": {"rule": "pa1"},
+    "perceptron": {"rule": "perceptron", **PLAIN},
+    "pa1": {"rule": "pa1", **PLAIN},
     "simproj + idf": {"rule": "simproj", **TEXT},
     "pa1 + idf": {"rule": "pa1", **TEXT},
     "hybrid pa1 + idf": {"rule": "pa1", "sharing": "hybrid", "features": "frequency", **TEXT},
-    "optimal + idf": {"rule": "optimal", **TEXT},
+    "no setting": {},
 }
 COLUMNS = ("learner", "mistakes", "%", "top 3 %", "updates", "seconds", "certificate")
 NEXT = """\
 import hinged
-mail, model = hinged.datasets.mail_stream(), hinged.Classifier("optimal", scaling="idf", normalize=True)
+mail, model = hinged.datasets.mail_stream(), hinged.Classifier()
 print(hinged.evaluate.progressive(model, mail.X, mail.y).rate)"""
 YOURS = "And on your own mail (nothing is changed): hinged mail replay ~/Maildir --report replay.html"
 

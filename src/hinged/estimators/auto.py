@@ -106,15 +106,7 @@ def choices_of_labels(who: LabelChoices, row: FirstRow | None, sets: bool) -> di
     scaling = who.scaling
     if is_auto(scaling):
         scaling = _scaling(who, row) if linear else None
-    side_by_side = of_their_own and _reads_cap(rule)
-    return {
-        "rule": rule,
-        "C": "auto" if side_by_side else 1.0,
-        "scaling": scaling,
-        "normalize": scaling == "idf",
-        "average": "auto" if side_by_side else False,
-        "bias": _bias(scaling, row, BIAS_OF_SETS if sets else 0.0),
-    }
+    return _choices(rule, scaling, _bias(scaling, row, BIAS_OF_SETS if sets else 0.0), of_their_own)
 
 
 class VectorChoices(Protocol):
@@ -140,15 +132,7 @@ def choices_of_vector(who: VectorChoices, row: FirstRow | None) -> dict[str, obj
     scaling = who.scaling
     if is_auto(scaling):
         scaling = _scaling_of_rows(row) if linear else None
-    side_by_side = linear and _reads_cap(rule)
-    return {
-        "rule": rule,
-        "C": "auto" if side_by_side else 1.0,
-        "scaling": scaling,
-        "normalize": scaling == "idf",
-        "average": "auto" if side_by_side else False,
-        "bias": _bias(scaling, row),
-    }
+    return _choices(rule, scaling, _bias(scaling, row), linear)
 
 
 def choices_of_ranks(who: VectorChoices, row: FirstRow | None) -> dict[str, object]:
@@ -162,6 +146,19 @@ def choices_of_ranks(who: VectorChoices, row: FirstRow | None) -> dict[str, obje
         "normalize": scaling == "idf",
         "average": scaling in MOMENTS,
         "bias": 0.0,
+    }
+
+
+def _choices(rule: object, scaling: object, bias: float, several: bool) -> dict[str, object]:
+    """Put the choices together; `settings.side_by_side` says which C there are where there may be several."""
+    several = several and _reads_cap(rule)
+    return {
+        "rule": rule,
+        "C": "auto" if several else 1.0,
+        "scaling": scaling,
+        "normalize": scaling == "idf",
+        "average": "auto" if several else False,
+        "bias": bias,
     }
 
 
