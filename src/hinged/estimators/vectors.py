@@ -255,7 +255,7 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
         margin = getattr(self, "margin", 1.0)
         if name_of(self.rule) not in self._rules:
             raise ValueError(f"rule must be one of {', '.join(self._rules)}; got rule={self.rule!r}.")
-        # For two labels, a vector for each of two labels, with half the C, has these steps.
+        # Two labels with a vector each and half the C take the same steps.
         usual = 2.0 if self._task == BINARY else 1.0
         step, _own = resolve_rule(self.rule, usual if is_auto(self.C) else self.C, margin)
         if is_interior(step.words):
