@@ -21,7 +21,7 @@ SOURCES := $(shell find src -name '*.py' $(PLAIN:%=-not -path '*/hinged/%/*'))
 PROGRAMS := /usr/sbin/dovecot /usr/bin/openssl /usr/bin/chromium
 PACKAGES := dovecot-imapd openssl chromium
 
-.PHONY: help install demo system-packages test test-bounds-labels test-bounds-others test-uncompiled test-vectors test-oldest test-long lint docs bench reproduce clean
+.PHONY: help install wheel demo system-packages test test-bounds-labels test-bounds-others test-uncompiled test-vectors test-oldest test-wheel test-long lint docs bench reproduce clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,7 +37,24 @@ $(VENV)/.warm: $(VENV)/.installed $(SOURCES)
 
 install: $(VENV)/.warm ## make .venv, install everything, compile the loops
 
-demo: install ## learn a generated mail stream by several rules; table, picture, report
+# Machine code for each level in a folder of its own, then a wheel with all of them. What is packed was compiled just now.
+CODE := build/machine_code
+
+wheel: $(VENV)/.installed ## a wheel that carries machine code for this Python and platform, in dist/
+	rm -rf $(CODE) dist
+	for level in $$($(BIN)/python -c "from hinged.compiling.levels import levels_here; print(*levels_here())"); do \
+		echo "compiling for $$level"; \
+		NUMBA_CPU_NAME=$$level NUMBA_CPU_FEATURES= NUMBA_CACHE_DIR=$(abspath $(CODE))/$$level $(BIN)/hinged warm-up || exit 1; \
+	done
+	HINGED_MACHINE_CODE=$(abspath $(CODE)) $(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
+# The demo needs neither what tests need nor all loops; it compiles its own.
+$(VENV)/.demo: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -e $(VENV)/.installed || $(BIN)/pip install --quiet --editable ".[plot]"
+	@touch $@
+
+demo: $(VENV)/.demo ## learn a generated mail stream by several rules; table, picture, report
 	$(BIN)/hinged demo
 
 lint: $(VENV)/.installed ## ruff and mypy
@@ -82,6 +99,13 @@ ifdef HINGED_CHECKS
 	@$(BIN)/python $(HINGED_CHECKS)/vectors.py all > $(VENV)/vectors.txt || { grep -v '^ok' $(VENV)/vectors.txt; exit 1; }
 	@echo "golden streams: $$(tail -n 1 $(VENV)/vectors.txt)"
 endif
+
+# In an environment with nothing but the wheel and what it requires.
+test-wheel: wheel ## install the wheel as a newcomer would; nothing is compiled, and all levels give the same bits
+	rm -rf build/packages
+	$(BIN)/pip download --quiet --dest build/packages dist/*.whl
+	rm build/packages/hinged-*
+	$(BIN)/python tests/wheel/check.py dist/*.whl build/packages
 
 # The oldest packages that pyproject.toml allows, in an environment of their own: a floor that is too low fails here.
 test-oldest: ## commands, examples and estimators with the oldest packages that the metadata allows

@@ -75,7 +75,7 @@ def test_one_decorator_compiles():
 
 def test_the_wheel_holds_the_package_alone():
     project = tomllib.loads((ROOT.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
-    assert project["tool"]["hatch"]["build"]["targets"]["wheel"] == {"packages": ["src/hinged"]}
+    assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["src/hinged"]
 
 
 def test_every_folder_has_its_level():

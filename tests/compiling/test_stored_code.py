@@ -13,6 +13,7 @@ from tests.needs import program as needed
 
 import hinged
 from hinged.compiling import compiled
+from hinged.compiling.levels import levels_here
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled with the compiler switched off")
 
@@ -129,12 +130,14 @@ def test_code_is_loaded_from_a_folder_whose_date_cannot_be_changed(package):
 
 
 def test_the_code_of_other_arguments_is_not_run(package):
-    """Two processes that store at once may leave an index in which one version names the other's file."""
+    """A file may have the name of another version: types can differ that are called the same."""
     folder = ask(package)[3]
     other = ASK.replace("np.zeros(2), np.ones(2)", "np.zeros(2, np.int64), np.ones(2)")
     assert ask(package, program=other)[:3] == (0.375, 0, 1)
-    first, second = sorted(folder.glob("combine.shares*.nbc"))
-    second.write_bytes(first.read_bytes())
+    first, second = sorted(folder.glob("combine.shares*"))
+    swapped = first.read_bytes(), second.read_bytes()
+    second.write_bytes(swapped[0])
+    first.write_bytes(swapped[1])
     assert ask(package, program=other)[:3] == (0.375, 0, 1)
 
 
@@ -157,6 +160,108 @@ def test_folders_that_nobody_used_for_long_are_removed(package):
         os.utime(aged, (0, 0))
     assert ask(package, NUMBA_OPT="1")[3].exists()
     assert [path.exists() for path in (folder, old, young, *others)] == [True, False, True, True, True]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_a_file_that_others_could_have_written_is_not_run(package):
+    (path,) = ask(package)[3].iterdir()
+    path.chmod(0o666)
+    assert ask(package)[:3] == (0.375, 0, 1)
+    assert path.stat().st_mode & 0o077 == 0, "the new file has taken its place"
+
+
+def test_a_changed_byte_is_seen_anywhere_in_a_file(package):
+    (path,) = ask(package)[3].iterdir()
+    whole = path.read_bytes()
+    for place in (0, 20, 60, len(whole) // 2, len(whole) - 1):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
+        assert ask(package)[:3] == (0.375, 0, 1)
+        assert path.read_bytes() != bytes(damaged), "compiled anew and stored"
+
+
+def test_a_full_disk_leaves_code_in_memory(package):
+    source = package / "compiling" / "code_file.py"
+    text = source.read_text(encoding="utf-8")
+    assert "            file.write(" in text
+    full = "            file.write(b'begun')\n            raise OSError(28, 'no space')\n            file.write("
+    source.write_text(text.replace("            file.write(", full), encoding="utf-8")
+    answer = ask(package)
+    assert answer[:3] == (0.375, 0, 1)
+    assert not list(answer[3].iterdir()), "no half of a file stays behind"
+
+
+def test_processes_that_compile_at_once_store_code_that_all_can_load(package):
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(package.parent),
+        "HOME": str(package.parents[1] / "home"),
+    }
+    command = [sys.executable, "-c", ASK]
+    together = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, cwd="/") for _ in range(3)]
+    assert [each.communicate(timeout=600)[0].split()[0] for each in together] == [b"0.375"] * 3
+    assert ask(package)[:3] == (0.375, 1, 0)
+
+
+def test_no_home_at_all_is_no_error(package):
+    assert ask(package, HOME="")[0] == 0.375
+
+
+# ------------------------------------------------------------------ code that comes with the package
+@pytest.fixture
+def wheel(package):
+    """A copy of the package with machine code for each level, as a wheel has it."""
+    for level in levels_here():
+        place = package / "machine_code" / level
+        ask(package, NUMBA_CPU_NAME=level, NUMBA_CPU_FEATURES="", NUMBA_CACHE_DIR=str(place))
+        for path in (place, *place.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+    return package
+
+
+def test_code_of_the_package_is_loaded_and_nothing_is_stored(wheel):
+    answer = ask(wheel)
+    assert answer[:3] == (0.375, 1, 0)
+    assert not answer[3].exists()
+
+
+def test_the_processor_decides_which_code_is_loaded(wheel):
+    best, *_ = levels_here()
+    shutil.rmtree(wheel / "machine_code" / best)
+    assert ask(wheel)[2] == 1, "without the best level's code it is compiled for this processor"
+    if best != "generic":
+        assert ask(wheel, NUMBA_ENABLE_AVX="0", HOME="/dev/null")[1:3] == (1, 0)
+        assert ask(wheel, NUMBA_CPU_NAME="generic", HOME="/dev/null")[1:3] == (1, 0)
+
+
+def test_code_for_exactly_this_processor_is_compiled_on_request(wheel):
+    assert ask(wheel, HINGED_NATIVE="1")[:3] == (0.375, 0, 1)
+    assert ask(wheel, HINGED_NATIVE="1")[:3] == (0.375, 1, 0)
+
+
+def test_edited_sources_do_not_run_the_code_they_came_with(wheel):
+    source = wheel / "rules" / "choose.py"
+    source.write_text(source.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert ask(wheel)[:3] == (0.375, 0, 1)
+
+
+def test_damaged_code_of_the_package_is_compiled_instead(wheel):
+    for path in wheel.glob("machine_code/*/*/*"):
+        path.write_bytes(path.read_bytes()[:-1])
+    assert ask(wheel)[:3] == (0.375, 0, 1)
+    assert ask(wheel)[:3] == (0.375, 1, 0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_code_of_the_package_that_others_could_have_written_is_not_run(wheel):
+    (folder,) = wheel.glob(f"machine_code/{levels_here()[0]}/*")
+    for path in (next(folder.iterdir()), folder, folder.parent):
+        mode = path.stat().st_mode
+        path.chmod(0o777)
+        assert ask(wheel, HOME="/dev/null")[:3] == (0.375, 0, 1)
+        path.chmod(mode)
+    assert ask(wheel, HOME="/dev/null")[:3] == (0.375, 1, 0)
 
 
 # ------------------------------------------------------------------ the decorator

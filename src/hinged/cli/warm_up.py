@@ -21,11 +21,12 @@ def warm_up(as_json: Annotated[bool, flag("--json", "Print the result as JSON.")
 
     Example: hinged warm-up
     """
+    from hinged.compiling.notice import quiet
     from hinged.loops.warm_up import warm_up as compile_loops
     from hinged.loops.warm_up import warm_up_labels
 
     start = time.perf_counter()
-    with ProcessPoolExecutor(1, get_context("spawn")) as beside, bar() as show:
+    with ProcessPoolExecutor(1, get_context("spawn")) as beside, bar() as show, quiet():
 
         def advance(name: str, done: int, total: int) -> None:
             show(f"compiling {name}", done, total)
@@ -43,10 +44,12 @@ def warm_up(as_json: Annotated[bool, flag("--json", "Print the result as JSON.")
 
 def _compile_others() -> None:
     """Compile, on another core, what the label loops do not need."""
+    from hinged.compiling.notice import quiet
     from hinged.io.examples.warm_up import warm_up as compile_readers
     from hinged.loops.warm_up import warm_up_others
     from hinged.text.warm_up import warm_up as compile_text
 
-    compile_text()
-    compile_readers()
-    warm_up_others()
+    with quiet():
+        compile_text()
+        compile_readers()
+        warm_up_others()

@@ -1,9 +1,10 @@
-"""Where machine code is stored: in folders named after the sources it was compiled from, shared by all checkouts.
+"""Where machine code is stored: in folders named after the sources it was compiled from.
 
 Numba's own cache compares a function's file alone, so that edits of what it calls go unnoticed. Here a folder is named
-after all sources that its functions may use, the versions of Python and Numba, and the compiler's settings. It lies in
-`NUMBA_CACHE_DIR` if that is set, else in the user's cache folder. A file that cannot be read is compiled anew; where
-nothing can be written, code stays in memory.
+after all sources that its functions may use, the versions of Python and Numba, and the compiler's settings. There are
+two places for such folders: the installed package, where a wheel brings code for common instruction sets, and the
+user's cache (`NUMBA_CACHE_DIR`, if that is set), where this processor's code is stored and which all checkouts share.
+A file that cannot be read is compiled anew; where nothing can be written, code stays in memory.
 """
 
 from __future__ import annotations
@@ -12,23 +13,29 @@ import hashlib
 import os
 import shutil
 import stat
-import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import numba
 from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.sigutils import normalize_signature
 from platformdirs import user_cache_path
 
-__all__ = ["BESIDES", "CORE", "PackageCache", "folder"]
+from hinged.compiling import code_file
+from hinged.compiling.levels import Target, level_of
+
+__all__ = ["BESIDES", "CORE", "SHIPPED", "PackageCache", "folder"]
 
 PACKAGE = Path(__file__).parents[1]
+#: Machine code that came with the package, in a folder for each level. A checkout has none.
+SHIPPED = PACKAGE / "machine_code"
 #: Parts of the package whose functions all compiled code may call, and the part of it that others call besides.
 CORE = ("compiling", "native", "rules", "tasks", "sharing", "geometry", "mercer", "loops")
 BESIDES = {"text": "io"}
@@ -49,15 +56,39 @@ CORE_HASH = _hashed(CORE)  # of the sources as they were when this process began
 
 
 @cache
-def folder(part: str = "loops") -> Path:
-    """Return the folder for compiled functions of one part of the package; it need not exist."""
-    plain = os.environ.get("HINGED_PLAIN", "")
-    settings = (numba.__version__, sys.version, config.OPT, config.BOUNDSCHECK, plain)  # type: ignore[attr-defined]
+def _name(part: str) -> str:
+    """Return the name of the folders for compiled functions of one part of the package."""
+    compilers = (MAGIC_NUMBER, numba.__version__, llvmlite.__version__)
+    settings = (config.OPT, config.BOUNDSCHECK, os.environ.get("HINGED_PLAIN", ""))  # type: ignore[attr-defined]
     others = "" if part in CORE else _hashed(filter(None, (part, BESIDES.get(part))))
-    stamp = hashlib.sha256(repr((settings, CORE_HASH, others)).encode())
+    stamp = hashlib.sha256(repr((compilers, settings, CORE_HASH, others)).encode())
+    return PREFIX + stamp.hexdigest()[:16]
+
+
+def folder(part: str = "loops") -> Path:
+    """Return the user's folder for compiled functions of one part of the package; it need not exist."""
     chosen = config.CACHE_DIR  # type: ignore[attr-defined]
     home = Path(chosen) if chosen else user_cache_path("hinged", appauthor=False)
-    return home / f"{PREFIX}{stamp.hexdigest()[:16]}"
+    return home / _name(part)
+
+
+def _is_native() -> bool:
+    """Return True if the user wants code for exactly this processor, whatever the package brings."""
+    return os.environ.get("HINGED_NATIVE", "0") not in ("", "0")
+
+
+# ------------------------------------------------------------------ whose code is run
+def _is_mine(status: os.stat_result) -> bool:
+    """Return True if nobody else can write to a file or folder of the user's; what lies there is code to be run."""
+    return os.name == "nt" or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
+
+
+def _as_trusted_as_sources(status: os.stat_result) -> bool:
+    """Return True if whoever can write to a file or folder can write to the package's own sources too."""
+    package = PACKAGE.stat()
+    return os.name == "nt" or (
+        status.st_uid in (package.st_uid, os.geteuid(), 0) and not status.st_mode & 0o022 & ~package.st_mode
+    )
 
 
 @cache
@@ -65,18 +96,27 @@ def _mark_used(path: Path) -> None:
     os.utime(path)
 
 
-def _is_ours(path: Path) -> bool:
-    """Return True if nobody else can write to a folder; files there are code that this process will run."""
+def _is_my_folder(path: Path) -> bool:
+    """Return True if a folder exists, and only this user can write to it; note that it is still in use."""
     try:
         status = path.lstat()
     except OSError:
         return False
-    foreign = os.name != "nt" and (status.st_uid != os.geteuid() or status.st_mode & 0o022)
-    if foreign or not stat.S_ISDIR(status.st_mode):
+    if not stat.S_ISDIR(status.st_mode) or not _is_mine(status):
         return False
     with suppress(OSError):  # on a read-only disk
         _mark_used(path)
     return True
+
+
+@cache
+def _is_shipped(path: Path) -> bool:
+    """Return True if a folder came with the package, and so did all folders between."""
+    try:
+        between = [path, *path.parents][: len(path.relative_to(PACKAGE).parts)]
+        return all(stat.S_ISDIR(each.lstat().st_mode) and _as_trusted_as_sources(each.lstat()) for each in between)
+    except OSError:
+        return False
 
 
 def _make(path: Path) -> None:
@@ -87,6 +127,7 @@ def _make(path: Path) -> None:
             shutil.rmtree(other, ignore_errors=True)
 
 
+# ------------------------------------------------------------------ Numba's interface
 class PackageLocator(_CacheLocator):
     """Tells Numba where a function of this package is stored."""
 
@@ -99,10 +140,6 @@ class PackageLocator(_CacheLocator):
     def from_function(cls, function: Callable, file: str) -> PackageLocator:
         return cls(function, file)
 
-    def ensure_cache_path(self) -> None:
-        if not self._folder.is_dir():
-            _make(self._folder)
-
     def get_cache_path(self) -> str:
         return str(self._folder)
 
@@ -114,7 +151,7 @@ class PackageLocator(_CacheLocator):
 
 
 class PackageImpl(CompileResultCacheImpl):
-    """Numba's way to store compiled functions, in our place."""
+    """Numba's way to name compiled functions, and to tell which can be stored."""
 
     _locator_classes = [PackageLocator]  # type: ignore[assignment]  # noqa: RUF012
 
@@ -132,20 +169,36 @@ class PackageCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return a stored version, or None if there is none that can be read."""
-        if not _is_ours(Path(self.cache_path)):
-            return None
-        try:
-            found = super().load_overload(sig, target_context)
-            # two processes that store at once may leave an index that names the other's file
-            return found if found is None or found.signature.args == normalize_signature(sig)[0] else None
-        except Exception:  # damaged in any way: begun anew
-            with suppress(OSError):
-                self.flush()
-            return None
+        target_context.refresh()
+        codegen = target_context.codegen()
+        place, level = Path(self.cache_path), level_of(codegen)
+        found = None
+        if level is not None and not _is_native() and _is_shipped(shipped := SHIPPED / level[1] / place.name):
+            found = self._load(shipped, sig, level, target_context, _as_trusted_as_sources)
+        if found is None and _is_my_folder(place):
+            found = self._load(place, sig, codegen.magic_tuple(), target_context, _is_mine)
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store a version, if there is room for it in a folder of ours."""
-        path = Path(self.cache_path)
+        place = Path(self.cache_path)
         with suppress(OSError):
-            if _is_ours(path) or not path.exists():
-                super().save_overload(sig, data)
+            if not place.exists():
+                _make(place)
+            if _is_my_folder(place) and self._impl.check_cachable(data):
+                code_file.write(self._path(place, sig, data.codegen.magic_tuple()), code_file.reduce(data))
+
+    def _path(self, place: Path, sig: Any, target: Target) -> Path:
+        version = hashlib.sha256(repr((str(sig), target)).encode()).hexdigest()[:16]
+        return place / f"{self._impl.filename_base}.{version}"
+
+    def _load(
+        self, place: Path, sig: Any, target: Target, context: Any, trusted: Callable[[os.stat_result], bool]
+    ) -> Any:
+        try:
+            payload = code_file.read(self._path(place, sig, target), trusted)
+            if payload is None or code_file.signature(payload).args != normalize_signature(sig)[0]:
+                return None  # types may differ that have the same name
+            return code_file.rebuild(context, payload)
+        except Exception:  # whole, but of no use to the packages that are installed
+            return None

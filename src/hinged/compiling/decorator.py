@@ -13,11 +13,15 @@ else:
     from numba.core.types import unliteral
 
     from hinged.compiling.cache import PackageCache
+    from hinged.compiling.notice import watch
     from hinged.compiling.parts import as_part
 
     COMPILES = not config.DISABLE_JIT  # type: ignore[attr-defined]
 
-__all__ = ["compiled"]
+__all__ = ["DISPATCHERS", "compiled"]
+
+#: Functions whose machine code is stored.
+DISPATCHERS: list[Any] = []
 
 
 def compiled(function: Callable | None = None, *, helper: bool = False, inline: bool = False, **options: Any) -> Any:
@@ -56,6 +60,8 @@ def compiled(function: Callable | None = None, *, helper: bool = False, inline: 
     dispatcher = njit(**{"nogil": True, **options})(function)
     if PackageCache.holds(function):
         dispatcher._cache = PackageCache(function)
+        DISPATCHERS.append(dispatcher)
+        watch()
     return _by_type(dispatcher)
 
 
