@@ -19,7 +19,7 @@ from hinged.compiling.cache import BESIDES, CORE
 ROOT = Path(hinged.__file__).parent
 #: From the bottom up. A module imports from folders below its own, and from its own folder.
 LEVELS = (
-    ("compiling",),
+    ("compiling", "interface"),
     ("native",),
     ("rules", "tasks", "sharing", "geometry"),
     ("mercer",),

@@ -6,8 +6,6 @@ from tests.journal.disks import on_a_disk
 
 FILLING = """
 import json, sys
-from hinged.cli.lean import import_lean
-import_lean()
 import hinged
 from hinged.journal import DurableModel, JournalError
 folder = {folder!r} + "/state"
@@ -40,8 +38,6 @@ def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path):
 
 READ_ONLY = """
 import json, sys
-from hinged.cli.lean import import_lean
-import_lean()
 import hinged
 from hinged.journal import DurableModel, JournalError
 folder = {folder!r} + "/state"

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hinged.cli.inputs import Inputs
-from hinged.cli.lean import import_lean
 from hinged.cli.options import READING, AsJson, Format, argument, option, takes
 from hinged.cli.progress import Foot, size_of
 from hinged.cli.tables import emit, emit_json
@@ -39,7 +38,6 @@ def convert(
     inputs = Inputs([source], options)
     inputs.aside = "nothing was written"
     _check_target(source, target, to, as_json)
-    import_lean()
     from hinged.io.examples import write
 
     began = time.perf_counter()

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from hinged.cli.inputs import Inputs
-from hinged.cli.lean import import_lean
 from hinged.cli.options import LEARNER, READING, AsJson, Files, Report, flag, learner_settings, option, takes
 from hinged.cli.progress import Foot
 from hinged.cli.tables import emit_json, say
@@ -55,7 +54,6 @@ def evaluate(
     inputs.silent = as_json
     plan = Plan(options["task"], learner_settings(options), model, holdout, passes, report, bound)
     _check_options(inputs, plan)
-    import_lean()
     from hinged.cli.results import as_dict, print_bound, print_result
     from hinged.files.reading import chosen
 

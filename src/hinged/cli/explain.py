@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hinged.cli.lean import import_lean
 from hinged.cli.options import AsJson, Model, argument, option
 from hinged.cli.tables import bold, dim, emit_json, say, shorten, width_of
 
@@ -39,12 +38,12 @@ def explain(
     Example: hinged explain --model mail.hinged "the invoice is due"
     """
     given = _given(text)
-    import_lean()
-    from hinged.files.examples import load_learner, task_of
+    from hinged.estimators.sequence import SequenceTagger
+    from hinged.files.examples import load_learner
     from hinged.files.explain import explain_one, explain_tags
 
     learner = load_learner(model)
-    if task_of(learner) == "sequence":
+    if isinstance(learner, SequenceTagger):
         if label is not None:
             raise typer.BadParameter("--label is for single labels; a tagger explains the tags it gives")
         tagged = explain_tags(learner, given, top)

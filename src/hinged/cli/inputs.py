@@ -17,8 +17,7 @@ from hinged.cli.tables import emit
 
 if TYPE_CHECKING:
     from hinged.cli.progress import Foot
-    from hinged.estimators.learner import Learner
-    from hinged.files.examples import Examples
+    from hinged.files.examples import Examples, FileLearner
     from hinged.files.sentences import Sentences
     from hinged.io.examples import BadLine, Chunk
     from hinged.io.examples.columns import Layout
@@ -63,13 +62,13 @@ class Inputs:
         How the columns of the last file were read, if it has columns.
     silent : bool
         Say nothing of what is read.
-    model : Learner or None
+    model : learner or None
         The model that reads it, where there is one before the first chunk.
     """
 
     aside = ""
     silent = False
-    model: Learner | None = None
+    model: FileLearner | None = None
     layout: Layout | None = None
 
     def __init__(self, files: list[str] | None, options: Mapping[str, Any]) -> None:
@@ -84,7 +83,7 @@ class Inputs:
         self.examples = self.skipped = 0
         self.problems: list[str] = []
 
-    def remember(self, model: Learner) -> None:
+    def remember(self, model: FileLearner) -> None:
         """Read as the model's first input was read, unless options say otherwise."""
         notes = model.notes
         text, label = notes.get("text"), notes.get("label")
@@ -97,7 +96,7 @@ class Inputs:
         if isinstance(notes.get("label_sep"), str):
             self.more.setdefault("label_sep", notes["label_sep"])
 
-    def note(self, model: Learner) -> None:
+    def note(self, model: FileLearner) -> None:
         """Store in a model how its input was read."""
         text, label = self.given["text"], self.given["label"]
         read_by = {"text": list(text) if text else None, "label": label, "label_sep": self.more.get("label_sep")}
@@ -179,7 +178,7 @@ class Inputs:
             hint = f"--on-error skip leaves such {what} out" if skip else "nothing after it can be read"
             raise Malformed(str(problem), self.aside, hint) from None
 
-    def tell(self, model: Learner, foot: Foot | None) -> None:
+    def tell(self, model: FileLearner, foot: Foot | None) -> None:
         """Say on stderr what is read of a table, and how it is scaled; not where JSON says so."""
         from hinged.files.reading import reading
 

@@ -7,7 +7,6 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from hinged.cli.lean import import_lean
 from hinged.cli.options import AsJson, argument
 from hinged.cli.progress import size_of
 from hinged.cli.tables import bold, dim, emit_json, percent, rows_of, say, shorten
@@ -25,7 +24,6 @@ def inspect(model: Annotated[Path, argument("MODEL", "The model file.")], as_jso
 
     Example: hinged inspect mail.hinged
     """
-    import_lean()
     from hinged.files.describe import describe
 
     facts = describe(model)

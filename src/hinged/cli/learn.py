@@ -13,13 +13,12 @@ import typer
 
 from hinged.cli.inputs import Inputs, Malformed
 from hinged.cli.interrupts import Interrupts
-from hinged.cli.lean import import_lean
 from hinged.cli.options import LEARNER, READING, AsJson, Files, Model, flag, learner_settings, option, takes
 from hinged.cli.progress import Foot, size_of
 from hinged.cli.tables import aligned, bold, count, dim, emit, emit_json, percent, say
 
 if TYPE_CHECKING:
-    from hinged.estimators.learner import Learner
+    from hinged.files.examples import FileLearner
     from hinged.files.stream import Tally
 
 __all__ = ["learn"]
@@ -54,7 +53,6 @@ def learn(
         raise typer.BadParameter(f"--passes {passes} needs files; standard input and pipes can be read once")
     settings = learner_settings(options)
     _check_place(model)
-    import_lean()
     session = Session(inputs, model, options["task"], settings, silent=as_json)
     session.open(fresh)
     with Foot() as foot, Interrupts(STOPPING) as interrupts:
@@ -98,7 +96,7 @@ class Session:
         from hinged.files.stream import Tally
 
         self.inputs, self.path, self.task, self.settings = inputs, path, task, settings
-        self.learner: Learner | None = None
+        self.learner: FileLearner | None = None
         self.table = Table(silent)
         self.tally = Tally()
         self.ends: list[Tally] = []

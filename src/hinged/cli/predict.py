@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from hinged.cli.inputs import Inputs
-from hinged.cli.lean import import_lean
 from hinged.cli.options import READING, Files, Model, flag, option, takes
 from hinged.cli.progress import Foot
 from hinged.cli.tables import emit, emit_json, json_line
 
 if TYPE_CHECKING:
-    from hinged.estimators.learner import Learner
+    from hinged.estimators.label_learner import LabelLearner
+    from hinged.estimators.sequence import SequenceTagger
     from hinged.files.answers import Answers
+    from hinged.files.examples import OneVector
     from hinged.io.examples import Chunk
 
 __all__ = ["predict"]
@@ -46,17 +47,17 @@ def predict(
     Example: hinged predict new.jsonl --model mail.hinged --top 3
     """
     inputs = Inputs(files, options)
-    import_lean()
-    from hinged.files.examples import TEXT_LEARNERS, load_learner, task_of
+    from hinged.estimators.label_learner import LabelLearner
+    from hinged.estimators.sequence import SequenceTagger
+    from hinged.files.examples import load_learner
 
     learner = load_learner(model)
     inputs.remember(learner)
-    task = task_of(learner)
-    if task == "sequence":
+    if isinstance(learner, SequenceTagger):
         if confidence:
             raise typer.BadParameter("--confidence is for single labels; a tagger has none")
         _print_tags(learner, inputs, top, as_json)
-    elif task in TEXT_LEARNERS:
+    elif isinstance(learner, LabelLearner):
         _print_labels(learner, inputs, top, confidence, as_json)
     else:
         if top is not None or confidence:
@@ -66,7 +67,7 @@ def predict(
     inputs.check_any()
 
 
-def _print_labels(learner: Learner, inputs: Inputs, top: int | None, confidence: bool, as_json: bool) -> None:
+def _print_labels(learner: LabelLearner, inputs: Inputs, top: int | None, confidence: bool, as_json: bool) -> None:
     """Print the best label of each example, or several with their scores."""
     from hinged.files.answers import answer, pieces
     from hinged.files.examples import reads_text
@@ -82,7 +83,7 @@ def _print_labels(learner: Learner, inputs: Inputs, top: int | None, confidence:
                 emit("\n".join(lines))
 
 
-def _print_answers(learner: Learner, inputs: Inputs, as_json: bool) -> None:
+def _print_answers(learner: OneVector, inputs: Inputs, as_json: bool) -> None:
     """Print the one answer to each example: a label, a number, or 1 and -1 for inside and outside."""
     from hinged.files.answers import answer_vectors
 
@@ -98,7 +99,7 @@ def _print_answers(learner: Learner, inputs: Inputs, as_json: bool) -> None:
                 emit_json(about, one_line=True)
 
 
-def _print_tags(learner: Learner, inputs: Inputs, top: int | None, as_json: bool) -> None:
+def _print_tags(learner: SequenceTagger, inputs: Inputs, top: int | None, as_json: bool) -> None:
     """Print each token with its tags; as JSON, an object for each sentence."""
     from hinged.files.sentences import sentence_rows, words_of
 

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from hinged.cli.lean import import_lean
 from hinged.cli.options import AsJson, argument, flag, option
 from hinged.cli.tables import emit, emit_json
 from hinged.http.local import is_local
@@ -70,7 +69,6 @@ def serve(
 
     Example: hinged serve models --port 8377
     """
-    import_lean()
     try:
         from hinged.service import Settings, access
         from hinged.service import serve as run

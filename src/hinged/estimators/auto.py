@@ -78,12 +78,23 @@ def settled_as_json(model: object) -> dict[str, object]:
 class LabelChoices(Protocol):
     """Settings of learners of labels that the choices depend on."""
 
-    rule: object
-    scaling: object
-    sharing: object
-    features: object
-    geometry: object
-    kernel: object
+    @property
+    def rule(self) -> object: ...
+
+    @property
+    def scaling(self) -> object: ...
+
+    @property
+    def sharing(self) -> object: ...
+
+    @property
+    def features(self) -> object: ...
+
+    @property
+    def geometry(self) -> object: ...
+
+    @property
+    def kernel(self) -> object: ...
 
 
 def choices_of_labels(who: LabelChoices, row: FirstRow | None, sets: bool) -> dict[str, object]:
@@ -112,9 +123,14 @@ def choices_of_labels(who: LabelChoices, row: FirstRow | None, sets: bool) -> di
 class VectorChoices(Protocol):
     """Settings of learners of one vector that the choices depend on."""
 
-    rule: object
-    scaling: object
-    kernel: object
+    @property
+    def rule(self) -> object: ...
+
+    @property
+    def scaling(self) -> object: ...
+
+    @property
+    def kernel(self) -> object: ...
 
 
 def choices_of_vector(who: VectorChoices, row: FirstRow | None) -> dict[str, object]:

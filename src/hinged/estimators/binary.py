@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from hinged.compiling.arrays import Ints
 from hinged.estimators.labelled_vector import LabelledVector
@@ -14,6 +13,7 @@ from hinged.estimators.labels import LabelIndex
 from hinged.estimators.options import AsBudget, ClassWeight, DType, Kernel, RandomState
 from hinged.estimators.parameters import documented
 from hinged.estimators.protocol import VectorModelLike
+from hinged.interface import Classifies
 from hinged.loops.vector_model import BINARY
 from hinged.rules.table import ON_ONE
 
@@ -21,7 +21,7 @@ __all__ = ["BinaryClassifier"]
 
 
 @documented
-class BinaryClassifier(ClassifierMixin, LabelledVector):
+class BinaryClassifier(Classifies, LabelledVector):
     """Online learner of two labels on one weight vector: the sign of the score is the answer.
 
     Parameters

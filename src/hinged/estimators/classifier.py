@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.exceptions import NotFittedError
 
 from hinged.compiling.arrays import Ints
 from hinged.estimators.label_learner import LabelLearner
 from hinged.estimators.labels import LabelIndex, as_array, as_labels
 from hinged.estimators.parameters import documented
 from hinged.estimators.reader import Answers
+from hinged.interface import Classifies, not_fitted
 from hinged.loops.ledger import COST
 
 __all__ = ["Classifier"]
 
 
 @documented
-class Classifier(ClassifierMixin, LabelLearner):
+class Classifier(Classifies, LabelLearner):
     """Online multiclass learner: predicts one label, is told the right one, learns in microseconds.
 
     Labels are any hashable and may appear at any time; so may features. No setting is needed: those that are "auto"
@@ -93,7 +92,7 @@ class Classifier(ClassifierMixin, LabelLearner):
         """The best label of each row; ties go to the earlier one."""
         labels, _, scores = self._scored(X)
         if scores.shape[1] == 0:
-            raise NotFittedError("no label is known, so none can be predicted; learn some rows, or declare labels.")
+            raise not_fitted("no label is known, so none can be predicted; learn some rows, or declare labels.")
         return as_array(labels)[np.argmax(scores, axis=1)]
 
     def predict_one(self, x: object) -> Hashable | None:

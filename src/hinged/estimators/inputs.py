@@ -7,7 +7,6 @@ from typing import TypeGuard, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_array
 
 from hinged.estimators.options import SampleWeight
 from hinged.loops.rows import LARGEST_VALUE, Dense, Rows, usual_square
@@ -61,6 +60,8 @@ def as_matrix(X: object, who: object) -> np.ndarray | sparse.sparray:
             raise ValueError(f"values of X must be real numbers; got dtype {X.dtype}. Complex data not supported.")
         matrix = X
     else:
+        from sklearn.utils.validation import check_array
+
         kinds = [np.float64, np.float32]
         try:
             matrix = check_array(X, dtype=kinds, ensure_all_finite=False, ensure_min_samples=0, estimator=who)

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
 
 from hinged.estimators.dicts import BEYOND
 from hinged.estimators.reader import part_of
@@ -31,6 +30,8 @@ WIDE, FULL = 512, 0.1
 
 def room_for(dtype: np.dtype) -> int:
     """Values that fit into scikit-learn's `working_memory`, a setting in MiB."""
+    from sklearn import get_config
+
     return max(1, int(get_config()["working_memory"] * 2**20 / dtype.itemsize))
 
 

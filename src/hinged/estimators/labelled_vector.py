@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
 from hinged.compiling.arrays import Ints
 from hinged.estimators.labels import LabelIndex, as_labels, in_order, to_declare
@@ -15,6 +14,7 @@ from hinged.estimators.parts import at_one_moment
 from hinged.estimators.protocol import VectorModelLike
 from hinged.estimators.reader import Answers, Checked, part_of
 from hinged.estimators.vectors import VectorLearner, VectorSettled
+from hinged.interface import not_fitted
 from hinged.loops.ledger import MISTAKES, NOVEL
 from hinged.loops.rows import Rows
 
@@ -169,7 +169,7 @@ class LabelledVector(VectorLearner):
         """The label of each row."""
         model, labels = self._fitted(), self._labels
         if labels is None or not len(labels):
-            raise NotFittedError("no label is known, so none can be predicted; learn some rows, or declare labels.")
+            raise not_fitted("no label is known, so none can be predicted; learn some rows, or declare labels.")
         scores = model.score(self._rows(X))
         return labels.array()[self._decided(scores, model, len(labels))]
 

@@ -10,12 +10,11 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from hinged.estimators.auto import FirstRow, is_auto
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.parts import Before, M_co, Parts, R_co, rounds_of, runs_functions
+from hinged.interface import Estimator, not_fitted
 from hinged.io import to_json, write
 from hinged.loops.hearing import BetweenRounds
 from hinged.loops.ledger import MISTAKES, NOVEL, UPDATES
@@ -30,7 +29,7 @@ Value = TypeVar("Value")
 State: TypeAlias = tuple[dict[str, Any], dict[str, np.ndarray], dict[str, list[Hashable]]]
 
 
-class Learner(BaseEstimator, Generic[M_co, R_co]):
+class Learner(Estimator, Generic[M_co, R_co]):
     """Settings (the parameters), a reader, labels and a model: the last three in `_parts`, replaced as one."""
 
     task: ClassVar[str]  # what is learnt: "classify", "rank", "binary", ...
@@ -161,7 +160,7 @@ class Learner(BaseEstimator, Generic[M_co, R_co]):
     def _fitted(self) -> M_co:
         model = self._parts.model
         if model is None:
-            raise NotFittedError(
+            raise not_fitted(
                 f"This {type(self).__name__} instance is not fitted yet: it has learnt nothing. "
                 "Call fit, partial_fit or learn_one first."
             )
@@ -173,7 +172,7 @@ class Learner(BaseEstimator, Generic[M_co, R_co]):
         return value
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
+        state = dict(vars(self))
         state.pop("_lock", None)
         return state
 

@@ -6,7 +6,6 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from hinged.compiling.arrays import Ints
 from hinged.estimators.auto import FirstRow, choices_of_ranks
@@ -16,6 +15,7 @@ from hinged.estimators.options import DType, RandomState, Rule
 from hinged.estimators.parameters import documented
 from hinged.estimators.parts import at_one_moment
 from hinged.estimators.protocol import VectorModelLike
+from hinged.interface import Classifies
 from hinged.loops.vector_model import ORDINAL, VectorModel
 from hinged.rules.table import RULES
 from hinged.tasks.ordinal import rank_of
@@ -24,7 +24,7 @@ __all__ = ["OrdinalClassifier"]
 
 
 @documented
-class OrdinalClassifier(ClassifierMixin, LabelledVector):
+class OrdinalClassifier(Classifies, LabelledVector):
     """Online learner of ranks: one score for each row, and thresholds that cut it into ranks.
 
     A round asks for as many margins as there are thresholds, so all the rules that act on several at once apply.

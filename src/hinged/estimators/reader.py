@@ -9,8 +9,6 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from hinged.compiling.arrays import Ints
 from hinged.estimators.dicts import BEYOND, FeatureNames, as_batch, as_dict_rows, is_dicts, one_dict_row
@@ -256,6 +254,8 @@ class RowReader(NamedTuple):
                 f"X has {width} features, but {type(who).__name__} is expecting {known} features as input."
             )
         if width == known and (names is None or len(names) == known):
+            from sklearn.utils.validation import validate_data
+
             validate_data(who, X, reset=False, skip_check_array=True)
         elif names is not None and hasattr(X, "columns"):
             _check_names([str(name) for name in X.columns], names.tolist())
@@ -360,6 +360,9 @@ def _first_column(model: RowModel | None, grow: bool) -> int | None:
 
 def _names_of_columns(X: object) -> np.ndarray | None:
     """The names of a data frame's columns by scikit-learn's rules; None where they have none."""
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import validate_data
+
     scratch = BaseEstimator()
     validate_data(scratch, X, reset=True, skip_check_array=True)
     return getattr(scratch, "feature_names_in_", None)

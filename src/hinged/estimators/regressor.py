@@ -7,8 +7,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.utils.validation import column_or_1d
 
 from hinged.estimators.auto import FirstRow
 from hinged.estimators.inputs import LARGEST
@@ -18,6 +16,7 @@ from hinged.estimators.parameters import documented
 from hinged.estimators.parts import at_one_moment
 from hinged.estimators.reader import Answers, Batch
 from hinged.estimators.vectors import VectorLearner
+from hinged.interface import Regresses
 from hinged.loops.targets import Numbers
 from hinged.loops.vector_model import REGRESSION
 from hinged.rules.table import UP_TO_THE_MARGIN
@@ -26,7 +25,7 @@ __all__ = ["Regressor"]
 
 
 @documented
-class Regressor(RegressorMixin, VectorLearner):
+class Regressor(Regresses, VectorLearner):
     """Online learner of numbers: predicts one, is told the right one, and moves until it is within ε of it.
 
     Parameters
@@ -146,6 +145,8 @@ class Regressor(RegressorMixin, VectorLearner):
         except (TypeError, ValueError):
             raise ValueError(f"y must hold one number per row; got {numbers!r}.") from None
         if targets.ndim == 2 and targets.shape[1] == 1:
+            from sklearn.utils.validation import column_or_1d
+
             targets = column_or_1d(targets, warn=True)
         if targets.ndim != 1:
             raise ValueError(f"y should be a 1d array, one number per row; got an array of shape {targets.shape}.")

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_random_state
 
 from hinged.estimators.auto import first_row_of
 from hinged.estimators.dicts import FeatureNames
@@ -91,6 +90,8 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         sample_weight : array of shape (rows,), optional
             Replaces C by weight · C in each round; 0 leaves the model as it is.
         """
+        from sklearn.utils.validation import check_random_state
+
         fresh = type(self)(**self.get_params(deep=False))
         epochs = whole("epochs", self.epochs, 1)
         rng = check_random_state(self.random_state)

@@ -9,7 +9,6 @@ from numbers import Real
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils.validation import check_random_state
 
 from hinged.compiling.arrays import Ints
 from hinged.estimators.inputs import check_caps, check_weights
@@ -150,6 +149,8 @@ class SequenceTagger(Tagging):
         lengths : array (sentences,), optional
             Where X is one matrix of all tokens: how many each sentence has. `y` then has a tag per row.
         """
+        from sklearn.utils.validation import check_random_state
+
         fresh = type(self)(**self.get_params(deep=False))
         epochs = whole("epochs", self.epochs, 1)
         rng = check_random_state(self.random_state)

@@ -7,7 +7,6 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from sklearn.base import clone
 
 from hinged.estimators.label_learner import LabelLearner
 from hinged.estimators.labels import LabelIndex
@@ -56,6 +55,8 @@ def settled_like(learner: L) -> L:
     >>> settled_like(hinged.Classifier(C=1.0)).rule
     'optimal'
     """
+    from sklearn.base import clone
+
     return clone(learner._plainly())
 
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 
 from hinged.compiling.arrays import Ints
 from hinged.estimators.inputs import dtype_of
@@ -28,6 +27,7 @@ from hinged.estimators.sentences import (
     stacked,
 )
 from hinged.estimators.settings import whole
+from hinged.interface import not_fitted
 from hinged.loops.chain import ChainModel
 from hinged.loops.explain import Share
 from hinged.loops.ledger import LABELS
@@ -249,7 +249,7 @@ class Tagging(Learner[ChainModel, SentenceReader]):
     def _answer(self, X: object, lengths: Lengths, m: int) -> tuple[tuple[Hashable, ...], Batch, Answer]:
         model, labels = self._fitted(), self.known_labels()
         if not labels:
-            raise NotFittedError("no tag is known, so none can be predicted; learn some sentences.")
+            raise not_fitted("no tag is known, so none can be predicted; learn some sentences.")
         batch = self._parse(X, lengths, grow=False)
         return labels, batch, model.answer(batch.sentences, len(labels), m)
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
-from sklearn.base import OutlierMixin
 
 from hinged.estimators.dicts import is_dicts
 from hinged.estimators.options import DType, RandomState, RowSettings, SampleWeight
@@ -19,6 +18,7 @@ from hinged.estimators.protocol import Advance
 from hinged.estimators.reader import Batch, Checked, RowReader, part_of
 from hinged.estimators.row_learner import RowLearner
 from hinged.estimators.settings import check_options, check_sizes, setting_of, whole
+from hinged.interface import Detects
 from hinged.loops.explain import Share
 from hinged.loops.hearing import hear
 from hinged.loops.ledger import MISTAKES, Told
@@ -54,7 +54,7 @@ class UniclassSettled(NamedTuple):
 
 
 @documented
-class Uniclass(OutlierMixin, RowLearner[UniclassModel, UniclassSettled]):
+class Uniclass(Detects, RowLearner[UniclassModel, UniclassSettled]):
     """Online outlier detector: a ball that moves towards every row that lies outside of it.
 
     Parameters

@@ -7,8 +7,6 @@ import json
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from sklearn.base import clone
-
 from hinged.estimators.label_learner import LabelLearner
 from hinged.estimators.sequence import SequenceTagger
 from hinged.files.answers import answer, answer_vectors
@@ -171,6 +169,8 @@ def _unknown(model: FileLearner, chunk: Chunk, given: FileRows) -> list[str]:
     if model.bits is not None or (isinstance(given, Chunk) and not given.texts and given.named is None):
         return []
     space = model.text_space_
+    from sklearn.base import clone
+
     all_of_them = clone(space).fit(given).get_feature_names_out().tolist()
     known = {space.name_of(column) for column in space.transform(given).indices.tolist()}
     return [name for name in all_of_them if name not in known]

@@ -7,9 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import NotFittedError
 
+from hinged.interface import Estimator, not_fitted
 from hinged.io.examples.chunk import Chunk
 from hinged.loops.rows import Rows
 from hinged.text.documents import as_documents, side_by_side, tags_of
@@ -24,8 +23,10 @@ VALUES = {"binary": BINARY, "counts": COUNTS, "log": LOG}
 LONGEST_GRAM = 20
 
 
-class TextSpace(TransformerMixin, BaseEstimator, ABC):
+class TextSpace(Estimator, ABC):
     """From documents to rows; `Vocabulary` and `Hasher` define what a column is."""
+
+    _kinds = ("TransformerMixin",)
 
     word_list_: WordList | None = None
     words: Any
@@ -55,6 +56,12 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
         self.word_list_ = None
         rows = self.read(X, grow=True)
         return self._matrix(rows)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Accept None or "default": sparse rows, which data frames cannot hold."""
+        if transform not in (None, "default"):
+            raise ValueError(f"rows of words are sparse, which data frames do not hold; got transform={transform!r}.")
+        return self
 
     def learn_one(self, x: Any) -> None:
         """Learn the words of one document."""
@@ -97,7 +104,7 @@ class TextSpace(TransformerMixin, BaseEstimator, ABC):
         space = self._space()
         if self.word_list_ is None:
             if not grow and not space.hashed:
-                raise NotFittedError(f"This {type(self).__name__} knows no words yet; call fit or partial_fit first.")
+                raise not_fitted(f"This {type(self).__name__} knows no words yet; call fit or partial_fit first.")
             words = WordList()
         else:
             words = self.word_list_

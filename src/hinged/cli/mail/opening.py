@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hinged.cli.lean import import_lean
 from hinged.cli.options import argument, option
 from hinged.cli.tables import tell_some
 
@@ -73,7 +72,6 @@ def assistant_of(
     folder = state_of(spec, state)
     if read_only and not (folder / "journal.sqlite").exists():
         raise nothing_learnt(spec)
-    import_lean()
     from hinged.mail.assistant import Assistant
 
     with Assistant(folder, read_only=read_only, thresholds=thresholds) as assistant:

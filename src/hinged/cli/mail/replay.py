@@ -6,7 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hinged.cli.lean import import_lean
 from hinged.cli.mail.opening import Apart, Mail, mail_at
 from hinged.cli.mail.showing import skipped_as_dict, tell_skipped
 from hinged.cli.options import AsJson, Report
@@ -35,7 +34,6 @@ def replay(source: Mail, *, exclude: Apart = None, report: Report = None, as_jso
         from hinged.io.atomic import check_folder
 
         check_folder(report)
-    import_lean()
     from hinged.mail.replaying import replay as replay_source
 
     with mail_at(source) as mail, bar() as show:
