@@ -47,7 +47,7 @@ def modules_after(program, tmp_path):
         "import hinged; m = hinged.Classifier(); m.learn_one({'a': 1}, 'x'); m.predict_one({'a': 1}); m.save('m')",
         "import hinged; m = hinged.TextClassifier(); m.learn_one('win a prize', 'spam'); m.rank_one('a prize')",
         "import hinged; m = hinged.Regressor(); m.learn_one({'a': 1}, 2.0); m.predict_one({'a': 1})",
-        "import hinged; m = hinged.Ranker(); m.learn_one({'a': 1}, 'x'); m.save('n'); hinged.load('n').rank_one({'a': 1})",
+        "import hinged; m = hinged.Ranker(); m.learn_one({'a': 1}, {'x'}); m.save('n'); hinged.load('n')",
     ],
 )
 def test_learning_dicts_and_text_imports_neither_scikit_learn_nor_pandas(program, tmp_path):

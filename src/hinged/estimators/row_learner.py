@@ -23,7 +23,7 @@ from hinged.estimators.parts import Parts
 from hinged.estimators.protocol import Advance, RowModel
 from hinged.estimators.reader import Answers, Batch, Checked, ReadsRows, RowReader, S_co
 from hinged.estimators.scored import Scored
-from hinged.estimators.settings import check_unchanged, is_same, whole
+from hinged.estimators.settings import check_unchanged, is_same, random_generator, whole
 from hinged.io import from_json, to_json
 from hinged.loops.experts import BOLD
 from hinged.loops.explain import Share
@@ -90,11 +90,9 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
         sample_weight : array of shape (rows,), optional
             Replaces C by weight · C in each round; 0 leaves the model as it is.
         """
-        from sklearn.utils.validation import check_random_state
-
         fresh = type(self)(**self.get_params(deep=False))
         epochs = whole("epochs", self.epochs, 1)
-        rng = check_random_state(self.random_state)
+        rng = random_generator(self.random_state)
         checked = fresh._check(X, y, sample_weight, fitting=True)
         fresh._expect(checked)
         for _ in range(epochs):

@@ -16,7 +16,14 @@ from hinged.estimators.labels import LabelIndex, check_labels, to_declare
 from hinged.estimators.options import Cost, DType, Lengths, RandomState, Rule, SampleWeight
 from hinged.estimators.parameters import documented
 from hinged.estimators.protocol import Advance
-from hinged.estimators.settings import check_dtype, check_sizes, check_switches, check_unchanged, whole
+from hinged.estimators.settings import (
+    check_dtype,
+    check_sizes,
+    check_switches,
+    check_unchanged,
+    random_generator,
+    whole,
+)
 from hinged.estimators.tagging import Batch, Tagging
 from hinged.loops.chain import NO_TABLE, ChainModel
 from hinged.loops.ledger import LABELS, Told
@@ -149,11 +156,9 @@ class SequenceTagger(Tagging):
         lengths : array (sentences,), optional
             Where X is one matrix of all tokens: how many each sentence has. `y` then has a tag per row.
         """
-        from sklearn.utils.validation import check_random_state
-
         fresh = type(self)(**self.get_params(deep=False))
         epochs = whole("epochs", self.epochs, 1)
-        rng = check_random_state(self.random_state)
+        rng = random_generator(self.random_state)
         read = fresh._check(X, y, sample_weight, lengths)
         fresh.declare(set(read.tags))
         n = len(read.batch.sentences.ends) - 1

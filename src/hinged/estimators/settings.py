@@ -53,6 +53,7 @@ __all__ = [
     "check_unchanged",
     "give_costs",
     "is_same",
+    "random_generator",
     "scaled_as",
     "setting_of",
     "settle",
@@ -309,6 +310,14 @@ def check_sizes(sizes: dict[str, float], dtype: str) -> None:
             )
         if name in CAPS and value < LEAST:
             raise ValueError(f"{name} must be at least {LEAST:g}; got {name}={value!r}. Try: {USUAL[name]}.")
+
+
+def random_generator(seed: object) -> np.random.RandomState:
+    """Return the generator that `random_state` stands for, by scikit-learn's rules."""
+    from sklearn.utils import check_random_state
+
+    generator: np.random.RandomState = check_random_state(seed)
+    return generator
 
 
 def whole(name: str, value: object, least: int) -> int:
