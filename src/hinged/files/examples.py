@@ -35,11 +35,11 @@ __all__ = [
     "has_text",
     "labelled",
     "load_learner",
-    "needs_answers",
     "new_learner",
     "reads_text",
     "rows_for",
     "task_of",
+    "usable",
     "vector_answers",
     "vector_rows",
 ]
@@ -63,6 +63,8 @@ TASKS: dict[str, type[FileLearner]] = {
 }
 #: The same for text and named features.
 TEXT_LEARNERS = {"classify": TextClassifier, "rank": TextRanker}
+#: Settings with which a text learner reads numbers as the other learners do by default.
+AS_FOR_NUMBERS = {"sharing": "multi", "normalize": "auto", "C": "auto", "average": "auto", "bias": "auto"}
 
 Examples: TypeAlias = Chunk | Sentences
 SomeExamples = TypeVar("SomeExamples", Chunk, Sentences, Chunk | Sentences)
@@ -126,15 +128,16 @@ def chosen_settings(kind: type[FileLearner], chunk: Examples, given: Mapping[str
         chosen["features"] = "frequency"
     if chunk.numbers and given.get("geometry", "euclidean") != "euclidean":
         chosen["n_features"] = len(chunk.numbers)
-    elif chunk.numbers and not shares and not has_text(chunk):
-        if chunk.texts:
-            chosen["scaling"] = "standard"
-        if kind in TEXT_LEARNERS.values():  # others choose by themselves
-            chosen |= {"sharing": "multi", "normalize": "auto", "C": "auto", "average": "auto", "bias": "auto"}
     elif chunk.numbers:
-        chosen |= {"scaling": "idf", "normalize": True}
+        chosen |= {"scaling": "idf", "normalize": True} if shares or has_text(chunk) else _for_numbers(kind, chunk)
     known = inspect.signature(kind).parameters
     return {name: value for name, value in chosen.items() if name in known and name not in given}
+
+
+def _for_numbers(kind: type[FileLearner], chunk: Chunk) -> dict[str, Any]:
+    """The settings for numbers, alone or beside categories."""
+    chosen = {"scaling": "standard"} if chunk.texts else {}
+    return chosen | AS_FOR_NUMBERS if kind in TEXT_LEARNERS.values() else chosen
 
 
 def has_text(chunk: Chunk) -> bool:
@@ -167,7 +170,7 @@ def reads_text(model: FileLearner) -> TypeGuard[TextClassifier | TextRanker]:
     return isinstance(model, TextClassifier | TextRanker)
 
 
-def needs_answers(model: FileLearner) -> bool:
+def _needs_answers(model: FileLearner) -> bool:
     """Return True unless a model learns from rows alone."""
     return task_of(model) != "outliers"
 
@@ -195,6 +198,11 @@ def check_setting(model: FileLearner, name: str, what: str) -> None:
             raise ValueError(f"{name} is no setting for the task {task_of(model)}; leave it out.")
         kind, other = ("text", "numbered columns") if reads_text(model) else ("numbered columns", "text")
         raise ValueError(f"{name} is a setting for {other}, and {what} {kind}; leave it out.")
+
+
+def usable(model: FileLearner, chunk: Examples) -> Examples:
+    """The examples that a model can learn from and be judged by: those with an answer, unless it needs none."""
+    return labelled(chunk) if _needs_answers(model) else chunk
 
 
 def labelled(chunk: SomeExamples) -> SomeExamples:
@@ -230,26 +238,33 @@ def _known_numbers(model: FileLearner, chunk: Chunk, grow: bool) -> Chunk:
     A model of numbers alone learns new columns too; beside strings, the first rows decide which columns hold numbers.
     """
     notes = model.notes
-    known = notes.get("numbers", [])
-    if not known and not chunk.texts and chunk.numbers:
-        if not notes.get("fields"):  # it was taught named features, and so these are read
-            return replace(chunk, numbers={}, named=Named.of_columns(chunk.numbers))
-        taught = _listed(notes["fields"])
-        raise ValueError(f"this model was taught {taught} of text; {chunk.source} has numbers alone.")
+    known, fields = notes.get("numbers", []), notes.get("fields", [])
     if not known:
-        return replace(chunk, numbers={}) if chunk.numbers else chunk
+        return _without_numbers(chunk, fields)
     if chunk.named is not None:  # rows of a table most of whose numbers are missing
         return chunk
-    if grow and not notes.get("fields") and chunk.numbers.keys() - known:
+    if grow and not fields and chunk.numbers.keys() - known:
         known = list(dict.fromkeys([*known, *chunk.numbers]))
         model.notes = notes | {"numbers": known}
     numbers = {name: chunk.numbers[name] for name in known if name in chunk.numbers}
-    texts = {name: chunk.texts[name] for name in notes.get("fields", []) if name in chunk.texts}
+    texts = {name: chunk.texts[name] for name in fields if name in chunk.texts}
     if not numbers and not texts:
-        taught = _listed([*known, *notes.get("fields", [])], "column")
-        has = _listed([*chunk.numbers, *chunk.texts], "column") if chunk.numbers or chunk.texts else _kind_of(chunk)
+        there = [*chunk.numbers, *chunk.texts]
+        has = _listed(there, "column") if there else _kind_of(chunk)
+        taught = _listed([*known, *fields], "column")
         raise ValueError(f"this model was taught {taught}; {chunk.source} has {has}. Give a file with those columns.")
     return replace(chunk, numbers=numbers, texts=texts)
+
+
+def _without_numbers(chunk: Chunk, fields: Sequence[str]) -> Chunk:
+    """The chunk without columns of numbers; as named features where there is nothing else."""
+    if not chunk.numbers:
+        return chunk
+    if chunk.texts:
+        return replace(chunk, numbers={})
+    if fields:
+        raise ValueError(f"this model was taught {_listed(fields)} of text; {chunk.source} has numbers alone.")
+    return replace(chunk, numbers={}, named=Named.of_columns(chunk.numbers))
 
 
 @overload

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -23,10 +23,9 @@ from hinged.files.examples import (
     OneVector,
     answers_for,
     as_dicts,
-    labelled,
-    needs_answers,
     rows_for,
     task_of,
+    usable,
     vector_answers,
     vector_rows,
 )
@@ -82,7 +81,7 @@ def _judge(model: L, family: Family[L, J], chunks: Iterable[Examples], learns: b
     result, began = family.new(model, keep), time.perf_counter()
     step = family.test_then_learn if learns else family.test
     for chunk in chunks:
-        answered = labelled(chunk) if needs_answers(model) else chunk
+        answered = usable(model, chunk)
         result.skipped += chunk.skipped
         result.unlabelled += len(chunk) - len(answered)
         if len(answered):
@@ -226,18 +225,23 @@ def _predict(model: OneVector, chunk: Chunk, result: VectorAssessment) -> None:
 def _predict_then_learn(model: OneVector, chunk: Chunk, result: VectorAssessment) -> None:
     """Count the answer to each example, then learn it; the first of all, and of each label, is not counted."""
     truth = vector_answers(model, chunk) or [None] * len(chunk)
-    rows = vector_rows(model, chunk, True)
-    dicts = as_dicts(rows) if isinstance(rows, Chunk) else []
-    for i, right in enumerate(truth):
-        if not isinstance(rows, Chunk):
-            row: object = rows[[i]]
-        else:  # the first row as it is: it says which columns hold numbers
-            row = dicts[i] if hasattr(model, "model_") else rows.taken(slice(0, 1))
+    for row, right in zip(_one_by_one(model, chunk), truth, strict=True):
         if hasattr(model, "model_") and (not _has_labels(model) or right in model.known_labels()):
             result.predicted.append(_plain(model.predict_one(row)))
             result.truth.append(right)
         model.learn_one(row, right)
     result.ranks = _ranks(model)
+
+
+def _one_by_one(model: OneVector, chunk: Chunk) -> Iterator[object]:
+    """The rows of a chunk as `learn_one` takes them."""
+    rows = vector_rows(model, chunk, True)
+    if not isinstance(rows, Chunk):
+        yield from (rows[[i]] for i in range(len(chunk)))
+        return
+    first, *others = as_dicts(rows)
+    yield first if hasattr(model, "model_") else rows.taken(slice(0, 1))  # a chunk says which columns hold numbers
+    yield from others
 
 
 def _has_labels(model: OneVector) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.evaluate.progressive import progressive
-from hinged.files.examples import Examples, FileLearner, answers_for, labelled, needs_answers, new_learner, rows_for
+from hinged.files.examples import Examples, FileLearner, answers_for, labelled, new_learner, rows_for, usable
 from hinged.io.examples.chunk import Chunk  # noqa: F401 (for examples)
 from hinged.loops.hearing import Stopped, unless_stopped
 
@@ -95,10 +95,9 @@ def learn_stream(
     """
     tally, room = so_far, 1.0
     for chunk in chunks:
-        tally = tally._replace(skipped=tally.skipped + chunk.skipped)
-        asked = len(chunk)
-        chunk = labelled(chunk) if needs_answers(model) else chunk
-        tally = tally._replace(unlabelled=tally.unlabelled + asked - len(chunk))
+        skipped, asked = tally.skipped + chunk.skipped, len(chunk)
+        chunk = usable(model, chunk)
+        tally = tally._replace(skipped=skipped, unlabelled=tally.unlabelled + asked - len(chunk))
         start, ends = 0, np.cumsum(chunk.sizes)
         while start < len(chunk) and going():
             power = 1 << tally.rounds.bit_length()  # the next one
