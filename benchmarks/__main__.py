@@ -30,6 +30,7 @@ NAMES = (
     "scaling",
     "sequences",
     "service",
+    "start",
     "text_files",
 )
 

@@ -49,10 +49,24 @@ def test_parts_are_all_functions_that_are_called():
     assert notice.parts_of(two_more) == {one_more, two_more}
 
 
-def test_lines_say_what_is_compiled_how_far_it_is_and_that_it_happens_once(slow, monkeypatch):
+def test_lines_say_what_is_compiled_how_far_it_is_and_that_it_happens_once(slow, monkeypatch, tmp_path):
+    monkeypatch.setattr(two_more, "_cache", SimpleNamespace(cache_path=tmp_path / "not" / "yet"))
     first, *_, last = told(two_more, monkeypatch).splitlines()
     assert first.startswith(f"hinged: compiling {__name__}.two_more, which happens once: 0 of 2 parts, 0 s")
     assert last == f"hinged: compiled {__name__}.two_more in 0 s; later runs find it stored"
+
+
+def test_code_that_cannot_be_stored_is_said_to_be_compiled_again(slow, monkeypatch):
+    monkeypatch.setattr(two_more, "_cache", SimpleNamespace(cache_path=os.devnull))
+    assert "nothing can be stored, so later runs compile again unless NUMBA_CACHE_DIR" in told(two_more, monkeypatch)
+
+
+def test_what_fails_to_compile_is_not_said_to_be_stored(slow, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", words := io.StringIO())
+    shown = notice.Notice(two_more)
+    time.sleep(0.1)
+    shown.end(failed=True)
+    assert words.getvalue().endswith(f"hinged: could not compile {__name__}.two_more\n")
 
 
 def test_quiet_users_and_commands_with_a_bar_see_nothing(slow, monkeypatch, caplog):
@@ -100,13 +114,13 @@ shares(RULES["simproj"].words, np.zeros(2), np.ones(2), np.array([0.5, 0.25]))
 def test_garbage_is_collected_as_before_once_something_is_compiled(thresholds, monkeypatch):
     before, during = gc.get_threshold(), []
     monkeypatch.setattr(notice.Notice, "__init__", lambda *_: None)
-    monkeypatch.setattr(notice.Notice, "end", lambda *_: None)
+    monkeypatch.setattr(notice.Notice, "end", lambda *_, **__: None)
     monkeypatch.setattr(notice.Notice, "done", 0, raising=False)
-    watch, function = notice.Watch(), SimpleNamespace(py_func=notice.parts_of)
+    watch, function = notice.Watch(), SimpleNamespace(py_func=notice.parts_of, overloads={})
     gc.set_threshold(*thresholds)
     try:
         for event in (watch.on_start, watch.on_start, watch.on_end, watch.on_end):
-            event(SimpleNamespace(data={"dispatcher": function}))
+            event(SimpleNamespace(data={"dispatcher": function, "args": ()}))
             during.append(gc.get_threshold()[0])
         assert gc.get_threshold() == thresholds
     finally:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from numba.core.event import Event, Listener, register
@@ -57,18 +58,25 @@ class Notice:
     def __init__(self, function: Any) -> None:
         self.name = f"{function.py_func.__module__}.{function.py_func.__name__}"
         self.total, self.done = len(parts_of(function)), 0
+        self.place = Path(getattr(function._cache, "cache_path", None) or os.devnull)
         self.began = time.monotonic()
         self.told = False
         self._over = threading.Event()
         threading.Thread(target=self._tell, name="hinged-compiling", daemon=True).start()
 
-    def end(self) -> None:
+    def end(self, failed: bool = False) -> None:
         """Stop, and say how long it took if anything was said before."""
         self._over.set()
         if self.told:
-            self._say(
-                f"compiled {self.name} in {time.monotonic() - self.began:.0f} s; later runs find it stored", last=True
-            )
+            seconds = f"{time.monotonic() - self.began:.0f} s"
+            done = f"could not compile {self.name}" if failed else f"compiled {self.name} in {seconds}; {self._kept()}"
+            self._say(done, last=True)
+
+    def _kept(self) -> str:
+        existing = next(path for path in (self.place, *self.place.parents) if path.exists())
+        if existing.is_dir() and os.access(existing, os.W_OK):
+            return "later runs find it stored"
+        return "nothing can be stored, so later runs compile again unless NUMBA_CACHE_DIR is a folder you can write to"
 
     def _tell(self) -> None:
         wait = PATIENCE
@@ -129,7 +137,7 @@ class Watch(Listener):
         self.notice.done += 1
         if self.depth == 0:
             gc.set_threshold(*self.thresholds)
-            self.notice.end()
+            self.notice.end(failed=tuple(event.data["args"]) not in event.data["dispatcher"].overloads)
             self.notice = None
 
 
