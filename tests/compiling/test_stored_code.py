@@ -264,6 +264,18 @@ def test_code_of_the_package_that_others_could_have_written_is_not_run(wheel):
     assert ask(wheel, HOME="/dev/null")[:3] == (0.375, 1, 0)
 
 
+@pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="groups are changed by root")
+def test_a_group_that_shares_the_sources_may_share_their_code(wheel):
+    code = [wheel / "machine_code", *wheel.glob("machine_code/**/*")]
+    wheel.chmod(0o775)
+    for path in code:
+        path.chmod(path.stat().st_mode | 0o020)
+    assert ask(wheel, HOME="/dev/null")[:3] == (0.375, 1, 0)
+    for path in code:
+        os.chown(path, -1, 65534)
+    assert ask(wheel, HOME="/dev/null")[:3] == (0.375, 0, 1)
+
+
 # ------------------------------------------------------------------ the decorator
 @compiled(helper=True)
 def doubled(x):

@@ -65,6 +65,7 @@ def _name(part: str) -> str:
     return PREFIX + stamp.hexdigest()[:16]
 
 
+@cache
 def folder(part: str = "loops") -> Path:
     """Return the user's folder for compiled functions of one part of the package; it need not exist."""
     chosen = config.CACHE_DIR  # type: ignore[attr-defined]
@@ -85,10 +86,11 @@ def _is_mine(status: os.stat_result) -> bool:
 
 def _as_trusted_as_sources(status: os.stat_result) -> bool:
     """Return True if whoever can write to a file or folder can write to the package's own sources too."""
+    if os.name == "nt":
+        return True
     package = PACKAGE.stat()
-    return os.name == "nt" or (
-        status.st_uid in (package.st_uid, os.geteuid(), 0) and not status.st_mode & 0o022 & ~package.st_mode
-    )
+    others = package.st_mode & (0o022 if status.st_gid == package.st_gid else 0o002)  # who else can write sources
+    return status.st_uid in (package.st_uid, os.geteuid(), 0) and not status.st_mode & 0o022 & ~others
 
 
 @cache
