@@ -17,8 +17,6 @@ from hinged.evaluate import progressive
 X = np.eye(4)
 
 ORDER = """
-from hinged.cli.lean import import_lean
-import_lean()
 import numpy as np, hinged
 labels = {"b", "a", 10, 2, (1, "x"), ("x", 1), None, b"b", frozenset({"p", "q"}), frozenset({"q", "r", "s"}), 0.5}
 def plain(model):

@@ -276,8 +276,6 @@ def test_equal_models_make_equal_files(name, tmp_path):
 
 SAVE = """
 import sys
-from hinged.cli.lean import import_lean
-import_lean()
 import numpy as np, hinged
 sets = [{"a", 1, (2, "b")}, {None, "a"}, {1, "c"}, {"c", (2, "b"), 0.5}]
 hinged.Ranker(sharing="hybrid", features="frequency", class_weight={"a": 2.0, 1: 0.5}).partial_fit(
