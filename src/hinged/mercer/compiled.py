@@ -14,6 +14,7 @@ import numpy as np
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Int32s, Ints
+from hinged.compiling.lanes import dot, squared_distance
 from hinged.rules.combine import Directions, Labels, over_labels
 from hinged.rules.length import alone, softening
 from hinged.rules.words import Words
@@ -69,29 +70,18 @@ class Noted(NamedTuple):
     sums: np.ndarray  # float64 (3,): GAIN, SQ_NORM and PENALTY of `hinged.mercer.rounds.Rounds`
 
 
-@compiled(helper=True, fastmath={"reassoc", "contract"})  # sums of products by SIMD
+@compiled(helper=True)
 def _products(X: Floats, i: int, out: Floats) -> None:
     """⟨x_i, x_j⟩ of the rows after i."""
-    x = X[i]
     for j in range(i + 1, X.shape[0]):
-        z = X[j]
-        total = X.dtype.type(0.0)
-        for c in range(X.shape[1]):
-            total += x[c] * z[c]
-        out[j] = total
+        out[j] = dot(X[i], X[j], X.shape[1])
 
 
-@compiled(helper=True, fastmath={"reassoc", "contract"})
+@compiled(helper=True)
 def _distances(X: Floats, i: int, out: Floats) -> None:
     """‖x_i - x_j‖² of the rows after i."""
-    x = X[i]
     for j in range(i + 1, X.shape[0]):
-        z = X[j]
-        total = X.dtype.type(0.0)
-        for c in range(X.shape[1]):
-            apart = x[c] - z[c]
-            total += apart * apart
-        out[j] = total
+        out[j] = squared_distance(X[i], X[j], X.shape[1])
 
 
 @compiled

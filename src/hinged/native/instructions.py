@@ -15,6 +15,8 @@ from numba import types
 from numba.core import cgutils as untyped
 from numba.extending import intrinsic
 
+from hinged.compiling.lane_code import everywhere, part
+
 __all__ = [
     "copy_block",
     "count_bits",
@@ -35,13 +37,6 @@ NUMBER, WHOLE = ir.IntType(32), ir.IntType(64)
 BLOCK = ir.VectorType(ir.IntType(8), 64)
 
 
-def _in_every_place(builder: ir.IRBuilder, vector: ir.VectorType, value: ir.Value) -> ir.Value:
-    """Return a vector that holds one value in every place."""
-    undefined = ir.Constant(vector, ir.Undefined)
-    one = builder.insert_element(undefined, value, NUMBER(0))
-    return builder.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(NUMBER, vector.count), None))
-
-
 def _data(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value], i: int) -> ir.Value:
     """Return the pointer to the values of array argument `i`."""
     return context.make_array(signature.args[i])(context, builder, args[i]).data
@@ -60,7 +55,7 @@ def sum_rows(typing_context: Any, at: Any, v: Any, n: Any, columns: Any, s: Any)
                 total = cgutils.alloca_once_value(builder, ir.Constant(vector, None))  # type: ignore[no-untyped-call]
                 with cgutils.for_range(builder, args[2], intp=WHOLE) as loop:
                     row = builder.inttoptr(builder.load(builder.gep(at, [loop.index])), vector.as_pointer())
-                    value = _in_every_place(builder, vector, builder.load(builder.gep(v, [loop.index])))
+                    value = everywhere(builder, vector, builder.load(builder.gep(v, [loop.index])))
                     product = builder.fmul(value, builder.load(row, align=size))
                     builder.store(builder.fadd(builder.load(total), product), total)
                 builder.store(builder.load(total), builder.bitcast(s, vector.as_pointer()), align=size)
@@ -82,16 +77,16 @@ def rival_of(typing_context: Any, s: Any, columns: Any, k: Any, y: Any) -> Any:
                 vector, places = ir.VectorType(s.type.pointee, width), ir.VectorType(NUMBER, width)
                 scores = builder.load(builder.bitcast(s, vector.as_pointer()), align=size)
                 place = ir.Constant(places, list(range(width)))
-                k, y = (_in_every_place(builder, places, builder.trunc(args[i], NUMBER)) for i in (2, 3))
+                k, y = (everywhere(builder, places, builder.trunc(args[i], NUMBER)) for i in (2, 3))
                 counts = builder.and_(builder.icmp_signed("<", place, k), builder.icmp_signed("!=", place, y))
                 counts = builder.and_(counts, builder.fcmp_ordered("ord", scores, scores))
-                lowest = _in_every_place(builder, vector, ir.Constant(vector.element, -math.inf))
+                lowest = everywhere(builder, vector, ir.Constant(vector.element, -math.inf))
                 scores = top = builder.select(counts, scores, lowest)
                 for half in [w for w in (32, 16, 8, 4, 2, 1) if w < width]:
-                    low, high = (_part(builder, top, first, half) for first in (0, half))
+                    low, high = (part(builder, top, first, half) for first in (0, half))
                     top = builder.select(builder.fcmp_ordered(">", low, high), low, high)
                 highest = builder.extract_element(top, NUMBER(0))
-                equal = builder.fcmp_ordered("==", scores, _in_every_place(builder, vector, highest))
+                equal = builder.fcmp_ordered("==", scores, everywhere(builder, vector, highest))
                 bits = builder.bitcast(builder.and_(counts, equal), ir.IntType(width))
                 bits = bits if width == 64 else builder.zext(bits, WHOLE)
                 builder.store(highest, best)
@@ -100,11 +95,6 @@ def rival_of(typing_context: Any, s: Any, columns: Any, k: Any, y: Any) -> Any:
 
     answer = types.Tuple((s.dtype, types.int64))  # type: ignore[no-untyped-call]
     return answer(s, types.int64, types.int64, types.int64), generate
-
-
-def _part(builder: ir.IRBuilder, vector: ir.Value, first: int, n: int) -> ir.Value:
-    places = ir.Constant(ir.VectorType(NUMBER, n), list(range(first, first + n)))
-    return builder.shuffle_vector(vector, vector, places)
 
 
 def _instruction(signature: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -141,7 +131,7 @@ def _between(builder: ir.IRBuilder, block: ir.Value, first: str, last: str) -> i
 @_instruction(types.uint64(types.int64, types.uint8))
 def equal_bytes(builder: ir.IRBuilder, address: ir.Value, byte: ir.Value) -> ir.Value:
     """Compare 64 bytes at once."""
-    wanted = _in_every_place(builder, BLOCK, byte)
+    wanted = everywhere(builder, BLOCK, byte)
     return builder.bitcast(builder.icmp_unsigned("==", _load(builder, address), wanted), WHOLE)
 
 

@@ -6,23 +6,15 @@ import math
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats
+from hinged.compiling.lanes import dot
 
 __all__ = ["append", "remove", "solve"]
-
-
-# The order of a sum is free here: what a factor solves is checked against the Gram matrix itself.
-@compiled(helper=True, fastmath={"reassoc", "contract"})
-def _dot(a: Floats, b: Floats, n: int) -> float:
-    total = 0.0
-    for i in range(n):
-        total += a[i] * b[i]
-    return total
 
 
 @compiled(helper=True)
 def _forward(L: Floats, n: int, x: Floats) -> None:
     for i in range(n):
-        x[i] = (x[i] - _dot(L[i], x, i)) / L[i, i]
+        x[i] = (x[i] - dot(L[i], x, i)) / L[i, i]
 
 
 @compiled(helper=True)
@@ -50,7 +42,7 @@ def append(L: Floats, n: int, products: Floats, square: float) -> float:
     """
     _forward(L, n, products)
     L[n, :n] = products[:n]
-    outside = square - _dot(products, products, n)
+    outside = square - dot(products, products, n)
     _backward(L, n, products)
     return outside
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats
+from hinged.compiling.lanes import moments
 
 __all__ = ["FARTHEST", "exponentials", "tilted_level"]
 
@@ -46,18 +47,6 @@ def exponentials(logs: Floats, v: Floats, a: float, out: Floats) -> None:
         out[j] = p * np.int64(power).view(np.float64)
 
 
-@compiled(helper=True, fastmath={"reassoc", "contract"})  # sums in any order, so that they too go several at once
-def _moments(weights: Floats, v: Floats, lowest: float, highest: float) -> tuple[float, float, float, float]:
-    total, above, below, inner = 0.0, 0.0, 0.0, 0.0
-    for j in range(v.shape[0]):
-        up, down = weights[j] * (v[j] - lowest), highest - v[j]
-        total += weights[j]
-        above += up
-        below += weights[j] * down
-        inner += up * down
-    return total, above, below, inner
-
-
 @compiled
 def tilted_level(
     logs: Floats, rest: float, v: Floats, lowest: float, highest: float, a: float, out: Floats
@@ -69,7 +58,7 @@ def tilted_level(
     if abs(a) * max(highest, -lowest) > FARTHEST:
         return math.nan, math.nan
     exponentials(logs, v, a, out)
-    total, above, below, inner = _moments(out, v, lowest, highest)
+    total, above, below, inner = moments(out, v, v.shape[0], lowest, highest)
     outside = math.exp(rest)  # there v is 0
     total += outside
     above = (above - outside * lowest) / total
