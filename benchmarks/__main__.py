@@ -3,25 +3,32 @@
 import argparse
 import importlib
 import json
+from datetime import date
 from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import machine
+from benchmarks import history, machine
 from benchmarks.markdown import write_section
 from benchmarks.report import show, to_json
 
 NAMES = (
     "any_stream",
     "calibration",
+    "forgetting",
+    "fourier",
     "imports",
+    "instructions",
     "joint_step",
     "kernel_budget",
     "kernels",
     "label_stream",
     "mail_assistant",
     "mail_folders",
+    "mail_label_sets",
+    "mail_scale",
     "memory",
+    "metric",
     "multilabel",
     "one_by_one",
     "one_vector",
@@ -44,7 +51,7 @@ def main() -> int:
         "--page",
         type=Path,
         metavar="FILE",
-        help="also write the section of each benchmark on this page, keeping the others",
+        help="also write the section of each benchmark on this page, keeping the others, and add to the history",
     )
     parser.add_argument("--quick", action="store_true", help="use small sizes, to check that everything runs")
     options = parser.parse_args()
@@ -61,6 +68,10 @@ def main() -> int:
         reports.append(report)
         if options.page and not options.quick:
             write_section(options.page, now, to_json(report))
+            for sentence in history.add(report, f"{date.today()}", machine.short(here)):
+                console.print(f"[red]{sentence}[/]", highlight=False)
+    if options.page and not options.quick:
+        history.main()
     if options.json:
         figures = {"machine": here, "quick": options.quick, "benchmarks": [to_json(report) for report in reports]}
         options.json.write_text(json.dumps(figures, indent=2, ensure_ascii=False) + "\n")

@@ -4,6 +4,7 @@ import os
 import platform
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 PACKAGES = ("hinged", "numpy", "scipy", "numba", "scikit-learn", "river", "vowpalwabbit", "python-crfsuite")
 
@@ -47,3 +48,8 @@ def describe() -> dict[str, str | int | dict[str, str]]:
         "python": platform.python_version(),
         "versions": {package: version_of(package) for package in PACKAGES},
     }
+
+
+def short(machine: dict[str, Any]) -> str:
+    """Processor and cores of what `describe` returned."""
+    return f"{machine['cpu']}, {machine['cores']} cores"

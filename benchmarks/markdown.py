@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from benchmarks.machine import short
 from benchmarks.report import written
 
 HEAD = """# Speed, memory and mistakes beside others
@@ -32,15 +33,15 @@ def _section(machine: dict[str, Any], report: dict[str, Any]) -> str:
         f"Method: {report['method'].rstrip('.')}.\n",
     ]
     for sheet in report["sheets"]:
-        parts += [f"**{sheet['title']}**\n", _table(sheet["columns"], [list(row.values()) for row in sheet["rows"]])]
+        parts += [f"**{sheet['title']}**\n", table(sheet["columns"], [list(row.values()) for row in sheet["rows"]])]
     if report["bars"]:
         bars = [["yes" if bar["met"] else "**no**", bar["promise"], bar["measured"]] for bar in report["bars"]]
-        parts.append(_table(["met", "target", "measured"], bars))
+        parts.append(table(["met", "target", "measured"], bars))
     load = f" Load average of the machine before the run: {machine['load']:.1f}." if "load" in machine else ""
-    parts.append(f"{machine['cpu']}, {machine['cores']} cores; Python {machine['python']}, {versions}.{load}\n")
+    parts.append(f"{short(machine)}; Python {machine['python']}, {versions}.{load}\n")
     return "\n".join(parts)
 
 
-def _table(columns: list[str], rows: list[list[Any]]) -> str:
+def table(columns: list[str], rows: list[list[Any]]) -> str:
     lines = [columns, ["---"] + ["---:"] * (len(columns) - 1), *([written(cell) for cell in row] for row in rows)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

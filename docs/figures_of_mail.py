@@ -1,9 +1,10 @@
-"""The picture and the table of docs/mail.md; called by docs/make_figures.py."""
+"""The picture and the tables of docs/mail.md and docs/mail_filters.md; called by docs/make_figures.py."""
 
 from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from hinged.mail import Filed, Message, read_message
 from hinged.mail.demo import letters
 from hinged.mail.features import FIELDS, fields_of
 from hinged.mail.replaying import PastInMemory, replay_messages
+from hinged.mail.senders import home_of, sure_senders
 
 BLUE, ORANGE = plots.COLOURS[:2]
 WORDS = ("from", "to", "cc", "subject", "body")
@@ -67,7 +69,7 @@ def messages_of(user: str) -> list[Filed]:
 def documents(filed: Iterable[Filed], fields: Iterable[str], loud: bool) -> Iterator[dict[str, str]]:
     """Yield the given fields of each message; unless `loud`, reduce repeated words to one occurrence."""
     past = PastInMemory()
-    for message, folder, _ in filed:
+    for message, folder in ((one.message, one.folder) for one in filed):
         whole = fields_of(message, past)
         some = {name: whole[name] for name in fields}
         if not loud:
@@ -90,3 +92,44 @@ def table_of_fields(users: Iterable[str], table: Callable[..., None]) -> None:
             row.append(f"{100 - 100 * result.rate:.1f} / {100 * result.top(3):.1f}")
         rows.append(row)
     table("Share of messages at the first suggestion / within three, in per cent", ["fields", *mail], rows)
+
+
+def table_of_promises(users: Iterable[str], table: Callable[..., None]) -> None:
+    """Filing by itself: how much is filed under each promise, and how much of that is right."""
+    promises, rows = (0.9, 0.95, 0.99), []
+    for user in users:
+        result = replay_messages(messages_of(user))
+        filed = result.confidence >= 0.9
+        row: list[Any] = [user, _filed(float(filed.mean()), float((result.flags[filed] == 0).mean()))]
+        row += [_filed(found.share_filed, found.share_right) for found in map(result.filing, promises)]
+        before, last = result.filing_over_time(0.95, parts=4)[-2:]
+        share = last["filed"] / (last["messages"] - before["messages"])
+        row.append(_filed(share, 1 - last["wrong"] / max(1, last["filed"])))
+        rows.append([*row, result.filing(0.95).alarms])
+    heads = ["user", "confidence ≥ 0.9", *(f"{100 * right:g} %" for right in promises), "95 %, last quarter", "alarms"]
+    table("Filing by itself: share filed / share of it right, in per cent", heads, rows)
+
+
+def table_of_senders(users: Iterable[str], table: Callable[..., None]) -> None:
+    """Senders whose mail is surely for one folder: how many, how much they sent, and how much of it was right."""
+    promises, rows = (0.9, 0.95), []
+    for user in users:
+        mail = [(filed.message.address, filed.folder) for filed in messages_of(user)]
+        rows.append([user, *(_sent_by_sure(mail, right) for right in promises)])
+    heads = ["user", *(f"{100 * right:g} %" for right in promises)]
+    table("Sure senders / share of mail they sent while sure / share of it right, in per cent", heads, rows)
+
+
+def _sent_by_sure(mail: list[tuple[str, str]], right: float) -> str:
+    went: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    hits = []
+    for address, folder in mail:
+        home = home_of(went[address], right) if went[address] and address else None
+        if home is not None:
+            hits.append(home == folder)
+        went[address][folder] += 1
+    return f"{len(sure_senders(mail, right))} / {100 * len(hits) / len(mail):.1f} / {100 * float(np.mean(hits)):.1f}"
+
+
+def _filed(share: float, right: float | None) -> str:
+    return f"{100 * share:.1f} / {'–' if right is None else f'{100 * right:.1f}'}"

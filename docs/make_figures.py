@@ -14,6 +14,7 @@ import argparse
 import gzip
 import json
 import re
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -416,11 +417,16 @@ def page() -> None:
     figures_of_page.screens()
 
 
+def history() -> None:
+    """history.png, from what the benchmarks have measured so far."""
+    subprocess.run([sys.executable, "-m", "benchmarks.history"], cwd=Path(__file__).parents[1], check=True)
+
+
 FIGURES: dict[str, Callable[[], None]] = {
     figure.__name__: figure
     for figure in (
         *(architecture, mistakes, scaling, noise, reliability, certificate, bounds, projections, tasks, sequences),
-        *(kernels, budgets, replay, page),
+        *(kernels, budgets, replay, page, history),
     )
 }
 
@@ -521,6 +527,14 @@ def table_of_mail_fields() -> None:
     figures_of_mail.table_of_fields(USERS, table)
 
 
+def table_of_promises() -> None:
+    figures_of_mail.table_of_promises(USERS, table)
+
+
+def table_of_senders() -> None:
+    figures_of_mail.table_of_senders(USERS, table)
+
+
 def table_of_averaging() -> None:
     streams = {
         "letter": (letter(), {}),
@@ -597,6 +611,8 @@ TABLES = (
     table_of_noise,
     table_of_averaging,
     table_of_mail_fields,
+    table_of_promises,
+    table_of_senders,
     table_of_bias,
     table_of_rankings,
     table_of_speed,

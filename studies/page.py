@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from hinged.evaluate.page import write_page
+from hinged.evaluate.page import header, section, write_page
 from hinged.evaluate.svg import curves
 from studies.drawing import curves_over_places
 from studies.study import Cell, Curves, Outcome, Table
@@ -49,21 +49,22 @@ def write_studies(path: str | Path, found: Sequence[Outcome], missing: Mapping[s
     """Write the report; return its path."""
     many = f"{len(found)} {'study' if len(found) == 1 else 'studies'}, "
     many += f"{_duration(sum(outcome.seconds for outcome in found))} of work"
-    head = (
-        '<header><p class="kicker">python -m studies</p><h1>The papers, run again</h1>'
-        f'<p class="lead">{many}; results are compared with the published figures. '
-        "SP: simultaneous projections (2006); LR: label ranking (2007); HS: hypothesis sharing (2006); PA: "
-        "passive-aggressive algorithms (2006).</p></header>"
+    lead = (
+        f"{many}; results are compared with the published figures. SP: simultaneous projections (2006); LR: label "
+        "ranking (2007); HS: hypothesis sharing (2006); PA: passive-aggressive algorithms (2006)."
     )
+    title = "The papers, run again"
     contents = "".join(
         f'<a href="#{escape(outcome.name)}"><b>{escape(outcome.title)}</b>'
         f"<span>{escape(outcome.remarks[0] if outcome.remarks else outcome.source)}</span></a>"
         for outcome in found
     )
     absent = "".join(f"<li><b>{escape(name)}</b>: {escape(why)}</li>" for name, why in missing.items())
-    left_out = f'<section><h2>Not run</h2><ul class="found">{absent}</ul></section>' if missing else ""
-    body = f"<style>{STYLE}</style>{head}<nav>{contents}</nav>{left_out}{''.join(map(_section, found))}"
-    return write_page(path, "The papers, run again", body)
+    left_out = section("Not run", f'<ul class="found">{absent}</ul>') if missing else ""
+    head = header("python -m studies", title, lead)
+    return write_page(
+        path, title, [f"<style>{STYLE}</style>", head, f"<nav>{contents}</nav>", left_out, *map(_section, found)]
+    )
 
 
 def _section(outcome: Outcome) -> str:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hinged.estimators.text import TextClassifier
+from hinged.loops.fading import FOREVER
+from hinged.loops.products import UNHASHED
 from hinged.loops.rows import IDF, Rows, Scaling, enter_row, longest_row, read_row
 from hinged.text import Vocabulary
 
@@ -45,13 +47,14 @@ def row_lines(documents: Sequence[Any]) -> list[str]:
     X = TextClassifier().text_space_.fit_transform(documents)
     rows = Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data.astype(np.float32))
     df, logs, none = np.zeros(X.shape[1] + 1, np.int32), np.log(np.arange(len(documents) + 1) + 0.5), np.zeros(1)
-    scaling = Scaling(IDF, unit=True, bias=0.0, counts=True, df=df, logs=logs, means=none, spreads=none)
+    known = {"df": df, "logs": logs, "means": none, "spreads": none, "turns": np.zeros((1, 0), np.float32)}
+    scaling = Scaling(IDF, unit=True, bias=0.0, counts=True, hashing=UNHASHED, fading=FOREVER, held=none, **known)
     f, v = np.empty(longest_row(rows), np.int64), np.empty(longest_row(rows), np.float32)
     lines = []
     for i in range(len(documents)):
         n, _ = read_row(rows, i, scaling, i, f, v)
         lines.append(" ".join(f"{a}:{b:.9g}" for a, b in zip(f[:n].tolist(), v[:n].tolist(), strict=True)))
-        enter_row(scaling, rows, i)
+        enter_row(scaling, rows, i, i)
     return lines
 
 

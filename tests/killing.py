@@ -1,10 +1,24 @@
 """Helpers that kill a working process and return what it had acknowledged."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import time
 import traceback
 from contextlib import contextmanager
+from pathlib import Path
+
+KILLS = 300 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 10
+
+
+def told_by(module, folder, *more, times=KILLS):
+    """Run a program of these tests that kills processes so many times, and return what it reports."""
+    program = [sys.executable, "-m", module, str(folder), str(times), "1", *more]
+    done = subprocess.run(program, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=3600)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def killed(work, wait):

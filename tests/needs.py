@@ -13,6 +13,13 @@ import pytest
 #: Folders with server programs, which are not in the PATH of ordinary users.
 ALSO = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
+#: Files that import packages which `make test` does not install; they are not collected without them.
+OPTIONAL = {
+    "src/hinged/mercer/persistent.py": ("torch", "triton"),
+    "src/hinged/mercer/tensors.py": ("torch",),
+    "tests/mercer/step_program.py": ("torch", "triton"),
+}
+
 
 def lacking(what: str) -> None:
     """Skip the current test, or fail it if HINGED_NO_SKIP is set, as in .ci/run."""

@@ -16,6 +16,9 @@ from tests.reference.streams import follow, random_stream
 
 import hinged
 from hinged.geometry import Entropy
+from hinged.loops.labels import Targets
+from hinged.loops.ledger import NOVEL, RANKED, ROUNDS, THRESHOLD
+from hinged.loops.rows import Rows
 from hinged.rules.table import entropic
 
 RULES = tuple(name for name, row in hinged.rules.RULES.items() if entropic(row.words))
@@ -417,3 +420,35 @@ def test_the_geometry_stays_until_the_next_fit():
     with pytest.raises(ValueError, match=r"geometry cannot change once something is learnt"):
         model.set_params(geometry="euclidean").partial_fit(X2, Y2)
     assert model.fit(X2, Y2).coef_.tolist() == [[0.25, -0.25], [-0.25, 0.25]]
+
+
+def of_three_labels():
+    """A learner that has learnt something of three labels, and what it holds of it besides weights."""
+    model = Classifier("pa1", geometry="entropy", margin=0.5, novel="learn").declare(["a", "b", "c"])
+    return model.partial_fit(np.eye(3), ["a", "b", "c"]), lambda: [array.copy() for array in model.model_.ledger]
+
+
+def test_a_new_label_in_a_round_of_weight_0_is_neither_scored_nor_known():
+    model, ledger = of_three_labels()
+    coef, row = model.coef_.tobytes(), Rows(np.array([0, 2]), np.array([0, 1], np.int32), np.ones(2))
+    for number in (-1, 3):  # no number, and one that it would have
+        counts, *before = ledger()
+        told = model.model_.learn(row, Targets(np.arange(2), np.array([number]), np.zeros(1)), ["a", "b", "c", "d"])
+        assert (told.flags.tolist(), told.losses.tolist(), told.ranks.tolist()) == ([-1], [0.0], [0])
+        counts[[ROUNDS, NOVEL]] += 1
+        for array, expected in zip(ledger()[:3], (counts, *before), strict=False):
+            np.testing.assert_array_equal(array, expected)
+    assert model.coef_.tobytes() == coef
+
+
+def test_a_round_that_brings_a_label_tells_nothing_of_the_threshold_or_of_confidence():
+    model, ledger = of_three_labels()
+    before, updates = ledger(), model.n_updates_
+    model.partial_fit([[1.0, 1.0, 0.0]], ["d"])
+    assert model.n_updates_ == updates + 1
+    after = ledger()
+    assert after[1][[THRESHOLD, RANKED]].tolist() == before[1][[THRESHOLD, RANKED]].tolist()
+    np.testing.assert_array_equal(after[2], before[2])
+    assert not after[3][3:].any()
+    model.partial_fit([[1.0, 1.0, 0.0]], ["d"])
+    assert ledger()[1][RANKED] == before[1][RANKED] + 1

@@ -20,11 +20,15 @@ def signed_by_label(x, r):
     return x if r % 2 else -0.5 * x
 
 
+ALL_KINDS = ("recency", "centroid", "bayes")
+EVIDENCE = ({"kinds": ALL_KINDS, "words": SHARP}, {"kinds": ALL_KINDS, "words": None})
 FEATURES = ("first", "frequency", SHARP, "distance", "tfidf", signed_by_label)
 SCHEMES = [
     {"sharing": "multi"},
     *({"sharing": "single", "features": phi} for phi in FEATURES),
     *({"sharing": "hybrid", "features": phi} for phi in FEATURES),
+    {"sharing": "single", "features": EVIDENCE[0]},
+    {"sharing": "hybrid", "features": EVIDENCE[1]},
     {"sharing": SETS},
     {"sharing": SETS, "features": [None, "first", "distance", "frequency", "tfidf"]},
     {"sharing": [{0, 1}, {2, 3}, {0, 3}], "features": [signed_by_label, None, signed_by_label]},
@@ -47,7 +51,7 @@ def spelt(choice):
     if isinstance(choice, Mira):
         return f"mira-cap{choice.cap:g}"
     if isinstance(choice, dict):
-        return "sharp"
+        return "sharp" if "kinds" not in choice else "evidence" if choice["words"] else "evidence-alone"
     return getattr(choice, "__name__", str(choice))
 
 
@@ -68,12 +72,18 @@ def library_feature(choice):
     """Convert the twin's label feature to the library's."""
     if choice is signed_by_label:
         return signed_by_label_on_dicts
+    if isinstance(choice, dict) and "kinds" in choice:
+        return hinged.features.Evidence(choice["kinds"], words=library_feature(choice["words"]))
     return hinged.features.Frequency(**choice) if isinstance(choice, dict) else choice
 
 
 def library_parameters(params):
     """Convert the twin's parameters to the library's."""
     mine = dict(params)
+    if "metric" in mine:
+        mine["geometry"] = hinged.geometry.Adaptive(mine.pop("metric"))
+    if "slack" in mine:
+        mine["rule"] = hinged.rules.Optimal(slack=mine.pop("slack"))
     if isinstance(mine.get("rule"), Mira):
         mine["rule"] = hinged.rules.Mira(beta=mine["rule"].beta, cap=mine["rule"].cap)
     if isinstance(mine.get("sharing"), list):
@@ -127,6 +137,8 @@ def assert_equal_to_twin(stream, params, closed=False, sample_weight=None, spars
         assert_close(model.coef_, twin.coef, tolerance)
     if twin.shared_coef is not None and not takes_a_function(params):  # its features may have other names
         assert_close(model.shared_coef_, twin.shared_coef, tolerance)
+    if len(twin.evidence):
+        assert_close(list(model.model_.evidence().values()), twin.evidence, tolerance)
     return rounds
 
 
@@ -193,6 +205,36 @@ def test_label_sets_equal_their_twin(rule, scheme, kind, novel):
     assert assert_equal_to_twin(stream, params, closed=closed, sparse=kind == "real", twin=twin) >= 6
 
 
+# ------------------------------------------------------------------ a metric that learns
+ADAPTIVE_SCHEMES = [
+    {"sharing": "multi"},
+    {"sharing": "hybrid", "features": EVIDENCE[0]},
+    {"sharing": "single", "features": "distance"},
+    {"sharing": SETS, "features": [None, "first", "distance", "frequency", "tfidf"]},
+]
+
+
+ADAPTIVE = [
+    pytest.param(rule, scheme, id=f"{spelt(rule)}-{scheme_id(scheme)}")
+    for rule in (*RULES, "soft")
+    for scheme in ADAPTIVE_SCHEMES
+    if is_bounded(rule, scheme) and (rule != "soft" or scheme["sharing"] == "multi")
+]
+
+
+@pytest.mark.parametrize("sets", [False, True], ids=["labels", "sets"])
+@pytest.mark.parametrize(("rule", "scheme"), ADAPTIVE)
+def test_every_rule_projects_in_the_metric_as_its_twin_does(rule, scheme, sets):
+    params = {"rule": rule, **scheme, "metric": 0.5, "bias": 0.5, "average": sets}
+    if rule == "soft":
+        params |= {"rule": "optimal", "slack": 0.5}
+    if isinstance(rule, str) and rule != "uniform":
+        params["C"] = 0.5
+    weights = np.random.default_rng(3).choice([0.0, 0.5, 1.0, 2.5], size=48)
+    stream, closed, twin = longest_clean_stream("real", params, False, weights, sets=sets, enough=16)
+    assert assert_equal_to_twin(stream, params, closed, weights, sparse=sets, twin=twin) >= 6
+
+
 # ------------------------------------------------------------------ options
 def drawn_options(seed):
     """Draw some options, a C, and sample weights that include zeros."""
@@ -256,6 +298,15 @@ def test_names_as_labels_equal_their_twin(rule):
         stream, closed, _ = longest_clean_stream("real", params, closed)
         named = stream._replace(y=[names[r] for r in stream.y], labels=names)
         assert assert_equal_to_twin(named, params, closed) >= 24
+
+
+@pytest.mark.parametrize("words", ["distance", "first", "tfidf"])
+@pytest.mark.parametrize("rule", ["pa1", "optimal"])
+def test_evidence_beside_any_features_of_words_equals_its_twin(rule, words):
+    features = {"kinds": ("bayes", "centroid"), "words": words}
+    params = {"rule": rule, "sharing": "hybrid", "features": features, "bias": 0.5, "average": True, "C": 0.5}
+    stream, closed, twin = longest_clean_stream("binary", params, rule != "optimal")
+    assert assert_equal_to_twin(stream, params, closed=closed, sparse=True, twin=twin) >= 10
 
 
 def test_own_and_built_in_features_are_refused_in_one_model():

@@ -1,11 +1,13 @@
-"""Online learning of predictions that hang together."""
+"""Online classification and label ranking, with the interfaces of scikit-learn and River."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # for type checkers; importing typing takes as long as the start of Python
 if TYPE_CHECKING:
+    from typing import Any
+
     from hinged import (
         bounds,
         costs,
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
         mail,
         mercer,
         rules,
+        scale,
         sharing,
         text,
     )
@@ -58,6 +61,7 @@ __all__ = [
     "mail",
     "mercer",
     "rules",
+    "scale",
     "sharing",
     "text",
     "to_river",

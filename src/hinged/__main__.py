@@ -1,6 +1,6 @@
 """`python -m hinged`: the command line."""
 
-from hinged.cli.main import main
+from hinged.cli.start import main
 
 if __name__ == "__main__":
     main()

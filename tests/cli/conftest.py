@@ -8,14 +8,19 @@ import pytest
 from hinged.cli.main import main
 
 
+def pipe_in(text, monkeypatch):
+    """Let a text be the standard input of this process."""
+    piped = io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode())), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", piped)
+
+
 @pytest.fixture
 def call(capsys, monkeypatch):
     """Call with the arguments of the program, and what is piped in; gives exit code, stdout and stderr."""
 
     def run(*arguments, stdin=None):
         if stdin is not None:
-            piped = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin.encode())), encoding="utf-8")
-            monkeypatch.setattr(sys, "stdin", piped)
+            pipe_in(stdin, monkeypatch)
         with pytest.raises(SystemExit) as stopped:
             main([str(argument) for argument in arguments])
         said = capsys.readouterr()

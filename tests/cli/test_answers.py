@@ -254,6 +254,15 @@ def test_columns_and_named_features_are_explained(call, tmp_path):
     assert "f:tax" in call("explain", "-m", tmp_path / "v.hinged", "|f tax |g x")[1]
 
 
+def test_names_of_features_are_shown_as_they_are(call, tmp_path):
+    (tmp_path / "a.vw").write_text("work |f pre-tax\nhome |f e-mail\n" * 4)
+    call("learn", tmp_path / "a.vw", "-m", tmp_path / "v.hinged")
+    out = call("explain", "-m", tmp_path / "v.hinged", "|f pre-tax e-mail", "--label", "work")[1]
+    assert "f:pre-tax" in out
+    assert "f:e-mail" in out
+    assert "−0." in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -332,8 +341,12 @@ def test_what_a_model_chose_is_shown(call, tmp_path):
     assert facts["settled"]["experts"] == {str(cap): share for cap, share in learnt.experts_.items()}
 
 
-def test_a_model_of_given_settings_chose_nothing(call, model):
-    assert "chosen" not in call("inspect", model)[1]
+def test_a_model_of_given_settings_chose_nothing(call, tmp_path):
+    mail = write_jsonl(tmp_path / "mail.jsonl", 20)
+    for given, chosen in (([], "chosen  features=Evidence()"), (["--features", "tfidf"], None)):
+        call("learn", mail, "--model", tmp_path / "m.hinged", "--fresh", *given)
+        out = call("inspect", tmp_path / "m.hinged")[1]
+        assert chosen in out if chosen else "chosen" not in out
 
 
 @pytest.mark.parametrize("name", ["none.hinged", "mail.jsonl", "."])

@@ -264,6 +264,11 @@ LEARNERS: dict[str, Learner] = {
     "hybrid tfidf": one(classifier(sharing="hybrid", features="tfidf", average=True), LABELLED, about_labels),
     "single distance": one(classifier(sharing="single", features="distance"), NAMED, about_labels, NAN_ROW),
     "single first": one(classifier(sharing="single", features="first"), LABELLED, about_labels),
+    "adaptive": one(classifier(geometry="adaptive"), LABELLED, about_labels),
+    "adaptive hybrid": one(
+        classifier(geometry="adaptive", sharing="hybrid", features="frequency"), NAMED, about_labels, NAN_ROW
+    ),
+    "fading": one(classifier(half_life=9.0), NAMED, about_labels, NAN_ROW),
     "groups": one(lambda: hinged.Classifier(sharing=grouped()), NAMED, about_labels, NAN_ROW),
     "own features": one(classifier(sharing="single", features=shared_words), NAMED, about_labels, NAN_ROW),
     "hybrid own features": one(classifier(sharing="hybrid", features=shared_words), LABELLED, about_labels),
@@ -292,6 +297,10 @@ LEARNERS: dict[str, Learner] = {
     **many("binary", hinged.BinaryClassifier, two_labels, about_scores),
     **many("plain binary", papers.BinaryClassifier, two_labels, about_scores),
     **many("binary average", lambda: hinged.BinaryClassifier(average=True), two_labels, about_scores),
+    "binary fading": one(lambda: hinged.BinaryClassifier(half_life=9.0), by_name(dense(two_labels)), about_scores),
+    "binary adaptive": one(
+        lambda: hinged.BinaryClassifier(geometry="adaptive"), by_name(dense(two_labels)), about_scores, NAN_ROW
+    ),
     "binary idf": one(
         lambda: hinged.BinaryClassifier(scaling="idf", normalize=True, bias=1.0),
         by_name(dense(two_labels)),

@@ -73,7 +73,7 @@ def test_a_dict_is_read_the_same_with_and_without_compiled_code(x):
 def test_a_dict_that_changed_its_size_is_left_to_the_general_code(places):
     x = {f"k{i}": 1.0 for i in range(50)}
     columns, values = np.full(80, -7, np.int32), np.full(80, -7.0)
-    found = read_dict(id(x), id({}), dicts.KEYS, dicts.VALUES, columns[:places], values[:places])
+    found = read_dict(id(x), id({}), -1, dicts.KEYS, dicts.VALUES, columns[:places], values[:places])
     assert found[0] == dicts.UNUSUAL
     assert (columns == -7).all()
     assert (values == -7.0).all()

@@ -456,6 +456,18 @@ def test_what_holds_no_rows_gets_a_sentence_of_ours(X, words):
     assert model.n_rounds_ == 6
 
 
+@pytest.mark.parametrize("make", [list, pl.DataFrame, pd.DataFrame], ids=["lists", "polars", "pandas"])
+def test_a_column_of_words_gets_a_sentence_of_ours(make):
+    rows = [[1.0, 2.0], ["red", "blue"]]
+    X = (
+        make({"size": rows[0], "colour": rows[1]})
+        if make is not list
+        else [list(row) for row in zip(*rows, strict=True)]
+    )
+    with pytest.raises(ValueError, match=r"X must hold numbers.*'red'.*get_dummies"):
+        hinged.Classifier().fit(X, ["a", "b"])
+
+
 # ------------------------------------------------------------------ one row of a frame
 @pytest.mark.parametrize("row", [lambda f, i: f.iloc[i], lambda f, i: f.iloc[[i]]], ids=["series", "frame"])
 def test_a_row_of_a_pandas_frame_brings_its_names(row):

@@ -200,6 +200,11 @@ def test_past_rounds_explain_a_score(settings):
         model.coef_  # noqa: B018
 
 
+def test_a_gamma_that_is_no_number_is_refused():
+    with pytest.raises(ValueError, match="gamma must be a finite positive number"):
+        Gaussian("auto")
+
+
 def test_a_late_answer_is_judged_when_it_was_given():
     settings = {"C": 0.5, "kernel": Polynomial(0.5, 2)}
     late = hinged.evaluate.progressive(hinged.Classifier(**settings), X, Y, delay=5)
@@ -229,7 +234,6 @@ def test_a_late_answer_is_judged_when_it_was_given():
         ({"kernel": Gaussian(), "geometry": "entropy"}, "geometry cannot be used with a kernel"),
         ({"kernel": Centred(), "sharing": "single", "features": "first"}, "features cannot be used with a kernel"),
         ({"kernel": Gaussian(), "cost": np.ones((2, 2))}, "cost cannot be used with a kernel"),
-        ({"kernel": Gaussian(), "scaling": "idf"}, "scaling cannot be used with a kernel"),
         ({"kernel": Gaussian(), "average": True}, "average cannot be used with a kernel"),
         ({"kernel": Gaussian(), "bias": 1.0}, "bias cannot be used with a kernel"),
         ({"kernel": Gaussian(), "sharing": "single"}, "needs a kernel that tells labels apart"),

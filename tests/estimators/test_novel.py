@@ -13,6 +13,7 @@ import hinged
 from hinged.evaluate import progressive
 from hinged.io import read, write
 from hinged.journal import DurableModel
+from hinged.loops.confidence import NOTED
 from hinged.mercer import Centred, Gaussian
 
 FOUR = random_stream("real", 3)
@@ -177,9 +178,9 @@ def test_confidence_is_not_calibrated_on_rounds_that_count_for_nothing():
     model = hinged.Classifier().declare(["a", "b"])
     model.learn_one([1.0], "c")
     assert model.n_updates_ == 1
-    assert not model.model_.ledger.leads.any()
+    assert model.model_.ledger.odds[NOTED] == 0.0
     model.learn_one([1.0], "c")
-    assert model.model_.ledger.leads[0].sum() == 1.0
+    assert model.model_.ledger.odds[NOTED] == 1.0
 
 
 def test_many_labels_make_room_for_new_ones():  # more than a segment of weights holds

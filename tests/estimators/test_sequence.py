@@ -79,6 +79,17 @@ def test_every_rule_equals_its_twin(rule, constraint, n_best):
     agree(model, SequenceTwin(TAGS, rule, 1.0 if rule == "uniform" else 0.3, hamming, constraint, n_best), X, y)
 
 
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    ("constraint", "n_best"), [("prediction", 1), ("prediction", 4), ("max-loss", 1), ("additive", 3)]
+)
+def test_every_rule_projects_in_the_metric_as_its_twin_does(rule, constraint, n_best):
+    X, y = random_sentences(n_best, n=18)
+    how = {"constraint": constraint, "n_best": n_best}
+    model = hinged.SequenceTagger(rule, 0.3, geometry=hinged.geometry.Adaptive(0.5), average=n_best > 1, **how)
+    agree(model, SequenceTwin(TAGS, rule, 1.0 if rule == "uniform" else 0.3, metric=0.5, **how), X, y)
+
+
 @pytest.mark.parametrize(("cost", "plain"), [(COST, table), (zero_one, zero_one)])
 @pytest.mark.parametrize("rule", ["pa1", "simproj"])
 def test_costs_equal_their_twin(cost, plain, rule):
@@ -346,9 +357,10 @@ def test_reasons_sum_to_the_score():
 
 
 # ------------------------------------------------------------------ keeping
-def test_files_pickles_and_copies_know_the_same_and_go_on_alike(tmp_path):
+@pytest.mark.parametrize("geometry", ["euclidean", hinged.geometry.Adaptive(0.5)])
+def test_files_pickles_and_copies_know_the_same_and_go_on_alike(tmp_path, geometry):
     X, y = random_sentences(20)
-    model = hinged.SequenceTagger("pa2", cost=COST, average=True).partial_fit(X, y, classes=TAGS)
+    model = hinged.SequenceTagger("pa2", cost=COST, average=True, geometry=geometry).partial_fit(X, y, classes=TAGS)
     model.save(tmp_path / "model.hinged")
     twins = [hinged.load(tmp_path / "model.hinged"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
     for twin in twins:
@@ -359,6 +371,7 @@ def test_files_pickles_and_copies_know_the_same_and_go_on_alike(tmp_path):
         assert (twin.dual_, twin.n_rounds_, twin.total_cost_) == (model.dual_, model.n_rounds_, model.total_cost_)
         assert twin.predict(X) == model.predict(X)
         assert twin.feature_names_ == model.feature_names_
+        assert twin.model_.metric.seen.tolist()[:9] == model.model_.metric.seen.tolist()[:9]
 
 
 def test_a_file_asks_for_the_function_it_was_learnt_with(tmp_path):
@@ -430,6 +443,7 @@ def test_bad_input_gets_a_sentence_and_changes_nothing(X, y, says):
     ({"cost": zero_one, "constraint": "additive"}, "by position"),
     ({"cost": lambda right, other: -1.0}, "not negative"),
     ({"average": 1}, "True or False"),
+    ({"geometry": "entropy"}, "for Classifier and Ranker"),
     ({"dtype": int}, "float32 or float64"),
     ({"epochs": 0}, "epochs"),
 ])  # fmt: skip

@@ -24,6 +24,7 @@ OPTIONS = (
     {"scaling": "idf", "normalize": True},
     {"bias": 0.5, "average": True},
     {"scaling": "idf", "normalize": True, "bias": -1.0, "average": True},
+    {"metric": 0.5, "bias": 0.5, "average": True},
 )
 N = 6
 
@@ -38,6 +39,9 @@ def stream(seed, n_rows=40, ranks=4):
 
 
 def made(task, rule, C, options):
+    options = dict(options)
+    if "metric" in options:
+        options["geometry"] = hinged.geometry.Adaptive(options.pop("metric"))
     if task == "regression":
         return papers.Regressor(rule, C, epsilon=0.1, **options)
     return (papers.BinaryClassifier if task == "binary" else papers.OrdinalClassifier)(rule, C, **options)
@@ -215,7 +219,7 @@ def test_an_unbounded_step_meets_the_margin_and_a_met_one_moves_nothing(seed, bi
 @given(st.integers(0, 10_000), st.sampled_from(["pa1", "simproj", "conproj", "optimal"]))
 def test_the_certificate_of_ranks_never_falls_and_no_predictor_beats_it(seed, rule):
     X, targets = stream(seed % 1000)
-    model, y = hinged.OrdinalClassifier(rule, 0.3).declare(range(4)), targets["ordinal"]
+    model, y = papers.OrdinalClassifier(rule, 0.3).declare(range(4)), targets["ordinal"]
     before = 0.0
     for x, rank in zip(X, y, strict=True):
         model.learn_one(x, rank)

@@ -130,7 +130,7 @@ def test_a_bad_confidence_is_refused(tmp_path, sure, hit, said):
 
 def test_a_missing_matplotlib_is_named_with_its_cure(tmp_path, runs, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"pip install hinged\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install 'hinged\[plot\]'"):
         plot_mistakes({one.name: one.progress for one in runs}, tmp_path / "mistakes.png")
 
 

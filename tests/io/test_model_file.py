@@ -13,12 +13,14 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
+from safetensors.numpy import save as safetensors_save
 from tests import plain
 from tests.estimators.own_rule import half_of_pa
 
 import hinged
 from hinged.evaluate import progressive
 from hinged.io import write
+from hinged.io.model_file import TYPES, pieces
 from hinged.rules import Mira, Optimal
 from hinged.sharing import Frequency, Groups
 
@@ -413,14 +415,22 @@ def test_tensors_that_cannot_be_made_leave_the_old_file_and_nothing_else(tmp_pat
     model.save(path)
     before = path.read_bytes()
 
-    def fails(*args, **kwargs):
+    def fails(*args):
+        yield b"begun"
         raise MemoryError("no room for the tensors")
 
-    monkeypatch.setattr("safetensors.numpy.save", fails)
+    monkeypatch.setattr("hinged.io.model_file.pieces", fails)
     with pytest.raises(MemoryError):
         model.save(path)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["model"]
+
+
+@pytest.mark.parametrize("text", ["{}", 'a "b" \\ \n\t ü 日本 \x1f'])
+def test_a_file_is_written_as_safetensors_writes_it(text):
+    arrays = {f"{2 * i}.ü {name}": np.arange(i, dtype=name).reshape(-1, 1) % 2 for i, name in enumerate(TYPES)}
+    arrays |= {f"{name} b": np.array(1, name) for name in TYPES}
+    assert b"".join(map(bytes, pieces(arrays, {"about": text}))) == safetensors_save(arrays, metadata={"about": text})
 
 
 # ------------------------------------------------------------------ what is not a model
@@ -649,7 +659,7 @@ def test_metadata_that_are_no_metadata_get_one_sentence(stated, tmp_path):
 def test_a_file_that_lacks_a_tensor_gets_one_sentence(settings, tmp_path):
     path = a_file(tmp_path, **settings)
     tensors, metadata = parts(path)
-    for name in tensors:
+    for name in tensors.keys() - {"experts.growth", "experts.by_best"}:  # older files lack these
         save_file({other: value for other, value in tensors.items() if other != name}, path, metadata=metadata)
         one_sentence(path, "hinged")
 

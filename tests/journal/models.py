@@ -57,10 +57,17 @@ def learner(kind):
     return make(**settings)
 
 
+def state(model):
+    """What a model has learnt, whoever asked for it: a journal spells out which label features "auto" means."""
+    about, arrays, names = model._state()
+    about.pop("notes")
+    about["chosen"].pop("features", None)
+    return about, arrays, names
+
+
 def same(a, b):
     """Whether two models have learnt the same, bit by bit."""
-    (about, arrays, names), (theirs, others, called) = a._state(), b._state()
-    about.pop("notes"), theirs.pop("notes")
+    (about, arrays, names), (theirs, others, called) = state(a), state(b)
     assert about == theirs
     assert names == called
     assert arrays.keys() == others.keys()
@@ -69,8 +76,7 @@ def same(a, b):
 
 def digest(model):
     """A checksum of all a model has learnt, to be compared between processes."""
-    about, arrays, names = model._state()
-    about.pop("notes")
+    about, arrays, names = state(model)
     told = [repr(about), repr(names), *(f"{name} {arrays[name].dtype} {arrays[name].shape}" for name in sorted(arrays))]
     found = hashlib.sha256("\n".join(told).encode())
     for name in sorted(arrays):

@@ -12,6 +12,7 @@ from tests.journal.models import learner, learnt_by, same, texts
 
 import hinged
 from hinged.journal import DurableModel, Journal, JournalError
+from hinged.journal.codec import decode
 from hinged.journal.schema import line_sum
 
 EXAMPLES = [(f"{x} {'and more ' * 40}", y) for x, y in texts(60)]  # long enough to be packed
@@ -32,6 +33,11 @@ def change(folder, statement, *values):
 
 def without(*seqs):
     return learnt_by("texts", [one for seq, one in enumerate(EXAMPLES, 1) if seq not in seqs])
+
+
+def test_an_example_of_a_kind_to_come_is_said_to_be_newer():
+    with pytest.raises(ValueError, match="newer hinged"):
+        decode(b"?of no kind that is known")
 
 
 DAMAGE = {

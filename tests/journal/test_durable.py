@@ -369,3 +369,18 @@ def test_lines_of_a_program_s_own_are_kept_with_its_examples(tmp_path):
             kept.journal.run("CREATE TABLE mine (i)")
         kept.learn_many(examples(kept))
         assert kept.journal.ask("SELECT count(*) FROM mine") == [(5,)]
+
+
+def test_what_is_written_beside_the_examples_is_committed_whole_or_not_at_all(tmp_path):
+    def interrupted(kept):
+        with kept.writing():
+            kept.journal.put("note", 1)
+            raise KeyboardInterrupt
+
+    with DurableModel(tmp_path, hinged.TextClassifier()) as kept:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(kept)
+        assert kept.journal.get("note") is None
+        with kept.writing():
+            kept.journal.put("note", 2)
+        assert kept.journal.get("note") == 2

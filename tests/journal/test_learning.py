@@ -55,3 +55,36 @@ def test_an_iterator_may_look_at_what_it_gave_before(tmp_path):
 
         kept.learn_many(looking())
         assert seen == [0, 1, 2, 3, 4]
+
+
+def test_a_classifier_becomes_a_ranker_that_learnt_the_same_and_then_sets(tmp_path):
+    examples = [*texts(60), *((x, {y, "other"}) for x, y in texts(20, seed=1))]
+    with DurableModel(tmp_path, learner("texts")) as kept, DurableModel(tmp_path) as other:
+        kept.learn_many([Example(x, y) for x, y in examples[:60]])
+        kept.become_ranker()
+        kept.learn_many([Example(x, y) for x, y in examples[60:]])
+        with pytest.raises(ValueError, match="each y must be a collection of labels"):
+            kept.learn("one label", "folder 1")
+        plain = hinged.TextRanker()
+        for x, y in examples:
+            plain.learn_one(x, {y} if type(y) is str else y)
+        assert same(kept.model, plain)
+        other.refresh()
+        assert same(other.model, plain), "another process follows"
+        with pytest.raises(TypeError, match="a ranker comes from a classifier of texts; got TextRanker"):
+            kept.become_ranker()
+    with DurableModel(tmp_path) as again:
+        assert same(again.model, plain)
+
+
+def test_what_cannot_become_a_ranker_says_so_and_goes_on(tmp_path):
+    for number, (model, y, words) in enumerate([
+        (hinged.Classifier(cost={("a", "b"): 2.0}), "a", "cost is for one right label"),
+        (hinged.Classifier(), 3, "a ranker comes from a classifier of texts"),
+    ]):  # fmt: skip
+        with DurableModel(tmp_path / str(number), model) as kept:
+            kept.learn({"x": 1.0}, y)
+            with pytest.raises((TypeError, ValueError), match=words):
+                kept.become_ranker()
+            assert type(kept.model) is hinged.Classifier
+            kept.learn({"x": 1.0}, y)

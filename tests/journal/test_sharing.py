@@ -1,18 +1,19 @@
 """Several writers of one folder: each has the model of the journal's one order, to the last bit."""
 
-import json
 import os
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from tests.journal.models import KINDS, learner, learnt_by, same, texts
+from tests.killing import told_by
 
 import hinged
 from hinged.journal import DurableModel, Journal, JournalError
 
-ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 100 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 4
 
 
@@ -132,10 +133,23 @@ def test_a_snapshot_ahead_of_the_journal_is_not_used(tmp_path):
 
 
 def test_writers_that_are_killed_leave_the_others_one_model(tmp_path):
-    program = [sys.executable, "-m", "tests.journal.writers", str(tmp_path), str(ROUNDS), "1"]
-    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=1800)
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = told_by("tests.journal.writers", tmp_path, times=ROUNDS)
     assert result["lost"] == []
     assert result["survivors"] == 2 * ROUNDS
     assert result["acknowledged"] > 30 * ROUNDS
+
+
+def test_other_threads_see_a_transaction_whole_or_not_at_all(tmp_path):
+    """They wait for its end; one that is rolled back was never there."""
+    found = []
+    with DurableModel(tmp_path, hinged.Classifier()) as kept:
+        reader = threading.Thread(target=lambda: found.append((kept.journal.get("note"), kept.journal.last)))
+        with suppress(ZeroDivisionError), kept.writing():
+            kept.journal.put("note", 1)
+            kept.journal.append("own")
+            reader.start()
+            reader.join(0.1)
+            assert found == []
+            raise ZeroDivisionError
+        reader.join(10)
+    assert found == [(None, 0)]

@@ -91,7 +91,7 @@ def use():
                 model.merge_labels("b", "c").partial_fit(Z > 0, y)
                 hinged.Ranker(rule, geometry=geometry, margin=0.01).fit(Z, sets).predict(Z)
             hinged.Classifier(rule).fit(Z, y)
-        for kernel in (hinged.mercer.Polynomial(), hinged.mercer.Gaussian()):
+        for kernel in (hinged.mercer.Polynomial(), hinged.mercer.Gaussian(), hinged.mercer.Gaussian("scale")):
             hinged.Classifier(kernel=kernel).fit(Z, y).predict(Z)
             hinged.Ranker("optimal", kernel=kernel).fit(Z, sets).predict(Z)
             hinged.Regressor(kernel=kernel).fit(Z, Z[:, 0]).predict(Z)

@@ -5,10 +5,11 @@ import pytest
 from tests.reference.learner import Twin
 
 import hinged
-from hinged.loops.experts import BOLD, FORGETTING, RATE, SINGLE
+from hinged.loops.experts import BOLD, FORGETTING, RATE, SINGLE, SOFT
 
 ROWS, COLUMNS, LABELS = 120, 5, 4
-RULES = ("pa1", "pa2", "simproj", "optimal", "perceptron")
+RULES = ("pa1", "pa2", "simproj", "optimal", "soft", "perceptron")
+GROWTH = 1.5  # a mean of later rounds above all: that of round t counts for t^1.5 - (t - 1)^1.5
 AS_THEY_ARE = {"scaling": None, "normalize": False, "bias": 0.0}  # rows
 
 
@@ -24,16 +25,20 @@ class Together:
 
     def __init__(self, average=False, labels=LABELS, **settings):
         caps = BOLD if settings.get("scaling") == "standard" else SINGLE
-        wanted = [(C, average) for C in caps] + ([] if average else [(caps[-1], True)])
+        if settings.get("rule") == "soft":
+            caps, settings = SOFT, {**settings, "rule": "optimal", "slack": 0.5}
+        alone = average or settings.get("half_life", (None, None))[0]  # no mean beside weights that fade
+        wanted = [(C, average) for C in caps] + ([] if alone else [(caps[-1], True)])
         known = {"labels": range(labels), "classes": range(labels), **settings}
-        self.twins = [Twin(COLUMNS, C=C, average=mean, **known) for C, mean in wanted]
+        growth = 1.0 if average else GROWTH
+        self.twins = [Twin(COLUMNS, C=C, average=mean, growth=growth, **known) for C, mean in wanted]
         self.names = [*caps, "mean"][: len(wanted)]
         self.total, self.margin, self.average = np.zeros(len(wanted)), settings.get("margin", 1.0), average
         self.flags, self.gaps, self.mixed, self.wrong, self.leads, self.shares = [], [], [], [], [], []
 
     @property
     def learners(self):
-        return self.twins if self.average else self.twins[:-1]
+        return self.twins[:-1] if self.names[-1] == "mean" else self.twins
 
     @property
     def share(self):
@@ -58,38 +63,55 @@ class Together:
         self.flags.append(int(gap <= 0))
         self.mixed.append(max(0.0, self.margin - gap))
         self.shares.append(self.share)
-        self.wrong.append([gap <= 0 for gap in each])
+        self.wrong.append([gap_of(s, relevant, best=True) <= 0 for s in answers])
         self.leads.append(each)
+        seen, row = self.twins[0].seen, self.twins[0].scaler.row(x)
         for twin in self.twins:
             twin.learn(x, relevant, weight)
+        for twin in self.twins:  # one metric for all: it learns from a round in which any of them moves
+            twin.seen = seen + any(each.moved for each in self.twins) * row**2
+            twin.seen = twin.known_left * twin.seen if weight > 0 else twin.seen
         if weight > 0:
             self.total = FORGETTING * self.total + self.wrong[-1]
 
 
-def gap_of(s, relevant):
-    """The lead of the lowest right label; labels that have moved alike tie, though the twins round them differently."""
-    gap = min(s[sorted(relevant)]) - max(s[r] for r in range(len(s)) if r not in relevant)
+def gap_of(s, relevant, best=False):
+    """The lead of the lowest right label, or of the best one.
+
+    Labels that have moved alike tie, though the twins round them differently.
+    """
+    gap = (max if best else min)(s[sorted(relevant)]) - max(s[r] for r in range(len(s)) if r not in relevant)
     return gap if abs(gap) > 1e-12 else 0.0
 
 
+SETTINGS = {
+    "plain": {},
+    "margin": {"margin": 0.25, "scaling": "standard"},
+    "scaled": {"scaling": "standard", "bias": 0.4, "average": True},
+    "unit": {"scaling": "idf", "normalize": True},
+    "metric": {"scaling": "standard", "bias": 0.4, "metric": 0.5},
+    "fading": {"scaling": "standard", "bias": 0.4, "half_life": (9.0, 5.0)},
+    "statistics": {"scaling": "standard", "bias": 0.4, "half_life": (None, 5.0)},
+}
+ALONE = {("soft", "scaled"), ("soft", "fading")}  # one learner, or its mean, answers everything: there are no experts
+
+
 @pytest.mark.parametrize("sets", [False, True], ids=["labels", "sets"])
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize(
-    "more",
-    [
-        {},
-        {"margin": 0.25, "scaling": "standard"},
-        {"scaling": "standard", "bias": 0.4, "average": True},
-        {"scaling": "idf", "normalize": True},
-    ],
-    ids=["plain", "margin", "scaled", "unit"],
-)
-def test_experts_learn_as_alone_and_answer_by_the_formula(more, rule, sets):
+@pytest.mark.parametrize(("rule", "name"), sorted({(rule, name) for rule in RULES for name in SETTINGS} - ALONE))
+def test_experts_learn_as_alone_and_answer_by_the_formula(name, rule, sets):
+    more = SETTINGS[name]
     X, y = stream(len(rule), sets)
     weights = np.where(np.arange(ROWS) % 11 == 4, 0.0, 1.0 + np.arange(ROWS) % 2)
     twins = Together(rule=rule, **more)
     for x, relevant, weight in zip(X[:-5], y[:-5], weights[:-5], strict=True):
         twins.learn(x, relevant, weight)
+    if rule == "soft":
+        rule = hinged.rules.Optimal(slack=0.5)
+    certified = "metric" not in more and not more.get("half_life", (None,))[0]
+    more = {"geometry": hinged.geometry.Adaptive(name) if (name := more.get("metric")) else "euclidean"} | more
+    more.pop("metric", None)
+    if "half_life" in more:
+        more["half_life"] = hinged.geometry.HalfLife(*more["half_life"])
     model = (hinged.Ranker if sets else hinged.Classifier)(rule=rule, C="auto", **(AS_THEY_ARE | more))
     answers = [list(relevant) if sets else min(relevant) for relevant in y]
     told = hinged.evaluate.progressive(model, X[:-5], answers[:-5], classes=range(LABELS), sample_weight=weights[:-5])
@@ -100,9 +122,9 @@ def test_experts_learn_as_alone_and_answer_by_the_formula(more, rule, sets):
     assert list(model.experts_) == twins.names
     np.testing.assert_allclose(list(model.experts_.values()), twins.share, atol=1e-9)
     np.testing.assert_allclose(model.decision_function(X[-5:]), twins.scores(X[-5:]), atol=1e-9)
-    np.testing.assert_allclose(
-        model.model_.experts.sums @ [1, -0.5, -1], [twin.dual for twin in twins.learners], atol=1e-9
-    )
+    if certified:
+        duals = [twin.dual for twin in twins.learners]
+        np.testing.assert_allclose(model.model_.experts.sums @ [1, -0.5, -1], duals, atol=1e-9)
     assert model.dual_ is None
 
 
@@ -260,3 +282,34 @@ def test_a_cap_cannot_become_several_later():
         model.set_params(C=1.0).learn_one([1.0], 0)
     with pytest.raises(TypeError, match="C must be a number; got C='best'"):
         hinged.Classifier(C="best").fit([[1.0], [2.0]], [0, 1])
+
+
+@pytest.mark.parametrize("kind", [hinged.Classifier, hinged.Ranker, hinged.BinaryClassifier, hinged.Regressor])
+def test_a_model_stored_when_all_rounds_counted_alike_goes_on_as_it_began(kind):
+    X, sets = stream(7, sets=kind is hinged.Ranker)
+    y = [sorted(labels) if kind is hinged.Ranker else min(labels) % 2 for labels in sets]
+    model = kind(rule="pa1", C="auto", scaling="standard", bias=0.0)
+    model = model.partial_fit(X[:1], y[:1], **({"classes": [0, 1]} if kind is hinged.BinaryClassifier else {})).model_
+    state = model.__getstate__()
+    if "forecasters" in state:
+        state["forecasters"] = type(state["forecasters"])(*state["forecasters"][:4])
+    else:
+        for name in ("experts.growth", "experts.by_best"):
+            del state["arrays"][name]
+    old = object.__new__(type(model))
+    old.__setstate__(state)
+    kept = old.forecasters if "forecasters" in state else old.experts
+    assert kept.growth == 1.0
+    assert not getattr(kept, "by_best", False)
+    assert old.copy().arrays().keys() == model.arrays().keys()
+    again = getattr(old.copy(), "forecasters", None) or old.copy().experts
+    assert again.growth == 1.0
+
+
+@pytest.mark.parametrize("growth", [np.array([2.0]), np.array([1.5, 1.5])])
+def test_a_damaged_growth_is_refused(growth):
+    model = hinged.Classifier().fit([[1.0, 2.0], [2.0, 1.0]], [0, 1]).model_
+    state = model.__getstate__()
+    state["arrays"]["experts.growth"] = growth
+    with pytest.raises(ValueError, match="its growth is damaged"):
+        model.copy().__setstate__(state)

@@ -220,9 +220,9 @@ def test_a_copy_through_arrays_is_the_same_store_and_another(steps, later, value
     np.testing.assert_array_equal(dense(again, 61, width), plain.dense(61, width))
 
 
-def placed(features, width, values, dtype=np.float64):
+def placed(features, width, values, dtype=np.float64, each=1):
     """A store that gives all features their places, if so many values are enough."""
-    paged = Paged(dtype)
+    paged = Paged(dtype, each=each)
     paged.fit_to(features, width)
     paged.make_room(1, 1, width, values, in_order=True)
     return paged
@@ -237,6 +237,12 @@ def test_features_get_their_places_in_order_where_they_take_no_more_room_than_th
         row = segment(many.store.address[0] + (feature + 1) * 32, 8, many.store.like)
         assert row.tolist() == [0.0] * 4 + [feature + 0.5] + [0.0] * 3
     assert many.rows(5)[0].tolist() == many.learnt().tolist() == many.arrays()["owners"].tolist() == some
+
+
+@pytest.mark.parametrize("each", [2, 3])
+def test_each_expert_may_take_as_much_room_as_the_values_learnt(each):
+    few, many = (placed(3 * PAGE, 5, values, np.float32, each) for values in (12 * PAGE - 1, 12 * PAGE))
+    assert (few.store.used[4], many.store.used[4]) == (0, 3 * PAGE)
 
 
 @pytest.mark.parametrize("growth", ["features", "columns", "segments"])

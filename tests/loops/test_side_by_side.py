@@ -50,6 +50,7 @@ def check_same(X, y, weights=None, classes=None, **settings):
         ours, theirs = (m.model_.stores[WEIGHTS].rows(SEGMENT, 0, factors)[1] for m in (quick, general))
         np.testing.assert_array_equal(ours[np.argsort(owners)], theirs[np.argsort(order)])
     np.testing.assert_array_equal(quick.decision_function(X), general.decision_function(X))
+    np.testing.assert_array_equal(quick.model_.metric.seen, general.model_.metric.seen)
     return quick
 
 
@@ -69,6 +70,22 @@ def test_words_have_the_bits_of_the_general_loop_while_labels_and_features_come(
     weights = np.where(np.arange(len(y)) % 11 == 4, 0.0, 1.0 + np.arange(len(y)) % 2)
     model = check_same(X, y, weights, rule=rule, dtype=dtype, scaling="idf", normalize=True, novel=novel)
     assert set(model.model_.stores[WEIGHTS].store.stride.tolist()) - {8}  # pages were widened
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rule", RULES)
+def test_a_metric_has_the_bits_of_the_general_loop(rule, dtype):
+    X, y = stream(len(rule), 40)
+    quick = check_same(X, y, rule=rule, dtype=dtype, scaling="idf", geometry="adaptive", bias=0.5)
+    assert (quick.model_.metric.seen > 0).any()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rule", RULES)
+def test_what_fades_has_the_bits_of_the_general_loop(rule, dtype):
+    X, y = stream(len(rule), 40)
+    quick = check_same(X, y, rule=rule, dtype=dtype, scaling="standard", geometry="adaptive", bias=0.5, half_life=1.0)
+    assert quick.model_.metric.fading.origin > 0
 
 
 @pytest.mark.parametrize("scaling", ["standard", "idf", None])

@@ -8,6 +8,7 @@ from tests.reference.learner import Twin
 from tests.reference.vectors import VectorTwin
 
 import hinged
+from hinged.loops.rows import _least_of_columns
 
 ROWS, COLUMNS, LABELS = 60, 6, 4
 SCALES = 10.0 ** np.array([-6, -2, 0, 0, 3, 6])
@@ -152,3 +153,9 @@ def test_a_constant_column_has_no_weight_and_a_first_row_is_safe():
         model.learn_one({"constant": 0.1 + 0.2 if i % 2 else 0.3, "x": float(i % 5)}, i % 2)
         assert np.isfinite(model.coef_).all()
     assert (model.coef_[:, model.feature_names_.index("constant")] == 0).all()
+
+
+def test_a_feature_is_a_column_if_nine_rows_of_ten_have_it():
+    for rounds in range(300):
+        least = next(count for count in range(rounds + 1) if 10 * (count + 1) >= 9 * (rounds + 1))
+        assert _least_of_columns(rounds) == least

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from tests.reference.forecasters import FORGETTING, LARGEST_ERROR, RATE, TogetherTwin
+from tests.reference.forecasters import FORGETTING, GROWTH, LARGEST_ERROR, RATE, TogetherTwin
 
 import hinged
 from hinged.evaluate import progressive
@@ -27,6 +27,8 @@ OPTIONS = [
     pytest.param({**STANDARD, "average": True}, id="standard-average"),
     pytest.param({"scaling": "idf", "normalize": True}, id="idf"),
     pytest.param({"scaling": None, "bias": -0.5}, id="plain"),
+    pytest.param({**STANDARD, "geometry": hinged.geometry.Adaptive(0.5)}, id="metric"),
+    pytest.param({**STANDARD, "half_life": hinged.geometry.HalfLife(statistics=9.0)}, id="statistics"),
 ]
 NUMBERS = [
     {"epsilon": epsilon, "target_scaling": how}
@@ -75,7 +77,8 @@ def state_of(model):
 
 
 def test_the_twin_has_the_constants_of_the_loops():
-    assert (RATE, FORGETTING, LARGEST_ERROR) == (shares.RATE, shares.FORGETTING, vector.LARGEST_ERROR)
+    assert (RATE, FORGETTING, GROWTH) == (shares.RATE, shares.FORGETTING, shares.GROWTH)
+    assert vector.LARGEST_ERROR == LARGEST_ERROR
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse", "dicts"])
@@ -85,7 +88,13 @@ def test_the_twin_has_the_constants_of_the_loops():
 def test_learners_side_by_side_agree_with_their_plain_twins(kind, more, options, rule, form):
     X, y = stream(len(form))
     y, weights = answers(kind, y), np.where(np.arange(ROWS) % 11 == 4, 0.0, 1.0 + np.arange(ROWS) % 2)
-    settings = {name: value for name, value in {**more, **options}.items() if name != "target_scaling"}
+    settings = {
+        name: value for name, value in {**more, **options}.items() if name not in ("target_scaling", "geometry")
+    }
+    if "geometry" in options:
+        settings["metric"] = options["geometry"].r
+    if "half_life" in options:
+        settings["half_life"] = (None, options["half_life"].statistics)
     twin = TogetherTwin(
         N,
         "regression" if kind is hinged.Regressor else "binary",
@@ -141,12 +150,12 @@ def test_every_learner_is_what_it_would_be_alone_to_the_last_bit(kind, more, dty
     for e, C in enumerate(caps_of(kind, STANDARD)):
         alone = kind(C=C, **STANDARD, **more).partial_fit(X, y, **known(kind)).model_.arrays()
         assert together["w"][:, e].tolist() == alone["w"].tolist()
-    mean = (
-        kind(C=caps_of(kind, STANDARD)[-1], average=True, **STANDARD, **more)
-        .partial_fit(X, y, **known(kind))
-        .model_.arrays()
-    )
-    assert together["late"][:, 0].tolist() == mean["late"].tolist()
+    last, before, late = kind(C=caps_of(kind, STANDARD)[-1], **STANDARD, **more), 0.0, 0.0
+    for i in range(ROWS):
+        after = last.partial_fit(X[i : i + 1], y[i : i + 1], **known(kind)).model_.arrays()["w"].astype(np.float64)
+        late, before = late + i**GROWTH * (after - before), after
+    tolerance = (1e-9 if dtype == "float64" else 1e-5) * abs(late).max()
+    np.testing.assert_allclose(together["late"][:, 0], late, rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("options", OPTIONS)

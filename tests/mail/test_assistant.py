@@ -10,6 +10,7 @@ from hinged.journal import InUseError
 from hinged.mail import Assistant, Filed, Thresholds, file_mail, look, open_source, read_message, undo
 from hinged.mail.features import fields_of
 from hinged.mail.replaying import PastInMemory
+from hinged.mail.sources.source import Folder
 
 SOON = Thresholds(messages=4)
 WORK, HOME = {"subject": "tax form", "sender": "ann@example.com"}, {"subject": "cake", "sender": "bob@example.org"}
@@ -141,7 +142,24 @@ def test_memory_and_replay_see_the_same_features(tmp_path):
             assert durable["thread"].count("f") == fields_of(filed.message, past)["thread"].count("f")
             one.learn([filed])
             past.note(filed.message, filed.folder)
-            assert one.memory.name_of(one.memory.last()) == past.name_of(past.last()) == filed.folder
+            assert one.memory.name_of(*one.memory.last()) == past.name_of(*past.last()) == filed.folder
+
+
+def test_one_beside_another_shares_what_is_learnt_and_has_limits_of_its_own(tmp_path):
+    with Assistant(tmp_path, fsync=False) as first:
+        first.keep_confidence(0.25)
+        first.thresholds = Thresholds(confidence=1.0)
+        beside, reading = first.beside(), first.beside(read_only=True)
+        assert beside.thresholds == reading.thresholds == Thresholds(confidence=0.25)
+        beside.thresholds = Thresholds(messages=6)
+        first.learn(some_filed(40))
+        assert beside.folders() == reading.folders() == first.folders()
+        assert beside.suggest(some_filed(41)[-1].message).best is not None
+        assert first.suggest(some_filed(41)[-1].message).best is None
+        reading.see_folders([])
+        assert (reading.folders(), first.folders() != []) == ([], True), "what it sees, it keeps to itself"
+        beside.see_folders([Folder("Travel")])
+        assert first.folders() == ["Travel"]
 
 
 def test_a_look_learns_what_is_new_in_order_of_time(tmp_path):
@@ -343,13 +361,13 @@ def test_a_message_that_comes_back_to_a_folder_is_learnt_back(mailbox, tmp_path)
         assert learnt == [1, 1, 1, 0, 1, 0]
 
 
-def test_copies_in_two_folders_are_learnt_once_each_even_if_numbers_begin_anew(mailbox, tmp_path):
+def test_copies_in_two_folders_are_learnt_once_even_if_numbers_begin_anew(mailbox, tmp_path):
     root = tmp_path / "mail"
     raw = letter("tax form", "ann@example.com", name="both")
     for folder in (".Work", ".Home"):
         (root / folder / "cur" / "77.both:2,S").write_bytes(raw)
     with Assistant(tmp_path / "state") as one:
-        assert look(one, mailbox).learnt == 42
+        assert look(one, mailbox)[1:3] == (42, 41)
         for path in [*root.glob(".*/cur/*"), *root.glob(".*/new/*")]:
             path.rename(path.with_name(f"9{path.name}"))
         assert look(one, mailbox)[1:3] == (42, 0)

@@ -17,6 +17,7 @@ import hinged
 from hinged.mail import Assistant, Filed, Message, Place, SourceError, Thresholds, open_source, replay
 from hinged.mail.features import fields_of
 from hinged.mail.headers import decoded
+from hinged.mail.promise import PATIENCE, START
 from hinged.mail.replaying import PastInMemory, replay_journal, replay_messages
 
 ENRON = Path(os.environ.get("HINGED_DATA", "")) / "enron_folders"
@@ -27,7 +28,7 @@ USERS = ("beck-s", "farmer-d", "kaminski-v", "kitchen-l", "lokay-m", "sanders-r"
 def by_the_library(filed):
     """Mistakes and ranks of a plain pass over the same features."""
     past, documents = PastInMemory(), []
-    for message, folder, _ in filed:
+    for message, folder, *_ in filed:
         documents.append(fields_of(message, past))
         past.note(message, folder)
     return hinged.evaluate.progressive(hinged.TextClassifier(), documents, [one.folder for one in filed])
@@ -124,6 +125,11 @@ def test_enron_users_exported_to_maildir_give_the_mistakes_of_the_library(user, 
     result = replay(open_source(export(mail, in_memory)))
     assert result.folders == [one["folder"].replace(".", "-") for one in mail], "in the order of the corpus"
     assert result.top(3) >= 0.8
+    for right in (0.9, 0.95, 0.99):
+        found, paused = result.filing(right), len(mail)
+        assert found.wrong.sum() <= (1 - right) * found.filed.sum() + START + (2 * paused / PATIENCE) ** 0.5
+        assert found.filed.sum() == sum(part["filed"] for part in result.filing_over_time(right))
+    assert result.filing(0.9).filed.any()
     if LONG or len(whole) < 3000:
         assert result.flags.tolist() == by_the_library_on_the_corpus(mail).flags.tolist()
 

@@ -14,7 +14,7 @@ from hinged.mail.suggestion import Thresholds
 from hinged.mail.web.desk import Desk
 
 WORK = ("tax form", "ann@example.com")
-LOG = ("events", "mail_moves", "sqlite_sequence")  # what happened, and how many lines that took
+LOG = ("events", "mail_moves", "mail_filed", "sqlite_sequence")  # what happened, and how many lines that took
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +24,8 @@ def desk(tmp_path_factory):
     learnt = sorted((folder / "mail" / ".Finance.Invoices" / "cur").iterdir())
     for path in learnt[-2:]:  # what was learnt before lies in the inbox once more
         (folder / "mail" / "cur" / f"2{path.name}").write_bytes(path.read_bytes())
+    one = learnt[0]  # it lies in two folders, so that sets are learnt from the beginning
+    (folder / "mail" / ".Finance.Taxes" / "cur" / f"0{one.name}").write_bytes(one.read_bytes())
     (folder / "mail" / ".New" / "cur").mkdir(parents=True)
     (folder / "mail" / ".New" / "new").mkdir()
     with Assistant(folder / "state", fsync=False, thresholds=Thresholds(confidence=0.3)) as assistant:

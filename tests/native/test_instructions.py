@@ -36,8 +36,8 @@ class Compiled:
             kind.word_bytes,
             kind.eight_bytes,
         )
-        copy_block, sum_rows, rival_of, fetch = kind.copy_block, kind.sum_rows, kind.rival_of, kind.fetch
-        lowest_bit, count_bits = kind.lowest_bit, kind.count_bits
+        copy_block, sum_rows, add_rows, best_of = kind.copy_block, kind.sum_rows, kind.add_rows, kind.best_of
+        lowest_bit, count_bits, fetch = kind.lowest_bit, kind.count_bits, kind.fetch
 
         @njit
         def masks(address, byte):
@@ -53,14 +53,19 @@ class Compiled:
             sum_rows(at, v, n, columns, s)
 
         @njit
-        def rival(s, columns, k, y):
-            return rival_of(s, columns, k, y)
+        def moves(at, v, n, columns, g):
+            add_rows(at, v, n, columns, g, at)
+
+        @njit
+        def best(s, columns, among):
+            return best_of(s, columns, among)
 
         @njit
         def places(number):
             return lowest_bit(number), count_bits(number)
 
-        self.masks, self.copy, self.sums, self.rival, self.places = masks, copy, sums, rival, places
+        self.masks, self.copy, self.sums, self.places = masks, copy, sums, places
+        self.moves, self.best = moves, best
 
 
 CODE = {kind: Compiled(kind) for kind in (plain, instructions)}
@@ -103,29 +108,43 @@ def test_rows_are_summed_in_their_order(kind, columns, dtype):
 @TWINS
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("columns", instructions.WIDTHS)
-def test_a_rival_is_the_first_of_the_best_that_are_not_right(kind, columns, dtype):
+def test_moves_are_added_to_rows(kind, columns, dtype):
+    rng = np.random.default_rng(columns)
+    rows, order, v = rng.normal(size=(40, 64)).astype(dtype), rng.permutation(40), rng.normal(size=40).astype(dtype)
+    for n in (40, 1, 0):
+        g, moved, expected = rng.normal(size=columns).astype(dtype), rows.copy(), rows.copy()
+        for j, value in zip(order[:n], v[:n], strict=True):
+            expected[j, :columns] += value * g
+        CODE[kind].moves(moved.ctypes.data + order * moved.strides[0], v, n, columns, g)
+        assert moved.tobytes() == expected.tobytes()
+
+
+@TWINS
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("columns", instructions.WIDTHS)
+def test_the_best_of_some_scores_is_the_first_of_the_largest(kind, columns, dtype):
     rng = np.random.default_rng(columns)
     for k in range(2, columns + 1):
         s = rng.integers(-3, 4, size=64).astype(dtype)  # many ties
-        s[k:] = 9  # what lies beyond the labels does not count
-        y = int(rng.integers(k))
+        s[k:] = 9  # scores whose bit is not set do not count
+        among = set(rng.permutation(k)[: rng.integers(1, k + 1)].tolist())
         if k % 3 == 0:
             s[rng.integers(k)] = np.nan
         if k % 5 == 0:
             s[rng.integers(k)] = np.inf
         if k % 7 == 0:
             s[:k] = -np.inf
-        others = [r for r in range(k) if r != y and s[r] == s[r]]
+        others = [r for r in sorted(among) if s[r] == s[r]]
         best = max((s[r] for r in others), default=-np.inf)
-        value, where = CODE[kind].rival(s, columns, k, y)
+        value, where = CODE[kind].best(s, columns, np.uint64(sum(1 << r for r in among)))
         assert value == best
         assert where == next((r for r in others if s[r] == best), 64)
 
 
 @TWINS
-def test_without_a_rival_there_is_none(kind):
-    s = np.full(64, np.nan)
-    assert CODE[kind].rival(s, 8, 5, 2) == (-np.inf, 64)
+def test_without_a_score_there_is_no_best(kind):
+    assert CODE[kind].best(np.full(64, np.nan), 8, np.uint64(0b11011)) == (-np.inf, 64)
+    assert CODE[kind].best(np.zeros(64), 8, np.uint64(0)) == (-np.inf, 64)
 
 
 @TWINS
@@ -160,7 +179,7 @@ X = scipy.sparse.csr_array((rng.random((300, 500)) * (rng.random((300, 500)) < 0
 y = rng.integers(20, size=300)
 texts = [" ".join(f"Word{w} wörd" for w in row.nonzero()[0]) for row in X.toarray()]
 print(hinged.native.PLAIN)
-for settings in ({"rule": "pa1"}, {"rule": "simproj", "scaling": "idf", "normalize": True}):
+for settings in ({}, {"rule": "pa1"}, {"rule": "simproj", "scaling": "idf", "normalize": True}):
     model = hinged.Classifier(**settings).partial_fit(X, y)
     print(zlib.crc32(model.coef_.tobytes()))
 model = hinged.TextClassifier(rule="pa1", sharing="multi", features=None, bits=None).partial_fit(texts, y)

@@ -154,6 +154,7 @@ class EntropicTwin(Twin):
         return np.where(np.abs(achieved) < 1e-14, 0.0, achieved)  # weights sum to the radius up to rounding
 
     def update(self, trial, weight):
+        self.moved = False
         if weight == 0:
             return
         caps = np.full(len(trial.achieved), self.bound_on_multipliers(weight))
@@ -161,7 +162,8 @@ class EntropicTwin(Twin):
         multipliers = np.round(multipliers, 12)  # roots of labels with the same moves differ in their last digits
         self.w = self.w + multipliers @ trial.z
         self.gain += np.sum(multipliers) * self.margin
-        self.history.updates += int(np.any(multipliers > 0))
+        self.moved = bool(np.any(multipliers > 0))
+        self.history.updates += int(self.moved)
 
     @property
     def dual(self):

@@ -3,7 +3,7 @@
 import numpy as np
 from tests.reference.vectors import VectorTwin
 
-RATE, FORGETTING, LARGEST_ERROR = 0.1, 0.999, 4.0
+RATE, FORGETTING, LARGEST_ERROR, GROWTH = 0.1, 0.999, 4.0, 1.5
 
 
 class TogetherTwin:
@@ -14,11 +14,13 @@ class TogetherTwin:
     caps : list of float
         C of each learner.
     mean : bool
-        Whether the mean weights of the last learner are a forecaster of their own.
+        Whether the mean weights of the last learner, later rounds counting for more, are a forecaster of their own.
     scaled : bool
         Whether numbers are learnt in units of their deviation from their mean, over all targets so far.
     epsilon : float or "auto"
         In the unit of the targets; "auto" is 0.1 of their deviation, or 0.1 where they are not scaled.
+    options
+        Of every learner. With a `metric`, they share it: it learns from a round in which any of them moves.
     dense : bool
         Whether a zero is a value like any other; only scaling="standard" asks.
     """
@@ -26,7 +28,7 @@ class TogetherTwin:
     def __init__(
         self, n, task, rule, caps, *, mean=False, average=False, scaled=False, epsilon=0.1, dense=True, **options
     ):
-        self.learners = [VectorTwin(n, task, rule, C, **options) for C in caps]
+        self.learners = [VectorTwin(n, task, rule, C, growth=GROWTH if mean else 1.0, **options) for C in caps]
         for twin in self.learners:
             twin.scaler.dense = dense
         self.task, self.mean, self.average, self.scaled, self.epsilon = task, mean, average, scaled, epsilon
@@ -44,11 +46,15 @@ class TogetherTwin:
         """Mean and deviation of the targets so far."""
         if not self.scaled:
             return 0.0, 1.0
-        return (np.mean(self.targets), np.std(self.targets)) if self.targets else (0.0, 0.0)
+        if not self.targets:
+            return 0.0, 0.0
+        values, weights = np.array(self.targets), self.learners[0].known_left ** np.arange(len(self.targets))[::-1]
+        mean = np.average(values, weights=weights)
+        return mean, np.sqrt(np.average((values - mean) ** 2, weights=weights))
 
     def vectors(self, averaged):
         """The weights of each forecaster."""
-        means = [twin.total / max(1, twin.rounds) for twin in self.learners]
+        means = [twin.total / max(1, twin.rounds) ** twin.growth for twin in self.learners]
         if averaged and self.average:
             return np.array(means)
         return np.array([*(twin.omega for twin in self.learners), *([means[-1]] if self.mean else [])])
@@ -88,10 +94,14 @@ class TogetherTwin:
         else:
             cost = (1 if target == 1 else -1) * scores <= 0
         self.total = FORGETTING * self.total + cost
-        before = [twin.updates for twin in self.learners]
+        before, seen = [twin.updates for twin in self.learners], self.learners[0].seen
+        x = self.learners[0].scaler.row(raw)
         for twin in self.learners:
             twin.learn(raw, target, weight)
-        self.updates += [twin.updates for twin in self.learners] != before
+        moved = [twin.updates for twin in self.learners] != before
+        self.updates += moved
+        for twin in self.learners:
+            twin.seen = twin.known_left * (seen + moved * x**2)
 
     def run(self, X, targets, weights):
         for raw, target, weight in zip(X, targets, weights, strict=True):

@@ -59,6 +59,17 @@ class Twin:
         A name of `rules.RULES`.
     sharing, features
         As in `sharing.groups`.
+    growth : float
+        With `average`, round t counts for t^growth - (t - 1)^growth in the mean; with 1, each counts alike.
+    slack : float
+        Of rule "optimal": squared length of a feature that a row shares with no other. Each label has a weight for it,
+        which no other round ever sees.
+    metric : float
+        r of the adaptive geometry, 0 for Euclid's. Feature i has the variance 1/√(1 + S_i/r), S_i the sum of x_i² over
+        the rounds that moved weights, in every block of the weights alike. Rules see √Σ z in place of z.
+    half_life : pair of float or None
+        Learnt rounds after which weights are halved, and after which `seen` and the weights of values in means and
+        deviations are; None for never.
     novel : "learn" or "skip"
         Whether a row that brings new labels is learnt with these known, or makes them known after it.
     """
@@ -77,20 +88,28 @@ class Twin:
         scaling=None,
         normalize=False,
         average=False,
+        growth=1.0,
+        slack=0.0,
+        metric=0.0,
+        half_life=(None, None),
         novel="learn",
         classes=None,
     ):
         self.settings = rule if isinstance(rule, Mira) else Mira()
         self.rule = "mira" if isinstance(rule, Mira) else rule
         self.n, self.C, self.average, self.novel = n, C, average, novel
+        self.growth, self.slack, self.metric = growth, slack, metric
         self.margin = self.settings.beta if self.rule == "mira" else margin
         self.collection = groups(sharing, labels, features)
         self.sharing, self.labels = sharing, list(labels)
         self.known = sorted(classes) if classes is not None else []
-        self.scaler = Scaler(n, scaling, normalize, bias)
+        self.left, self.known_left = (0.5 ** (1.0 / h) if h else 1.0 for h in half_life)
+        self.scaler = Scaler(n, scaling, normalize, bias, left=self.known_left)
         self.width = n + (1 if bias else 0)
         self.statistics = Statistics(self.width)
-        self.w = np.zeros(len(self.collection) * self.width)
+        more = sum(getattr(phi, "more", 0) for _, phi in self.collection)  # evidence, at the end
+        self.w = np.zeros(len(self.collection) * self.width + more)
+        self.seen = np.zeros(self.width)
         self.sum_of_w = np.zeros_like(self.w)
         self.gain = 0.0
         self.history = History()
@@ -110,11 +129,15 @@ class Twin:
             if len(trial.achieved):
                 nearest = rules.nearest_threshold(self.rule, trial)
                 self.update(trial, weight)
+                if self.moved:
+                    self.seen = self.seen + x**2
         if weight > 0:
             self.known += [r for r in new if r not in self.known]
             self.scaler.enter(raw)
             self.statistics.enter(x, relevant)
-            self.sum_of_w += self.w
+            t = self.statistics.rounds
+            self.w, self.seen = self.left * self.w, self.known_left * self.seen
+            self.sum_of_w += (t**self.growth - (t - 1) ** self.growth) * self.w
         self.history.flags.append(flag)
         self.history.losses.append(loss)
         self.history.nearest.append(nearest)
@@ -125,7 +148,17 @@ class Twin:
         vectors = {r: label_vector(self.collection, x, r, self.statistics) for r in self.known}
         pairs = [(r, s) for r in self.known if r in relevant for s in self.known if s not in relevant]
         z = np.array([vectors[r] - vectors[s] for r, s in pairs]).reshape(len(pairs), len(self.w))
-        return rules.Trial(z, self.margins(vectors, pairs), self.margin)
+        apart = np.eye(len(self.known))
+        at = {r: i for i, r in enumerate(self.known)}
+        self.private = np.array([apart[at[r]] - apart[at[s]] for r, s in pairs]).reshape(len(pairs), len(apart))
+        return rules.Trial(self.roots * z, self.margins(vectors, pairs), self.margin)
+
+    @property
+    def roots(self):
+        """√σ of every weight; 1 where the geometry is Euclidean."""
+        sigma = 1.0 / np.sqrt(1.0 + self.seen / self.metric) if self.metric else np.ones(self.width)
+        own = np.tile(np.sqrt(sigma), len(self.collection))
+        return np.concatenate([own, np.ones(len(self.w) - len(own))])  # evidence keeps the variance 1
 
     def margins(self, vectors, pairs):
         """What each constraint achieves, <w, V_r - V_s>, the sums rounded once so that equal labels stay equal."""
@@ -133,16 +166,21 @@ class Twin:
 
     def update(self, trial, weight):
         """Move the weights by the rule's multipliers, and enter them in the certificate; weight 0 moves nothing."""
+        self.moved = False
         if weight == 0:
             return
         C = self.bound_on_multipliers(weight)
-        multipliers = rules.RULES[self.rule](trial, C)
+        z = np.hstack([trial.z, np.sqrt(self.slack) * self.private]) if self.slack else trial.z
+        multipliers = rules.RULES[self.rule](rules.Trial(z, trial.achieved, trial.margin), C)
+        roots, self.moved = self.roots, bool(np.any(multipliers > 0))
         for step, direction in zip(multipliers, trial.z, strict=True):
-            self.w = self.w + step * direction
+            self.w = self.w + step * roots * direction
         self.gain += np.sum(multipliers) * self.margin
         if self.rule == "pa2":
             self.gain -= np.sum(multipliers**2) / (4.0 * C)
-        self.history.updates += int(np.any(multipliers > 0))
+        if self.slack:
+            self.gain -= 0.5 * self.slack * np.sum((multipliers @ self.private) ** 2)
+        self.history.updates += int(self.moved)
 
     def bound_on_multipliers(self, weight):
         """C times the sample weight; mira and uniform bring their own bound, which the weight leaves alone."""
@@ -159,15 +197,15 @@ class Twin:
     # ------------------------------------------------------------------ what was learnt
     @property
     def dual(self):
-        """The certificate; mira without a cap has none."""
-        if self.rule == "mira" and np.isinf(self.settings.cap):
+        """The certificate; mira without a cap has none, nor has a metric that learns, nor weights that fade."""
+        if self.metric or self.left < 1.0 or (self.rule == "mira" and np.isinf(self.settings.cap)):
             return None
         return float(self.gain - 0.5 * self.w @ self.w)
 
     @property
     def answering_weights(self):
         """The weights that answer questions: the mean over the rounds when averaging, else the last ones."""
-        return self.sum_of_w / max(1, self.statistics.rounds) if self.average else self.w
+        return self.sum_of_w / max(1, self.statistics.rounds) ** self.growth if self.average else self.w
 
     def scores(self, X):
         """Scores of rows, one column per known label."""
@@ -181,7 +219,13 @@ class Twin:
     @property
     def blocks(self):
         """One row of weights per group, the bias among them."""
-        return self.answering_weights.reshape(len(self.collection), self.width)
+        whole = self.answering_weights[: len(self.collection) * self.width]
+        return whole.reshape(len(self.collection), self.width)
+
+    @property
+    def evidence(self):
+        """The weights of the kinds of evidence."""
+        return self.answering_weights[len(self.collection) * self.width :]
 
     @property
     def coef(self):

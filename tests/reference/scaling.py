@@ -3,9 +3,11 @@
 import numpy as np
 
 
-def score(value, values):
+def score(value, values, weights):
     """How many standard deviations a value lies above the mean of `values`, five at most; 0 where all are the same."""
-    return np.clip((value - np.mean(values)) / np.std(values), -5, 5) if np.ptp(values) > 0 else 0.0
+    mean = np.average(values, weights=weights)
+    deviation = np.sqrt(np.average((values - mean) ** 2, weights=weights))
+    return np.clip((value - mean) / deviation, -5, 5) if np.ptp(values) > 0 else 0.0
 
 
 class Scaler:
@@ -38,14 +40,16 @@ class Scaler:
         Whether a zero is a value like any other; only "standard" and "mixed" ask.
     numbers : int
         How many of the first features are columns of numbers; only "idf" asks.
+    left : float
+        What one more round leaves of a value's weight in means and deviations; counts of rounds stay whole.
     normalize : bool
         Whether rows get unit length. A zero row stays zero.
     bias : float
         Value of the constant feature; 0 means that there is none.
     """
 
-    def __init__(self, n, scaling=None, normalize=False, bias=0.0, dense=True, numbers=0):
-        self.numbers = numbers
+    def __init__(self, n, scaling=None, normalize=False, bias=0.0, dense=True, numbers=0, left=1.0):
+        self.numbers, self.left = numbers, left
         self.scaling, self.normalize, self.bias, self.dense = scaling, normalize, bias, dense
         self.rounds = 0
         self.document_frequency = np.zeros(n)
@@ -55,8 +59,7 @@ class Scaler:
         """The row that is scored and learnt: scaled, normalised, bias appended."""
         x = np.array(raw, dtype=float)
         for i in range(self.numbers):
-            values = np.array([*self.values[i], raw[i]])
-            x[i] = score(raw[i], values) if np.isfinite(raw[i]) else 0.0
+            x[i] = score(raw[i], *self.so_far(i, raw)) if np.isfinite(raw[i]) else 0.0
         if self.scaling == "idf" and self.rounds > 0:
             idf = np.maximum(0.1, np.log((self.rounds + 1) / (self.document_frequency + 0.5)))
             x = x * np.where(np.arange(len(x)) < self.numbers, 1.0, idf)
@@ -72,11 +75,11 @@ class Scaler:
         """Standard scores of the values that a row has."""
         x, has = np.zeros(len(raw)), self.has(raw)
         for i in np.flatnonzero(has):
-            values = np.array([*self.values[i], raw[i]])
+            values, weights = self.so_far(i, raw)
             if 10 * len(values) >= 9 * (self.rounds + 1):
-                x[i] = score(raw[i], values)
+                x[i] = score(raw[i], values, weights)
             elif np.any(values != 0):
-                x[i] = raw[i] / np.sqrt(np.mean(values**2))
+                x[i] = raw[i] / np.sqrt(np.average(values**2, weights=weights))
         return x / np.sqrt(max(1, np.sum(has)))
 
     def mixed(self, raw):
@@ -84,13 +87,19 @@ class Scaler:
         x, n = self.standard(raw), max(1, np.sum(self.has(raw)))
         words = [i for i in np.flatnonzero(self.has(raw)) if 10 * (len(self.values[i]) + 1) < 9 * (self.rounds + 1)]
         for i in words:
-            size = np.sqrt(np.mean(np.array([*self.values[i], raw[i]]) ** 2))
+            values, weights = self.so_far(i, raw)
+            size = np.sqrt(np.average(values**2, weights=weights))
             factor = max(0.1, np.log((self.rounds + 1) / (len(self.values[i]) + 0.5)))
             x[i] = raw[i] / size * np.clip(size, 1, 4) * factor if size > 0 else 0.0
         norm = np.sqrt(np.sum(x[words] ** 2))
         if norm > 0:
             x[words] *= np.sqrt(len(words) / n) / norm
         return x
+
+    def so_far(self, i, raw):
+        """The values of a feature in all rounds that had it and in this one, and their weights."""
+        ages = self.rounds - np.array([*(t for t, _ in self.values[i]), self.rounds])
+        return np.array([*(value for _, value in self.values[i]), raw[i]]), self.left**ages
 
     def has(self, raw):
         """Which features a row has."""
@@ -101,4 +110,4 @@ class Scaler:
         self.rounds += 1
         self.document_frequency += np.asarray(raw) != 0
         for i in np.flatnonzero(self.has(raw) & np.isfinite(raw)):
-            self.values[i].append(float(raw[i]))
+            self.values[i].append((self.rounds - 1, float(raw[i])))

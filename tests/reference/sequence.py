@@ -71,6 +71,9 @@ class SequenceTwin:
         Tags known from the start, in order; others become known when they appear.
     rule, C, cost, constraint, n_best, novel
         As `hinged.SequenceTagger`; `cost` is a function of two sequences.
+    metric : float
+        r of the adaptive geometry, 0 for Euclid's. A feature's variance is 1/√(1 + S/r); S gains, in a round that moves
+        it, half its squared length in the mean direction. Transitions keep a variance of 1.
     by_recursion : bool
         Predict by `viterbi`, for the prediction alone; sentences may then be long.
     """
@@ -84,9 +87,11 @@ class SequenceTwin:
         constraint="prediction",
         n_best=1,
         novel="learn",
+        metric=0.0,
         by_recursion=False,
     ):
-        self.by_recursion, self.novel = by_recursion, novel
+        self.by_recursion, self.novel, self.metric = by_recursion, novel, metric
+        self.seen = defaultdict(float)
         self.tags, self.rule, self.C, self.cost = list(tags), rule, C, cost
         self.constraint, self.n_best = constraint, n_best
         self.weights, self.sums = defaultdict(float), defaultdict(float)
@@ -149,17 +154,27 @@ class SequenceTwin:
         costs = np.array([self.cost(right, other) for other in rivals])
         margins = costs if self.constraint == "additive" else np.sqrt(costs)
         self.nearest = min(self.nearest, *(abs(v) for v in [*(margins - achieved), *achieved] if v != 0.0), inf)
-        trial = rules.Trial(z, achieved, margins)
+        roots = np.array([self.variance(key) ** 0.5 for key in keys])
+        trial = rules.Trial(roots * z, achieved, margins)
         if C == 0.0:
             return float(np.max(trial.loss))
         multipliers = rules.RULES[self.rule](trial, C)
         for step, move in zip(multipliers, moves, strict=True):
             for key, value in move.items():
-                self.weights[key] += step * value
+                self.weights[key] += step * self.variance(key) * value
+        if np.any(multipliers > 0):
+            mean = multipliers @ z / multipliers.sum()
+            for (name, *_), value in zip(keys, mean, strict=True):
+                self.seen[name] += 0.5 * value**2
         self.gain += float(multipliers @ margins)
         self.gain -= float(multipliers @ multipliers) / (4.0 * C) if self.rule == "pa2" else 0.0
         self.updates += int(np.any(multipliers > 0))
         return float(np.max(trial.loss))
+
+    def variance(self, key):
+        """Of a weight: that of its feature."""
+        is_feature = len(key) == 2 and self.metric
+        return (1.0 + self.seen[key[0]] / self.metric) ** -0.5 if is_feature else 1.0
 
     @staticmethod
     def direction(sentence, right, other):
@@ -172,8 +187,8 @@ class SequenceTwin:
     # ------------------------------------------------------------------ what was learnt
     @property
     def dual(self):
-        """The certificate."""
-        return self.gain - 0.5 * fsum(value * value for value in self.weights.values())
+        """The certificate; a metric that learns has none."""
+        return None if self.metric else self.gain - 0.5 * fsum(value * value for value in self.weights.values())
 
     @property
     def mean(self):

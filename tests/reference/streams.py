@@ -83,7 +83,8 @@ class HastyTwin(Twin):
     def is_exact(self):
         """Whether all sums are exact on integer rows: perceptron steps that are a power of two, no scaling."""
         power_of_two = math.frexp(self.C)[0] == 0.5
-        return self.rule == "perceptron" and power_of_two and not (self.scaler.scaling or self.scaler.normalize)
+        rounded = self.scaler.scaling or self.scaler.normalize or self.metric
+        return self.rule == "perceptron" and power_of_two and not rounded
 
     def margins(self, vectors, pairs):
         scores = {r: np.cumsum(np.append(0.0, v * self.w))[-1] for r, v in vectors.items()}

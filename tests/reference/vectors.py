@@ -18,15 +18,42 @@ class VectorTwin:
     task : "binary", "regression" or "ordinal"
     k : int
         Number of ranks, for "ordinal". Targets are 0 and 1, numbers, or ranks from 0.
+    growth : float
+        Round t counts for t^growth - (t - 1)^growth in the mean; with 1, each counts alike.
+    slack : float
+        Of rule "optimal": squared length of a feature that a constraint shares with no other.
+    metric : float
+        r of the adaptive geometry, 0 for Euclid's: as in `Twin`; thresholds keep a variance of 1.
+    half_life : pair of float or None
+        Learnt rounds after which weights and thresholds are halved, and after which statistics are: as in `Twin`.
     """
 
     def __init__(
-        self, n, task, rule, C, *, k=2, epsilon=0.1, margin=1.0, scaling=None, normalize=False, average=False, bias=0.0
+        self,
+        n,
+        task,
+        rule,
+        C,
+        *,
+        k=2,
+        epsilon=0.1,
+        margin=1.0,
+        scaling=None,
+        normalize=False,
+        average=False,
+        bias=0.0,
+        growth=1.0,
+        slack=0.0,
+        metric=0.0,
+        half_life=(None, None),
     ):
+        self.growth, self.slack, self.metric = growth, slack, metric
         self.task, self.rule, self.C, self.k, self.epsilon, self.margin = task, rule, C, k, epsilon, margin
-        self.scaler = Scaler(n, scaling, normalize, bias)
+        self.left, self.known_left = (0.5 ** (1.0 / h) if h else 1.0 for h in half_life)
+        self.scaler = Scaler(n, scaling, normalize, bias, left=self.known_left)
         self.n_thresholds = k - 1 if task == "ordinal" else 0
         self.omega = np.zeros(n + (1 if bias else 0) + self.n_thresholds)
+        self.seen = np.zeros(len(self.omega) - self.n_thresholds)
         self.total, self.rounds, self.n, self.average = np.zeros_like(self.omega), 0, n, average
         self.gain, self.updates, self.flags, self.losses = 0.0, 0, [], []
 
@@ -53,12 +80,18 @@ class VectorTwin:
         if weight == 0:
             return
         C = 1.0 if self.rule == "uniform" else self.C * weight
-        lam = rules.RULES[self.rule](trial, C)
-        self.omega = self.omega + lam @ z
+        roots = self.roots
+        wide = np.hstack([roots * z, np.sqrt(self.slack) * np.eye(len(z))]) if self.slack else roots * z
+        lam = rules.RULES[self.rule](rules.Trial(wide, trial.achieved, margin), C)
+        self.omega = self.omega + roots**2 * (lam @ z)
+        self.seen = self.seen + (x**2 if np.any(lam > 0) else 0.0)
         self.gain += lam.sum() * margin - ((lam**2).sum() / (4 * C) if self.rule == "pa2" else 0.0)
+        self.gain -= 0.5 * self.slack * (lam**2).sum()
         self.updates += int(np.any(lam > 0))
         self.scaler.enter(raw)
-        self.total, self.rounds = self.total + self.omega, self.rounds + 1
+        self.rounds += 1
+        self.omega, self.seen = self.left * self.omega, self.known_left * self.seen
+        self.total = self.total + (self.rounds**self.growth - (self.rounds - 1) ** self.growth) * self.omega
 
     def run(self, X, targets, weights=None):
         for i, (raw, target) in enumerate(zip(X, targets, strict=True)):
@@ -66,12 +99,18 @@ class VectorTwin:
         return self
 
     @property
+    def roots(self):
+        """√σ of every weight; 1 where the geometry is Euclidean, and for thresholds."""
+        sigma = 1.0 / np.sqrt(1.0 + self.seen / self.metric) if self.metric else np.ones(len(self.seen))
+        return np.concatenate((np.sqrt(sigma), np.ones(self.n_thresholds)))
+
+    @property
     def dual(self):
-        return self.gain - 0.5 * self.omega @ self.omega
+        return None if self.metric or self.left < 1.0 else self.gain - 0.5 * self.omega @ self.omega
 
     @property
     def answering(self):
-        return self.total / self.rounds if self.average and self.rounds else self.omega
+        return self.total / self.rounds**self.growth if self.average and self.rounds else self.omega
 
     @property
     def coef(self):

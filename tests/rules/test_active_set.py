@@ -6,12 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
 from scipy.optimize import nnls
+from tests.helpers import as_compiled
 from tests.reference.strategies import patience
 from tests.rules.trials import Trial, assert_feasible, gap, margins, rounding, trials
 
-from hinged.rules.active_set import maximise
-from hinged.rules.factor import append, remove, solve
+from hinged.rules import active_set, factor, gram
+from hinged.rules.gram import Gram
 from hinged.rules.optimal import by_sorting, on_gram
+
+maximise, append, remove, solve, make_known, whole = as_compiled(
+    active_set.maximise, factor.append, factor.remove, factor.solve, gram.make_known, gram.whole
+)
 
 UNCOMPILED = bool(config.DISABLE_JIT)  # hundreds of labels, and of random trials, are left to compiled code
 many = settings(max_examples=40 if UNCOMPILED else 100 * patience)
@@ -25,6 +30,13 @@ def tied(k, n_right, gram, seed=0):
     trial.V = {"own": np.eye(k), "own and shared": np.hstack([np.eye(k), np.ones((k, 1))])}.get(gram, trial.V)
     trial.K = trial.V @ trial.V.T
     return trial
+
+
+def unknown(trial):
+    """The Gram matrix of a trial, of which nothing but the diagonal is known."""
+    k = len(trial.scores)
+    squares, phi = np.diag((trial.V**2).sum(axis=1)), np.ascontiguousarray(trial.V.T)[np.newaxis]
+    return Gram(squares, np.zeros(k, np.bool_), phi, np.zeros(1, np.int64))
 
 
 def separable(seed, k, n_right, d, kind):
@@ -74,7 +86,7 @@ def assert_met(trial, g, margin):
 def test_each_of_many_tied_labels_joins_about_once(k, several, gram, C):
     """Two passes a label, and a pass is O(k²): the step is O(k³)."""
     trial, g = tied(k, k // 2 if several else 1, gram), np.zeros(k)
-    total, passes = maximise(trial.scores, trial.right, trial.K, 1.0, C, False, g)
+    total, passes = maximise(trial.scores, trial.right, whole(trial.K), 1.0, C, False, g)
     assert passes <= 5 * k
     assert_feasible(trial, total, g, C)
     if np.isfinite(C):
@@ -83,11 +95,32 @@ def test_each_of_many_tied_labels_joins_about_once(k, several, gram, C):
         assert_met(trial, g, 1.0)
 
 
+@more
+@given(trials(), margins, st.sampled_from([0.05, 1.0, np.inf]), st.booleans())
+def test_inner_products_are_computed_for_the_labels_that_join(trial, margin, C, skip_flat):
+    asked, all_known = unknown(trial), unknown(trial)
+    for r in range(len(trial.scores)):
+        make_known(all_known, r)
+    np.testing.assert_allclose(all_known.K, trial.K, atol=1e-12 * np.abs(trial.K).max(initial=1.0))
+    g, same_g = np.zeros((2, len(trial.scores)))
+    maximise(trial.scores, trial.right, asked, margin, C, skip_flat, g)
+    maximise(trial.scores, trial.right, all_known, margin, C, skip_flat, same_g)
+    np.testing.assert_array_equal(g, same_g)
+    assert asked.known[g != 0.0].all()
+
+
+def test_labels_that_stay_far_below_are_never_compared():
+    scores, right = np.append(np.zeros(2), np.full(98, -9.0)), np.arange(100) < 1
+    asked = Gram(np.eye(100), np.zeros(100, np.bool_), np.zeros((1, 0, 100)), np.zeros(1, np.int64))
+    maximise(scores, right, asked, 1.0, 1.0, False, np.zeros(100))
+    assert np.flatnonzero(asked.known).tolist() == [0, 1]
+
+
 @many
 @given(trials(kinds=("any", "integers", "twins", "zeros", "flat", "line")), margins, st.sampled_from([0.01, 1.0, 1e3]))
 def test_random_trials_take_a_few_passes_a_label(trial, margin, C):
     g = np.zeros(len(trial.scores))
-    assert maximise(trial.scores, trial.right, trial.K, margin, C, False, g)[1] <= 6 * len(g) + 60
+    assert maximise(trial.scores, trial.right, whole(trial.K), margin, C, False, g)[1] <= 6 * len(g) + 60
 
 
 @pytest.mark.parametrize("k", [50] if UNCOMPILED else [50, 200])

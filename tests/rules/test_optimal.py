@@ -10,9 +10,17 @@ from tests.reference.quadratic import maximise
 from tests.reference.strategies import patience
 from tests.rules.trials import Trial, assert_feasible, caps, gap, margins, rounding, trials
 
+from hinged.compiling import compiled
 from hinged.rules import RULES
 from hinged.rules.combine import simultaneous
 from hinged.rules.optimal import by_sorting, on_gram
+from hinged.rules.taking import OneRight, by_taking
+
+
+@compiled
+def taken(one, q, margin, C, g):
+    return by_taking(one, q, margin, C, g)
+
 
 many = settings(max_examples=25 if config.DISABLE_JIT else 50 * patience)
 
@@ -108,6 +116,30 @@ def test_sorting_and_the_gram_matrix_agree_on_prototypes(seed, k, margin, C, tie
     assert sorted_g[right].sum() == pytest.approx(total, abs=size)
 
 
+@many
+@given(
+    st.integers(0, 2**31),
+    st.integers(2, 64),
+    margins,
+    st.sampled_from([0.01, 0.5, 1.0, 1e3, np.inf]),
+    st.sampled_from([np.float32, np.float64]),
+    st.booleans(),
+)
+def test_taking_one_rival_after_another_gives_the_bits_of_sorting(seed, k, margin, C, dtype, ties):
+    rng = np.random.default_rng(seed)
+    columns = next(width for width in (8, 16, 32, 64) if width >= k)
+    scores = np.full(columns, 99.0, dtype)  # what lies beyond the labels does not count
+    scores[:k] = rng.integers(-3, 4, k) / 2.0 if ties else rng.normal(size=k)
+    right = np.arange(k) == rng.integers(k)
+    y, rival = int(np.argmax(right)), int(np.argmax(np.where(right, -np.inf, scores[:k])))
+    q = float(rng.choice([0.01, 1.0, 7.0, 400.0]))
+    others = np.uint64(sum(1 << r for r in range(k) if r not in (y, rival)))
+    sorted_g, taken_g = np.zeros(k), np.full(k, np.nan)
+    total = by_sorting(scores[:k].astype(np.float64), right, q, margin, C, np.zeros(k), sorted_g)
+    assert taken(OneRight(scores, columns, k, y, rival, others), q, margin, C, taken_g) == total
+    assert taken_g.tobytes() == sorted_g.tobytes()
+
+
 def test_sorting_on_a_worked_example():
     # right label at 0, rivals at 0 and -1/2, unit row, margin 1: both pairs are lifted to the margin together.
     # down = (0 - 1/2 - Z)/2, up = Z, up - down = 1 gives Z = 1/2, down = -1/2: the second rival just stays out.
@@ -121,6 +153,9 @@ def test_sorting_on_a_worked_example():
         by_sorting(np.array([0.0, 0.0, -0.5]), np.array([True, False, False]), 1.0, 1.0, 0.25, np.zeros(3), g) == 0.25
     )
     np.testing.assert_array_equal(g, [0.25, -0.25, 0.0])
+    one = OneRight(np.array([0.0, 0.0, -0.5, 0.0, 0.0, 0.0, 0.0, 0.0]), 8, 3, 0, 1, np.uint64(0b100))
+    assert taken(one, 1.0, 1.0, np.inf, g) == 0.5
+    np.testing.assert_array_equal(g, [0.5, -0.5, 0.0])
 
 
 def test_two_rivals_at_a_tie_share_the_step():

@@ -1,17 +1,14 @@
 """Starting, stopping, killing and making room: nothing that was acknowledged is lost."""
 
 import itertools
-import json
-import os
 import signal
 import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 from tests.journal.models import learnt_by, same, texts
+from tests.killing import KILLS, told_by
 from tests.service.process import PROGRAM, Server
 
 import hinged
@@ -19,14 +16,9 @@ from hinged.client import Client, ServiceError
 from hinged.journal import DurableModel
 from hinged.service import Settings, serving
 
-KILLS = 300 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 10
-
 
 def test_no_acknowledged_example_is_lost_by_a_kill_under_load(tmp_path):
-    program = [sys.executable, "-m", "tests.service.kills", str(tmp_path), str(KILLS), "1"]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=3600, cwd=Path(__file__).parents[2])
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    told = told_by("tests.service.kills", tmp_path)
     assert told["acknowledged"] > KILLS
     assert told == {"acknowledged": told["acknowledged"], "lost": 0, "repeated": 0, "different": []}
 

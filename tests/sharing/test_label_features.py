@@ -14,13 +14,14 @@ from hinged.loops.labels import VECTORS
 from hinged.loops.memory import Paged
 from hinged.loops.pages import put
 from hinged.sharing import Frequency, Groups
-from hinged.sharing.features import frequency, resolve, tfidf
+from hinged.sharing.features import frequency, frequency_bars, resolve, tfidf
 
 
 def value(features, c, seen, rows):
     """φ of a value c of a feature that `seen` of the label's `rows` had."""
     _, thresholds, factors, _ = resolve(features, "single")
-    return frequency(c, seen, rows, np.array(thresholds, np.int64), np.array(factors))
+    often, rare = frequency_bars(rows, np.array(thresholds, np.int64))
+    return frequency(seen, often, rare, factors[0] * c, factors[1] * c)
 
 
 def shown(model, row):

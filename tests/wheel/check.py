@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 LEVELS = {"the best level": {}, "generic": {"NUMBA_CPU_NAME": "generic"}}
 LARGEST = 25e6  # bytes
+PROGRAMS = "Scripts" if os.name == "nt" else "bin"  # where an environment has them
 
 #: How many versions were loaded and how many compiled, by all functions together.
 COUNT = """
@@ -38,7 +39,7 @@ def run(*command, **variables):
 def first_block():
     """Return the first block of Python in the README; its examples `# → value` become checks."""
     block = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL).group(1)
-    return re.sub(r"^(.*?)  # → ('.*'|\(.*\))$", r"assert \1 == \2", block, flags=re.MULTILINE)
+    return re.sub(r"^(.*?)  # → ('.*'|\(.*\)|\[.*\])$", r"assert \1 == \2", block, flags=re.MULTILINE)
 
 
 def main():
@@ -55,7 +56,7 @@ def main():
     size = wheel.stat().st_size
     check(f"{wheel.name} has {size / 1e6:.1f} MB, at most {LARGEST / 1e6:.0f}", size <= LARGEST)
     with tempfile.TemporaryDirectory() as folder:
-        home, python = Path(folder) / "home", Path(folder) / "venv" / "bin" / "python"
+        home, python = Path(folder) / "home", Path(folder) / "venv" / PROGRAMS / "python"
         home.mkdir()
         run(sys.executable, "-m", "venv", str(python.parents[1]))
         install = (str(python), "-m", "pip", "install", "--quiet", "--no-index", "--find-links", str(packages))

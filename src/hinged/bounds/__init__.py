@@ -3,6 +3,7 @@
 from hinged.bounds.comparators import Comparator, losses, objective
 from hinged.bounds.drawing import plot_trace, trace_svg
 from hinged.bounds.formulas import Bound
+from hinged.bounds.metric import adaptive_bound
 from hinged.bounds.running import Trace, mistake_bound, trace
 from hinged.bounds.solver import Hindsight, hindsight
 from hinged.bounds.streams import Stream, as_stream
@@ -25,6 +26,7 @@ __all__ = [
     "Hindsight",
     "Stream",
     "Trace",
+    "adaptive_bound",
     "as_stream",
     "hindsight",
     "hs_theorem_1",

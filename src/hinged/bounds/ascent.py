@@ -19,20 +19,20 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from hinged.bounds.streams import Constraints, mark
+from hinged.bounds.streams import RoundArrays, mark
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, Columns, common_columns, label_scores
 
-__all__ = ["NONE", "RAISE", "RETURN", "Problem", "Weights"]
+__all__ = ["NONE", "RAISE", "RETURN", "AscentProblem", "Weights"]
 __all__ += ["ascend", "best_move", "mark_right", "nearly_least", "take"]
 
 NONE, RAISE, RETURN, SWAP_RIGHT, SWAP_WRONG = 0, 1, 2, 3, 4
-LARGEST_PRICE = 1e300  # an infinite one is not near anything
+LARGEST_PRICE = 1e300  # an infinite objective is never close to the dual
 Found = TypeVar("Found")  # weights, however they are written
 
 
-class Problem(NamedTuple):
+class AscentProblem(NamedTuple):
     """What is to be minimised, and when a visit ends: where no move gains faster than `enough`, or after `most`."""
 
     margin: float
@@ -43,7 +43,7 @@ class Problem(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The weights, and the coefficients they are made of; changed in place."""
+    """The weights, and the coefficients of the vectors they are a sum of; changed in place."""
 
     W: np.ndarray  # (features, columns), C order
     v: np.ndarray  # (places of the shared vectors,)
@@ -64,21 +64,21 @@ class Scratch(NamedTuple):
 def nearly_least(
     measure: Callable[[], tuple[Found, float, float]], improve: Callable[[], None], tol: float, max_epochs: int
 ) -> tuple[Found, float, float, int]:
-    """Improve weights, epoch by epoch, until what they pay is near the dual; the best of them, and their numbers.
+    """Improve weights epoch by epoch until their objective is close to the dual; return the best ones.
 
     Parameters
     ----------
     measure : function
-        Returns the weights, what they pay, and the dual.
+        Returns the weights, their objective, and the dual.
     improve : function
         Runs an epoch.
     tol : float
-        How far from the dual is near, as a share of what the best weights pay.
+        Stop when the objective is at most this share of itself above the dual.
     max_epochs : int
 
     Returns
     -------
-    weights, what they pay, dual, epochs
+    weights, objective, dual, epochs
     """
     best_u, best, dual = measure()
     epochs = 0
@@ -152,7 +152,7 @@ def take(g: Floats, Z: float, kind: int, up: int, down: int, step: float, longes
     """Move `step` from label `down` to label `up`; return Z after it."""
     g[up] += step
     g[down] -= step
-    if step == longest and kind != RAISE:  # a label that gave all has nothing left, not even a rounding
+    if step == longest and kind != RAISE:  # a label that gives all it has keeps 0, not a rounding error
         if kind != SWAP_RIGHT and g[up] > -1e-15 * step:
             g[up] = 0.0
         if kind != SWAP_WRONG and g[down] < 1e-15 * step:
@@ -163,14 +163,14 @@ def take(g: Floats, Z: float, kind: int, up: int, down: int, step: float, longes
 
 
 @compiled
-def ascend(order: Ints, rounds: Constraints, problem: Problem, weights: Weights) -> float:
+def ascend(order: Ints, rounds: RoundArrays, problem: AscentProblem, weights: Weights) -> float:
     """Visit rounds in that order, changing the weights in place; return the fastest rate that was met.
 
     Parameters
     ----------
     order : int array
-    rounds : Constraints
-    problem : Problem
+    rounds : RoundArrays
+    problem : AscentProblem
     weights : Weights
     """
     k = max(1, np.max(rounds.known))
@@ -184,7 +184,7 @@ def ascend(order: Ints, rounds: Constraints, problem: Problem, weights: Weights)
 
 
 @compiled(helper=True)
-def _visit(t: int, rounds: Constraints, problem: Problem, weights: Weights, work: Scratch) -> float:
+def _visit(t: int, rounds: RoundArrays, problem: AscentProblem, weights: Weights, work: Scratch) -> float:
     """Make the moves of one round that gain; return the rate of the first."""
     k, q, plain = rounds.known[t], rounds.sq_norms[t], rounds.columns.kind == PER_LABEL and not rounds.shared
     s, d, moved, is_right = work.s[:k], work.d[:k], work.moved[:k], work.is_right[:k]
@@ -225,7 +225,7 @@ def _visit(t: int, rounds: Constraints, problem: Problem, weights: Weights, work
 
 
 @compiled(helper=True)
-def _score(t: int, rounds: Constraints, weights: Weights, wide: Floats, s: Floats) -> None:
+def _score(t: int, rounds: RoundArrays, weights: Weights, wide: Floats, s: Floats) -> None:
     """Fill `s` with the scores of a round's labels."""
     X, first = rounds.X, rounds.starts[t]
     wide[:] = 0.0
@@ -240,7 +240,7 @@ def _score(t: int, rounds: Constraints, weights: Weights, wide: Floats, s: Float
 
 
 @compiled(helper=True)
-def _directions(t: int, up: int, down: int, rounds: Constraints, line: Floats, d: Floats) -> None:
+def _directions(t: int, up: int, down: int, rounds: RoundArrays, line: Floats, d: Floats) -> None:
     """Fill `d` with ⟨V_r, V_up - V_down⟩ of every label; `line` is zeros before and after."""
     columns, phi, q, first = rounds.columns, rounds.phi, rounds.sq_norms[t], rounds.starts[t]
     for r in range(d.shape[0]):
@@ -257,7 +257,7 @@ def _directions(t: int, up: int, down: int, rounds: Constraints, line: Floats, d
 
 
 @compiled(helper=True)
-def _move(t: int, rounds: Constraints, moved: Floats, wide: Floats, weights: Weights) -> None:
+def _move(t: int, rounds: RoundArrays, moved: Floats, wide: Floats, weights: Weights) -> None:
     """u += Σ_r moved_r V_r."""
     X = rounds.X
     if rounds.columns.kind != NO_ROW_VECTORS:

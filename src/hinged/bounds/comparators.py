@@ -1,4 +1,4 @@
-"""Fixed weights u chosen by anyone, even in hindsight, and what they pay on a stream."""
+"""Fixed weights u, chosen in any way, even in hindsight; their losses and their objective on a stream."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import xlogy
 
-from hinged.bounds.streams import Constraints, Stream, as_stream, mark
+from hinged.bounds.streams import RoundArrays, Stream, as_stream, mark
 from hinged.bounds.trials import are_trials
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats, Ints
+from hinged.geometry.choice import metric_of, on_simplex
 from hinged.geometry.entropy import curvature as largest_variance
-from hinged.geometry.entropy import resolve
 from hinged.loops.columns import PER_LABEL, label_scores
 
 __all__ = ["Comparator", "Sums"]
@@ -74,7 +74,7 @@ def read(stream: object) -> Stream:
     """A stream given as one, as a pair (X, y), or as a list of trials."""
     if isinstance(stream, Stream):
         return stream
-    if are_trials(stream, None):
+    if isinstance(stream, list) and are_trials(stream):
         return as_stream(stream)
     if isinstance(stream, tuple) and len(stream) == 2:
         return as_stream(*stream)
@@ -121,11 +121,9 @@ def _as_matrix(stream: Stream, own: Any) -> Any:
             f"{own.shape}. Its rows follow the stream's labels: {stream.labels[:5]!r} ..."
         )
     _check_finite(own.data if sparse_one else own)
-    if own.shape[1] == width:
-        return own
     if sparse_one:
         return sparse.csr_array((own.data, own.indices, own.indptr), shape=(own.shape[0], width))
-    return np.pad(own, ((0, 0), (0, width - own.shape[1])))
+    return _widened(own, width)
 
 
 def _check_finite(weights: np.ndarray) -> None:
@@ -146,7 +144,11 @@ def _as_vector(stream: Stream, shared: ArrayLike) -> np.ndarray:
             f"{np.shape(shared)}."
         )
     _check_finite(vectors)
-    return np.pad(vectors, ((0, 0), (0, width - vectors.shape[1]))).ravel()
+    return _widened(vectors, width).ravel()
+
+
+def _widened(weights: np.ndarray, width: int) -> np.ndarray:
+    return np.pad(weights, ((0, 0), (0, width - weights.shape[1])))
 
 
 def losses(stream: object, u: object) -> np.ndarray:
@@ -192,7 +194,7 @@ def _losses(stream: Stream, u: Comparator, margins: np.ndarray) -> np.ndarray:
 
 @compiled
 def _fold(
-    first: int, wide: Floats, shared: Floats, rounds: Constraints, margin: float, margins: Floats, out: Floats
+    first: int, wide: Floats, shared: Floats, rounds: RoundArrays, margin: float, margins: Floats, out: Floats
 ) -> None:
     """From scores of columns (rounds, columns) and of (round, label) pairs to the loss of each round."""
     known, starts = rounds.known, rounds.starts
@@ -233,7 +235,7 @@ def _worst_loss(s: Floats, ours: Ints, is_right: Bools, margin: float, margins: 
 def objective(
     stream: object, u: object, C: float = 1.0, *, squared: bool = False, geometry: object = "euclidean"
 ) -> float:
-    """What fixed weights pay: F(u) + C Σ ℓ_t(u), the number that a dual certificate is never above.
+    """The objective of fixed weights, F(u) + C Σ ℓ_t(u); no dual certificate is above it.
 
     Parameters
     ----------
@@ -290,7 +292,12 @@ def sums_of(stream: Stream, u: object, geometry: object = "euclidean", margins: 
 
 def entropy_of(geometry: object) -> tuple[float, bool] | None:
     """Radius and sign of an entropic geometry; None for the Euclidean one."""
-    entropy = resolve(geometry)
+    if metric_of(geometry) is not None:
+        raise ValueError(
+            "the theorems of the papers are for geometry='euclidean' and 'entropy'; for 'adaptive' there is "
+            "hinged.bounds.adaptive_bound."
+        )
+    entropy = on_simplex(geometry)
     return None if entropy is None else (float(entropy.radius), bool(entropy.signed))
 
 

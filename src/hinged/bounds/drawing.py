@@ -9,6 +9,7 @@ import numpy as np
 
 from hinged.bounds.running import Trace
 from hinged.bounds.watching import Watched
+from hinged.evaluate.page import picture, section
 from hinged.evaluate.plots import COLOURS, MUTED, draw_curves, finish, new_figure, save_figure
 from hinged.evaluate.svg import curves
 
@@ -88,14 +89,14 @@ def bound_section(watched: Watched) -> str:
     """A section of a report: the three curves of examples from files, what the bound is, and what to know about it."""
     note = escape(watched.why)
     if watched.trace is None:
-        return f"<section><h2>What is proven</h2><p>{note}</p></section>"
+        return section("What is proven", f"<p>{note}</p>")
     seen, final = watched.trace, watched.trace.final
     by = "" if final is None else f", {escape(about(final.mistakes, final.theorem, int(seen.rounds[-1])))}"
-    return (
-        f"<section><h2>What is proven</h2><figure>{trace_svg(seen, unit='examples, in their order')}<figcaption>"
+    caption = (
         f"{int(seen.mistakes[-1]):,} mistakes happened{by}. The certificate is the most that the learner's own dual "
-        f"allows; the bound compares with fixed weights found in hindsight. {note}</figcaption></figure></section>"
+        f"allows; the bound compares with fixed weights found in hindsight. {note}"
     )
+    return picture("What is proven", trace_svg(seen, unit="examples, in their order"), caption)
 
 
 def about(most: float, theorem: str, examples: int) -> str:

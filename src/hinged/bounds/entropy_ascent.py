@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp, xlogy
 
-from hinged.bounds.ascent import NONE, RAISE, RETURN, Problem, best_move, mark_right, nearly_least, take
+from hinged.bounds.ascent import NONE, RAISE, RETURN, AscentProblem, best_move, mark_right, nearly_least, take
 from hinged.bounds.comparators import losses
-from hinged.bounds.streams import Constraints, Stream, as_arrays, mark
+from hinged.bounds.streams import RoundArrays, Stream, as_arrays, mark
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.loops.columns import PER_LABEL
@@ -34,7 +34,7 @@ def entropic_hindsight(
     rows.sort_indices()
     n, k = rows.shape[1], len(stream.labels)
     theta, g = np.zeros((n, k)), np.zeros(int(stream.starts[-1]))
-    problem = Problem(stream.margin, C, False, 1e-10 * stream.margin, 10 + 2 * k)
+    problem = AscentProblem(stream.margin, C, False, 1e-10 * stream.margin, 10 + 2 * k)
     constraints = stream.constraints._replace(X=as_arrays(rows))
     rounds, rng = np.flatnonzero(stream.constrained), np.random.default_rng(0)
     log_z = np.zeros(k)
@@ -55,7 +55,7 @@ def entropic_hindsight(
 
 @compiled
 def ascend_entropic(
-    order: Ints, rounds: Constraints, problem: Problem, radius: float, theta: Floats, log_z: Floats, g: Floats
+    order: Ints, rounds: RoundArrays, problem: AscentProblem, radius: float, theta: Floats, log_z: Floats, g: Floats
 ) -> None:
     """Visit rounds in that order, changing θ (features, labels), log Z (labels,) and g in place."""
     k, X = max(1, np.max(rounds.known)), rounds.X
@@ -73,8 +73,8 @@ def ascend_entropic(
 @compiled(helper=True)
 def _visit(
     t: int,
-    rounds: Constraints,
-    problem: Problem,
+    rounds: RoundArrays,
+    problem: AscentProblem,
     radius: float,
     theta: Floats,
     log_z: Floats,

@@ -4,72 +4,29 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hinged.bounds import formulas
 from hinged.bounds.comparators import Sums, entropy_of, sums_of, total
-from hinged.bounds.formulas import Bound, Terms, gain_per_mistake, last
+from hinged.bounds.formulas import Bound, gain_per_mistake, last
+from hinged.bounds.proven import Case, case_of
 from hinged.bounds.solver import Hindsight, hindsight
-from hinged.bounds.streams import Stream, as_stream
+from hinged.bounds.streams import Stream, Truth, Watchable, as_stream
 from hinged.bounds.theorems import AGAINST_IT, condition
-from hinged.estimators.stream import settled_like
+from hinged.estimators.label_learner import LabelLearner
 from hinged.estimators.trials import Trials
 from hinged.loops.ledger import GAIN, SQ_NORM
-from hinged.rules.table import RULES, name_of
-from hinged.rules.words import is_constant, is_one, is_softened, is_uncapped
 
 __all__ = ["Trace", "mistake_bound", "trace"]
 
 SHORTEST_HEAD = 32
 WORK = 1e8  # values of the stream times labels that all beginnings together may hold
 EPOCHS = 30
-
-#: What is proven of each rule: name of the theorem → from the sums and C to its terms after each round.
-PROVEN: dict[str, dict[str, Callable[[Sums, float], Terms]]] = {
-    "perceptron": {
-        "LR eq. 2 at the best C": lambda s, C: formulas.at_best_cap(s),
-        "HS theorem 1": lambda s, C: formulas.hypothesis_sharing(s),
-    },
-    "simperc": {"SP theorem 1 at the best C": lambda s, C: formulas.at_best_cap(s)},
-    "uniform": {"SP theorem 1 at the best C": lambda s, C: formulas.at_best_cap(s)},
-    "conproj": {"SP corollary 1": partial(formulas.dual_ascent, "conproj")},
-    "simproj": {"the argument of SP theorem 1": partial(formulas.dual_ascent, "simproj")},
-    "pa": {
-        "PA theorem 2": lambda s, C: formulas.pa_separable(s),
-        "PA theorem 3": lambda s, C: formulas.pa_equal_lengths(s),
-    },
-    "pa1": {"PA theorem 4": formulas.passive_aggressive_1, "LR eq. 2": partial(formulas.dual_ascent, "pa1")},
-    "pa2": {"PA theorem 5": formulas.passive_aggressive_2},
-    "optimal": {"LR eq. 2": partial(formulas.dual_ascent, "optimal")},
-    "mira": {"LR eq. 2": partial(formulas.dual_ascent, "mira")},
-}
-#: The same for weights on the simplex, where predictions depend on C.
-PROVEN_ENTROPIC: dict[str, str] = {
-    "perceptron": "LR eq. 2",
-    "pa1": "LR eq. 2",
-    "optimal": "LR eq. 2",
-    "simperc": "SP theorem 1",
-    "uniform": "SP theorem 1",
-    "conproj": "SP corollary 1",
-    "simproj": "the argument of SP theorem 1",
-}
-
-
-class Case(NamedTuple):
-    """A learner's rule by name, its C, its geometry, and what is proven of it."""
-
-    rule: str
-    C: float
-    geometry: Any
-    proven: dict[str, Callable[[Sums, float], Terms]]
-    free_of_cap: bool  # predictions do not depend on C
-    squared: bool = False  # its problem has squared losses
-    separable: bool = False  # its problem allows no loss
+Moments = list[tuple[float | None, ...]]  # rounds done, the dual (None without one), Σλm and ‖ω‖², at some moments
 
 
 class Best(NamedTuple):
@@ -102,7 +59,7 @@ class Trace:
     final : Bound or None
         The bound at the end, with its parts; None where no theorem applies, and `note` says why.
     objective : float or None
-        What the comparator of `final` pays.
+        The objective of the comparator of `final`.
     note : str
     rule : str
     flags : int8 array
@@ -145,7 +102,7 @@ class Trace:
 
 
 def mistake_bound(
-    model: Any, X: Any, y: Any = None, classes: Any = None, *, u: object = None, h: float | None = 0.5
+    model: Watchable, X: Iterable, y: Truth = None, classes: object = None, *, u: object = None, h: float | None = 0.5
 ) -> Bound:
     """The least bound that is proven of a learner's rule on a stream.
 
@@ -177,7 +134,7 @@ def mistake_bound(
     >>> mistake_bound(hinged.Classifier("pa1", 1.0, scaling=None), np.eye(2)[[0, 1] * 8], [0, 1] * 8, classes=[0, 1])
     Bound(mistakes ≤ 2 by PA theorem 4: 2 for complexity, 0 for loss)
     """
-    case = _case(model)
+    case = case_of(model)
     stream = as_stream(X, y, classes, like=model)
     best = _best(stream, case, _comparators(stream, case) if u is None else [u])
     if best.final is None:
@@ -186,7 +143,9 @@ def mistake_bound(
     return best.final
 
 
-def trace(model: Any, X: Any, y: Any = None, classes: Any = None, *, u: object = None, h: float | None = 0.5) -> Trace:
+def trace(
+    model: Watchable, X: Iterable, y: Truth = None, classes: object = None, *, u: object = None, h: float | None = 0.5
+) -> Trace:
     """Let a fresh learner run over a stream, and watch its mistakes, its certificate and its bound.
 
     Every comparator bounds every beginning of the stream, so those found on ever longer beginnings are tried, and the
@@ -196,18 +155,8 @@ def trace(model: Any, X: Any, y: Any = None, classes: Any = None, *, u: object =
     ----------
     model : Classifier, Ranker, TextClassifier, TextRanker or Trials
         Fresh; ends as after `partial_fit`.
-    X, y : rows and right answers, in order
-        Raw trials as a list of pairs (X_t, y_t), with no y.
-    classes : labels known from the start, optional
-    u : comparator, optional
-        Fixed weights to compare with; without them, several found in hindsight.
-    h : float or None, default 0.5
-        The condition of LR eq. 2, ⟨x, Hx⟩ ≤ h; None for no warning where it does not hold.
-
-    Warns
-    -----
-    UserWarning
-        Where the bound is LR eq. 2 and the stream violates its condition: the stream's own h then replaces it.
+    X, y, classes, u, h
+        As in `mistake_bound`, with the same warning.
 
     Examples
     --------
@@ -219,10 +168,13 @@ def trace(model: Any, X: Any, y: Any = None, classes: Any = None, *, u: object =
         raise ValueError(
             "the bounds speak of a learner that starts from zero; got one that has learnt. Give a fresh one."
         )
-    case = _case(model, named=False)
+    case = case_of(model, named=False)
     stream = as_stream(X, y, classes, like=model)
-    flags, seen = (_watch_trials if isinstance(model, Trials) else _watch)(model, X, y, classes, len(stream))
-    moments, dual, gained, sq_norm = (np.array(column) for column in zip(*seen, strict=True))
+    if isinstance(model, Trials):
+        flags, seen = _watch_trials(model, X, y, len(stream))
+    else:
+        flags, seen = _watch(model, X, y, classes, len(stream))
+    moments, dual, gained, sq_norm = (np.array(column, np.float64) for column in zip(*seen, strict=True))
     at = moments.astype(np.int64) - 1
     if case.proven:
         best = _best(stream, case, _comparators(stream, case) if u is None else [u])
@@ -255,33 +207,37 @@ def _certified(
         return np.where(gain > 0, certificate / gain, math.nan)
 
 
-def _watch(model: Any, X: Any, y: Any, classes: Any, n: int) -> tuple[np.ndarray, list[tuple[float, ...]]]:
+def _watch(model: LabelLearner, X: object, y: object, classes: object, n: int) -> tuple[np.ndarray, Moments]:
     """Learn the stream; flags, and at some two hundred moments the rounds done, the dual and what it is made of."""
-    seen: list[tuple[float, ...]] = []
-    done, every = 0, max(1, n // 200)
+    seen: Moments = []
+    done = 0
 
     def note(more: int) -> None:
         nonlocal done
         done += more
-        if done % every == 0 or done == n:
+        if _is_moment(done, n):
             sums = model.model_.ledger.sums
-            seen.append((done, math.nan if model.dual_ is None else model.dual_, sums[GAIN], sums[SQ_NORM]))
+            seen.append((done, model.dual_, sums[GAIN], sums[SQ_NORM]))
 
     return model.learn_rounds(X, y, classes, None, 0, note).flags, seen
 
 
-def _watch_trials(model: Trials, X: Any, y: Any, classes: Any, n: int) -> tuple[np.ndarray, list[tuple[float, ...]]]:
+def _watch_trials(model: Trials, X: Iterable[Any], y: Iterable[Any] | None, n: int) -> tuple[np.ndarray, Moments]:
     """The same of raw trials, learnt one by one."""
-    seen: list[tuple[float, ...]] = []
-    flags, every = np.zeros(n, np.int8), max(1, n // 200)
+    seen: Moments = []
+    flags = np.zeros(n, np.int8)
     for t, (X_t, y_t) in enumerate(X if y is None else zip(X, y, strict=True)):
         before = model.n_mistakes_ if t else 0
         model.learn_one(X_t, y_t)
         flags[t] = model.n_mistakes_ - before
-        if (t + 1) % every == 0 or t + 1 == n:
-            dual = math.nan if model.dual_ is None else model.dual_
-            seen.append((t + 1, dual, model.model_.gain, float(model.coef_ @ model.coef_)))
+        if _is_moment(t + 1, n):
+            seen.append((t + 1, model.dual_, model.model_.gain, float(model.coef_ @ model.coef_)))
     return flags, seen
+
+
+def _is_moment(done: int, n: int) -> bool:
+    """Return True after some two hundred of `n` rounds, and after the last."""
+    return done % max(1, n // 200) == 0 or done == n
 
 
 def _broken(stream: Stream, case: Case, best: Best, h: float | None) -> str:
@@ -294,30 +250,6 @@ def _broken(stream: Stream, case: Case, best: Best, h: float | None) -> str:
 def _tell(broken: str) -> None:
     if broken:
         warnings.warn(f"{broken} {AGAINST_IT}", stacklevel=3)
-
-
-def _case(model: Any, named: bool = True) -> Case:
-    """What is proven of a learner."""
-    settled, geometry = model.check_settings(), model.geometry
-    if getattr(settled, "caps", ()):
-        raise ValueError(
-            "no theorem of the papers covers C='auto', learners side by side; pass C=1, and for the papers' plain "
-            "learner scaling=None, normalize=False, average=False and bias=0 too."
-        )
-    given = model.rule if isinstance(model, Trials) else settled_like(model).rule
-    rule = name_of(given) or given
-    C = (settled.step if isinstance(model, Trials) else settled.rule).C
-    if not isinstance(rule, str):
-        if named:
-            raise ValueError(f"no theorem covers a rule of your own; got rule={rule!r}.")
-        return Case(getattr(rule, "__name__", "own"), C, geometry, {}, False)
-    words, is_euclidean = RULES[rule].words, entropy_of(geometry) is None
-    proven = PROVEN.get(rule, {})
-    if not is_euclidean:
-        names = [PROVEN_ENTROPIC[rule]] if rule in PROVEN_ENTROPIC else []
-        proven = {name: partial(formulas.dual_ascent, rule) for name in names}
-    one_step = is_uncapped(words) and is_one(words)
-    return Case(rule, C, geometry, proven, is_constant(words) and is_euclidean, is_softened(words), one_step)
 
 
 def _nothing(stream: Stream, case: Case) -> Any:
@@ -336,25 +268,25 @@ def _comparators(stream: Stream, case: Case) -> list[Any]:
     if case.separable:
         problems = [(math.inf, False), (2.0 * per_length, True)]  # PA theorem 2, then 3
     runs = [found for C, squared in problems for found in _of_beginnings(stream, case, C, squared)]
-    us = [_nothing(stream, case), *(found.u for found in runs)]
-    if case.free_of_cap:  # the best C for the bound follows from u and the bound itself
-        s = sums_of(stream, us[-1])
-        least = float(formulas.at_best_cap(s).value[-1]) if len(stream) else 0.0
-        if least > 0 and s.complexity > 0:
-            C = math.sqrt(2.0 * s.complexity / (longest * least))
-            us.append(hindsight(stream, C, max_epochs=EPOCHS, start=runs[-1]).u)
-    return us
+    if case.free_of_cap and len(stream):
+        runs += _at_best_cap(stream, runs[-1], longest)
+    return [_nothing(stream, case), *(found.u for found in runs)]
+
+
+def _at_best_cap(stream: Stream, start: Hindsight, longest: float) -> list[Hindsight]:
+    """Better weights where predictions do not depend on C: the best C follows from weights and their bound."""
+    s = sums_of(stream, start.u)
+    least = float(formulas.at_best_cap(s).value[-1])
+    if least <= 0 or s.complexity <= 0:
+        return []
+    return [hindsight(stream, math.sqrt(2.0 * s.complexity / (longest * least)), max_epochs=EPOCHS, start=start)]
 
 
 def _of_beginnings(stream: Stream, case: Case, C: float, squared: bool) -> list[Hindsight]:
     """Good fixed weights of ever longer beginnings, each found from the one before; none that need to be separable."""
-    n = len(stream)
-    heads = int(np.clip(WORK / max(1, stream.X.nnz * len(stream.labels)), 4, 30))  # fewer where each takes long
-    stops = [n * i // heads for i in range(heads, 0, -1)]
-    stops += [stops[-1] >> i for i in range(1, 5)]
     found: list[Hindsight] = []
-    for stop in sorted(stop for stop in stops if stop >= min(n, SHORTEST_HEAD)):
-        how = {"squared": squared, "geometry": case.geometry, "tol": 1e-3 if stop == n else 1e-2}
+    for stop in _ends_of_heads(stream):
+        how = {"squared": squared, "geometry": case.geometry, "tol": 1e-3 if stop == len(stream) else 1e-2}
         try:
             before = found[-1] if found else None
             found.append(hindsight(stream.head(stop), C, max_epochs=EPOCHS, start=before, **how))
@@ -363,6 +295,15 @@ def _of_beginnings(stream: Stream, case: Case, C: float, squared: bool) -> list[
                 raise
             break
     return found
+
+
+def _ends_of_heads(stream: Stream) -> list[int]:
+    """Where ever longer beginnings of a stream end: evenly spread, fewer where each takes long, and some early ones."""
+    n = len(stream)
+    heads = int(np.clip(WORK / max(1, stream.X.nnz * len(stream.labels)), 4, 30))
+    stops = [n * i // heads for i in range(heads, 0, -1)]
+    stops += [stops[-1] >> i for i in range(1, 5)]
+    return sorted(stop for stop in stops if stop >= min(n, SHORTEST_HEAD))
 
 
 def _best(stream: Stream, case: Case, us: Sequence[Any]) -> Best:
@@ -388,6 +329,6 @@ def _best(stream: Stream, case: Case, us: Sequence[Any]) -> Best:
 
 
 def _paid(s: Sums, case: Case) -> float | None:
-    """What a comparator pays; None if it has a loss where none is allowed."""
+    """The objective of a comparator; None if it has a loss where none is allowed."""
     lost = total(s.squared if case.squared else s.loss)
     return None if case.separable and lost else s.complexity + (case.C * lost if lost else 0.0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from hinged.bounds.ascent import Problem, Weights, ascend, nearly_least
+from hinged.bounds.ascent import AscentProblem, Weights, ascend, nearly_least
 from hinged.bounds.comparators import Comparator, check_cap, entropy_of, losses, read
 from hinged.bounds.entropy_ascent import entropic_hindsight
 from hinged.bounds.streams import Stream
@@ -30,11 +30,11 @@ class Hindsight:
     u : Comparator
         `own` (labels, features) and `shared`; every bound takes it as it is.
     objective : float
-        What u pays, P(u) = F(u) + C Σ ℓ_t(u) (losses squared where so asked).
+        P(u) = F(u) + C Σ ℓ_t(u); with `squared`, of squared losses.
     dual : float
-        No fixed weights pay less.
+        No fixed weights have a smaller objective.
     gap : float
-        objective - dual: at most so far from the best.
+        objective - dual: the objective is at most this far from the least one.
     epochs : int
         Passes over the stream.
     C : float
@@ -50,7 +50,7 @@ class Hindsight:
 
     @property
     def gap(self) -> float:
-        """How far from the best at most."""
+        """How far the objective is from the least one, at most."""
         return self.objective - self.dual
 
     def __repr__(self) -> str:
@@ -67,7 +67,7 @@ def hindsight(
     max_epochs: int = 200,
     start: Hindsight | None = None,
 ) -> Hindsight:
-    """Find fixed weights that pay nearly the least on a whole stream, by dual ascent over several epochs.
+    """Find fixed weights of nearly the least objective on a whole stream, by dual ascent over several epochs.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _euclidean(
     rounds = rounds._replace(X=(rounds.X[0], place[stream.X.indices], rounds.X[2]))
     W, v = np.zeros((len(used), max(1, stream.n_columns))), np.zeros(stream.phi_width)
     weights = Weights(W, v, np.zeros(int(stream.starts[-1])))
-    problem = Problem(stream.margin, C, squared, 1e-10 * stream.margin, 10 + 2 * len(stream.labels))
+    problem = AscentProblem(stream.margin, C, squared, 1e-10 * stream.margin, 10 + 2 * len(stream.labels))
     if start is not None and len(start.steps):
         _begin_from(stream, start, C, squared, used, weights)
     constrained = np.flatnonzero(stream.constrained)
@@ -136,7 +136,7 @@ def _euclidean(
     def improve() -> None:
         ascend(rng.permutation(constrained), rounds, problem, weights)
         active = np.intersect1d(_active(stream, weights.g), constrained)
-        for _ in range(INNER_PASSES):  # most rounds are settled: those that hold something, again
+        for _ in range(INNER_PASSES):  # most rounds no longer change: visit those with coefficients again
             if ascend(rng.permutation(active), rounds, problem, weights) <= 0.1 * tol * stream.margin:
                 break
 
@@ -175,7 +175,7 @@ def _active(stream: Stream, g: np.ndarray) -> np.ndarray:
 
 
 def _price(stream: Stream, u: Comparator, C: float, squared: bool) -> float:
-    """What u pays; with C=inf, ½‖u‖² of the multiple of u without loss, infinity where there is none."""
+    """The objective of u; with C=inf, ½‖u‖² of the multiple of u without loss, infinity where there is none."""
     each = losses(stream, u)
     if math.isfinite(C) or not each.any():
         lost = float((each * each).sum()) if squared else float(each.sum())
@@ -188,15 +188,14 @@ def _dual(stream: Stream, g: np.ndarray, u: Comparator, C: float, squared: bool)
     is_right = stream.right_places
     dual = stream.margin * float(g[is_right].sum()) - 0.5 * u.sq_norm
     if squared:
-        of_round = np.repeat(np.arange(len(stream)), np.diff(stream.starts))
-        totals = np.bincount(of_round[is_right], g[is_right], len(stream))
+        totals = np.bincount(stream.rounds_of_pairs[is_right], g[is_right], len(stream))
         dual -= float((totals**2).sum()) / (4.0 * C)
     return dual
 
 
 def _rebuild(stream: Stream, g: np.ndarray, used: np.ndarray, W: np.ndarray, v: np.ndarray) -> None:
     """u = Σ g V, from nothing."""
-    of_round = np.repeat(np.arange(len(stream)), np.diff(stream.starts))
+    of_round = stream.rounds_of_pairs
     label = np.arange(len(g)) - stream.starts[of_round]
     if stream.n_columns:
         columns, k = stream.columns, len(stream.labels)

@@ -8,10 +8,10 @@ to the bound, though the learner's own mistake there is not counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -22,18 +22,24 @@ from hinged.bounds.trials import are_trials, trial_rounds
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.estimators import Classifier, Ranker
+from hinged.estimators.label_learner import LabelLearner
 from hinged.estimators.stream import read_stream
+from hinged.estimators.trials import Trials
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, Columns, sq_distance
 from hinged.loops.labels import Targets
 from hinged.rules.table import positive
 from hinged.tasks.labels import check_novel
 
-__all__ = ["Constraints", "Stream", "as_arrays", "as_stream", "mark"]
+__all__ = ["RoundArrays", "Stream", "as_arrays", "as_stream", "mark"]
+
+Watchable: TypeAlias = LabelLearner | Trials
+Truth: TypeAlias = Iterable | None  # the right answers; None where X holds raw trials
 
 #: Settings of a learner that the bounds do not speak of, and why.
 REFUSED = {
     "class_weight": "the bounds speak of rounds of equal weight; got a learner with class_weight. Set it to None.",
     "cost": "here every pair of labels has the same margin; got a learner with cost=. Use hinged.bounds.pa_theorem_10.",
+    "half_life": "no theorem of the papers covers weights that fade; got a learner with half_life=. Set it to None.",
     "kernel": "the bounds are computed on weights of features; got a learner with kernel=. Use its dual_.",
 }
 
@@ -41,7 +47,7 @@ REFUSED = {
 PLAIN: dict[str, Any] = {"scaling": None, "normalize": False, "average": False, "bias": 0.0}
 
 
-class Constraints(NamedTuple):
+class RoundArrays(NamedTuple):
     """The rounds of a stream, as compiled loops read them; matrices are (indptr, indices, data)."""
 
     X: tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -104,6 +110,11 @@ class Stream:
         kept = self.constrained[rows]
         return self.starts[rows[kept]] + self.right.labels[kept]
 
+    @cached_property
+    def rounds_of_pairs(self) -> np.ndarray:
+        """The round of each (round, label) pair."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
     @property
     def n_columns(self) -> int:
         """How many vectors multiply the row itself: one per label, one per set, or none."""
@@ -135,12 +146,12 @@ class Stream:
         return np.asarray(self.X.multiply(self.X).sum(axis=1), np.float64).ravel()
 
     @property
-    def constraints(self) -> Constraints:
+    def constraints(self) -> RoundArrays:
         """The rounds as compiled loops read them."""
         right = (self.right.indptr, self.right.labels)
         phi = sparse.csr_array((0, 0)) if self.phi is None else self.phi
         shared = self.phi is not None
-        return Constraints(
+        return RoundArrays(
             as_arrays(self.X), as_arrays(phi), shared, self.sq_norms, right, self.known, self.starts, self.columns
         )
 
@@ -196,7 +207,9 @@ class Stream:
         return own + self.n_parts
 
 
-def as_stream(X: Any, y: Any = None, classes: Any = None, *, like: Any = None, margin: float | None = None) -> Stream:
+def as_stream(
+    X: Iterable, y: Truth = None, classes: object = None, *, like: Watchable | None = None, margin: float | None = None
+) -> Stream:
     """Read rows and right answers as the rounds of a learner that starts from zero.
 
     Parameters
@@ -221,9 +234,10 @@ def as_stream(X: Any, y: Any = None, classes: Any = None, *, like: Any = None, m
     >>> trials.n_pairs.tolist(), trials.sq_lengths.tolist()
     ([2, 1], [1.0, 1.0])
     """
-    if are_trials(X, like):
-        own = 1.0 if like is None else like.check_settings().step.margin
-        return _as_trials(X, y, classes, _margin(margin, own))
+    if isinstance(like, Trials):
+        return _as_trials(X, y, classes, _margin(margin, like.check_settings().step.margin))
+    if like is None and are_trials(X):
+        return _as_trials(X, y, classes, _margin(margin, 1.0))
     if y is None:
         raise ValueError("a stream needs the right answers: give X and y, or a list of trials (X_t, y_t).")
     if like is None:
@@ -238,7 +252,7 @@ def _margin(given: float | None, own: float) -> float:
     return own if given is None else positive("margin", given, "1 is usual")
 
 
-def _as_rounds(X: Any, y: Any, classes: Any, like: Any, margin: float | None) -> Stream:
+def _as_rounds(X: Iterable, y: Iterable, classes: object, like: LabelLearner, margin: float | None) -> Stream:
     """The rounds of a learner of labels."""
     model = clone(like)
     margin = _margin(margin, model.check_settings().rule.margin)
@@ -259,7 +273,7 @@ def _as_rounds(X: Any, y: Any, classes: Any, like: Any, margin: float | None) ->
     return Stream(rows, labels, margin, memory.columns_of(labels), phi, n_parts, right, known, starts)
 
 
-def _as_trials(X: Any, y: Any, classes: Any, margin: float) -> Stream:
+def _as_trials(X: Iterable, y: Truth, classes: object, margin: float) -> Stream:
     if classes is not None:
         raise ValueError("the instances of a trial are +1 or -1, which are always known; leave classes out.")
     labels, phi, right, known, starts = trial_rounds(X, y)
@@ -268,10 +282,11 @@ def _as_trials(X: Any, y: Any, classes: Any, margin: float) -> Stream:
     return Stream(rows, labels, margin, nowhere, phi, 1, right, known, starts)
 
 
-def _are_sets(y: Any) -> bool:
+def _are_sets(y: object) -> bool:
     """Return True if answers are label sets: a matrix of several columns, or collections."""
-    if getattr(y, "ndim", 1) == 2:
-        return bool(y.shape[1] > 1)
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) == 2:
+        return bool(shape[1] > 1)
     first = next(iter(y), None) if hasattr(y, "__iter__") and not isinstance(y, str | bytes) else None
     return isinstance(first, set | frozenset | list | tuple | np.ndarray)
 
@@ -308,7 +323,7 @@ def mark(right: tuple[Ints, Ints], t: int, is_right: Bools, value: bool) -> None
 
 
 @compiled
-def _longest_pairs(rounds: Constraints, shortest: bool) -> Floats:
+def _longest_pairs(rounds: RoundArrays, shortest: bool) -> Floats:
     """The longest ‖V_r - V_s‖² of each round; with `shortest` the shortest one, negated."""
     known, starts = rounds.known, rounds.starts
     out = np.full(known.shape[0], -np.inf if shortest else 0.0)
@@ -323,7 +338,7 @@ def _longest_pairs(rounds: Constraints, shortest: bool) -> Floats:
 
 
 @compiled(helper=True)
-def _longest_pair(rounds: Constraints, t: int, is_right: Bools, sign: float) -> float:
+def _longest_pair(rounds: RoundArrays, t: int, is_right: Bools, sign: float) -> float:
     """The largest sign · ‖V_r - V_s‖² over right r and wrong s of one round."""
     columns, first, q = rounds.columns, rounds.starts[t], rounds.sq_norms[t]
     if columns.kind == PER_LABEL and not rounds.shared:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hinged.bounds import formulas
 from hinged.bounds.comparators import Sums, check_cap, entropy_of, read, sums_of
@@ -24,6 +25,7 @@ __all__ = ["AGAINST_IT", "condition"]
 __all__ += ["pa_theorem_2", "pa_theorem_3", "pa_theorem_4", "pa_theorem_5", "pa_theorem_10"]
 __all__ += ["hs_theorem_1", "lr_equation_2", "simproj_bound", "sp_corollary_1", "sp_theorem_1"]
 
+Costs: TypeAlias = ArrayLike | Callable[[Hashable, Hashable], float]
 UPDATES = ("perceptron", "pa1", "optimal")  # I, II and III of the label-ranking paper
 AGAINST_IT = "Shorten the rows, or give h=None."
 
@@ -134,7 +136,7 @@ def pa_theorem_5(stream: object, u: object, C: float = 1.0) -> Bound:
     return last("PA theorem 5", formulas.passive_aggressive_2(_sums(stream, u), check_cap(C)))
 
 
-def pa_theorem_10(stream: object, u: object, cost: Any, C: float = 1.0) -> Bound:
+def pa_theorem_10(stream: object, u: object, cost: Costs, C: float = 1.0) -> Bound:
     r"""PA theorem 10, for the max-loss `pa1` with costs: :math:`\sum_t ρ(y_t, ŷ_t) ≤ ‖u‖^2 + 2C \sum_t ℓ_{ML}(u)`.
 
     The loss of u is max_r (√ρ(y, r) + ⟨u, V_r - V_y⟩). As printed where ‖V_y - V_r‖ ≤ 1 and √ρ ≤ C; beyond, the same
@@ -171,7 +173,7 @@ def pa_theorem_10(stream: object, u: object, cost: Any, C: float = 1.0) -> Bound
     return last("PA theorem 10", formulas.cost(s, check_cap(C), largest, smallest))
 
 
-def _costs(labels: list[Hashable], cost: Any) -> np.ndarray:
+def _costs(labels: list[Hashable], cost: Costs) -> np.ndarray:
     """Costs as a matrix, checked."""
     if callable(cost):
         cost = [[0.0 if a == b else cost(a, b) for b in labels] for a in labels]

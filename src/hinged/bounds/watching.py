@@ -1,4 +1,4 @@
-"""The bound beside examples from files: their beginning is kept as they are judged, then run through `trace`."""
+"""The bound for examples from files: the first ones are kept while all are judged, then passed to `trace`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hinged.bounds.comparators import entropy_of
 from hinged.bounds.running import Trace, trace
 from hinged.estimators import Classifier, Ranker
+from hinged.estimators.label_learner import LabelLearner
 from hinged.estimators.stream import settled_like
 from hinged.files.examples import answers_for, labelled, reads_text, rows_for, task_of
+from hinged.geometry.choice import on_simplex
 from hinged.io.examples.chunk import Chunk
 from hinged.sharing.plan import chosen_features
 
@@ -63,7 +64,7 @@ class Watched:
 
 
 class Beginning:
-    """The first examples of a stream, as the learner that is judged by them reads them.
+    """The first examples of a stream, as the learner reads them that is judged on them.
 
     Examples
     --------
@@ -82,8 +83,8 @@ class Beginning:
         self.examples = self.values = 0
         self.full = self.weighted = False
 
-    def of(self, model: Any, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-        """Hand on the chunks; once each is learnt, keep it as long as there is room."""
+    def of(self, model: LabelLearner, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+        """Yield the chunks; after the caller has learnt one, keep it if there is room."""
         for chunk in chunks:
             yield chunk
             answered = labelled(chunk)
@@ -97,19 +98,11 @@ class Beginning:
             self.rows.append(rows)
             self.answers += answers_for(model, answered)
 
-    def trace(self, model: Any) -> Watched:
+    def trace(self, model: LabelLearner) -> Watched:
         """Let a fresh learner like `model` run over what was kept, and watch its bound."""
-        if self.weighted or getattr(model, "class_weight", None) is not None:
-            return self._none("the bounds speak of examples of equal weight, and these have weights.")
-        if not self.answers:
-            return self._none("there are no examples.")
-        if model.notes.get("numbers") and model.settled_["scaling"] is not None:
-            return self._none("numbers of a table are scaled as they come, which a bound cannot follow; unscale them.")
-        k, width = max(1, len(model.known_labels())), max(1, self._width(model))
-        if entropy_of(model.geometry) is not None and k * width > MOST_WEIGHTS:
-            return self._none(
-                f"on the simplex all of {k:,} labels × {width:,} features have a weight, too many to hold."
-            )
+        if why := self._why_none(model):
+            return self._none(why)
+        k, width = _size(model)
         X = self._matrix(width)
         work = MOST_WORK if chosen_features(model.sharing, model.features) is None else MOST_SHARED_WORK
         n = max(1, int(np.searchsorted(X.indptr, work / k, side="right")) - 1)
@@ -128,23 +121,38 @@ class Beginning:
         notes += [seen.condition] if seen.condition else []
         return Watched(seen, len(y), self.examples, " ".join(notes))
 
+    def _why_none(self, model: LabelLearner) -> str:
+        """A sentence where no bound can be computed of what was kept; else nothing."""
+        if self.weighted or getattr(model, "class_weight", None) is not None:
+            return "the bounds speak of examples of equal weight, and these have weights."
+        if not self.answers:
+            return "there are no examples."
+        if model.notes.get("numbers") and model.settled_["scaling"] is not None:
+            return "numbers of a table are scaled as they come, which a bound cannot follow; unscale them."
+        k, width = _size(model)
+        if on_simplex(model.geometry) is not None and k * width > MOST_WEIGHTS:
+            return f"on the simplex all of {k:,} labels × {width:,} features have a weight, too many to hold."
+        return ""
+
     def _none(self, why: str) -> Watched:
         return Watched(None, 0, self.examples, f"No bound: {why}")
-
-    def _width(self, model: Any) -> int:
-        return int(model.model_.n_features)
 
     def _matrix(self, width: int) -> sparse.csr_array:
         """What was kept as one matrix, its indices those of the learner."""
         lengths = np.concatenate([np.diff(rows.indptr) for rows in self.rows])
-        spans = [slice(int(rows.indptr[0]), int(rows.indptr[-1])) for rows in self.rows]
-        indices = np.concatenate([rows.indices[span] for rows, span in zip(self.rows, spans, strict=True)])
-        data = np.concatenate([rows.data[span] for rows, span in zip(self.rows, spans, strict=True)])
+        kept = [(rows, slice(int(rows.indptr[0]), int(rows.indptr[-1]))) for rows in self.rows]
+        indices = np.concatenate([rows.indices[span] for rows, span in kept])
+        data = np.concatenate([rows.data[span] for rows, span in kept])
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         return sparse.csr_array((data, indices, indptr), shape=(len(lengths), width))
 
 
-def _like(model: Any) -> Any:
+def _size(model: LabelLearner) -> tuple[int, int]:
+    """How many labels and features a model has, at least one each."""
+    return max(1, len(model.known_labels())), max(1, int(model.model_.n_features))
+
+
+def _like(model: LabelLearner) -> LabelLearner:
     """A fresh learner of the settings that a model goes by, which reads matrices."""
     if not reads_text(model):
         return settled_like(model)
@@ -153,5 +161,5 @@ def _like(model: Any) -> Any:
     return kind(**{name: value for name, value in model.get_params(deep=False).items() if name in known})
 
 
-def _plain(value: Any) -> float | int | None:
+def _plain(value: np.integer | np.floating) -> float | int | None:
     return int(value) if isinstance(value, np.integer) else float(value) if math.isfinite(value) else None

@@ -11,7 +11,7 @@ import typer
 
 from hinged.cli.inputs import Inputs
 from hinged.cli.options import READING, AsJson, Format, argument, option, takes
-from hinged.cli.progress import Foot, size_of
+from hinged.cli.progress import ProgressLine, size_of
 from hinged.cli.tables import emit, emit_json
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def convert(
     from hinged.io.examples import write
 
     began = time.perf_counter()
-    with Foot() as foot:
-        written = write(_some(inputs, foot), target, to)
+    with ProgressLine() as progress:
+        written = write(_some(inputs, progress), target, to)
     inputs.report_skipped()
     seconds = time.perf_counter() - began
     size = os.path.getsize(target) if os.path.isfile(target) else 0
@@ -64,7 +64,7 @@ def _check_target(source: str, target: str, to: str | None, as_json: bool) -> No
         raise typer.BadParameter(f"{target} is the input itself; write to another file")
 
 
-def _some(inputs: Inputs, foot: Foot) -> Iterator[Chunk]:
+def _some(inputs: Inputs, progress: ProgressLine) -> Iterator[Chunk]:
     """The chunks; without any it is an error, so that no empty output is written."""
-    yield from inputs.chunks(foot)
+    yield from inputs.chunks(progress)
     inputs.check_any()

@@ -12,7 +12,7 @@ import typer
 
 from hinged.cli.inputs import Inputs
 from hinged.cli.options import LEARNER, READING, AsJson, Files, Report, flag, learner_settings, option, takes
-from hinged.cli.progress import Foot
+from hinged.cli.progress import ProgressLine
 from hinged.cli.tables import emit_json, say
 
 if TYPE_CHECKING:
@@ -52,19 +52,15 @@ def evaluate(
     """
     inputs = Inputs(files, options)
     inputs.silent = as_json
-    plan = Plan(options["task"], learner_settings(options), model, holdout, passes, report, bound)
+    plan = JudgingPlan(options["task"], learner_settings(options), model, holdout, passes, report, bound)
     _check_options(inputs, plan)
-    from hinged.cli.results import as_dict, print_bound, print_result
-    from hinged.files.reading import chosen
+    from hinged.cli.results import print_bound, print_result
 
     found = _judged(inputs, plan)
     if report is not None:
         _write_report(report, found, os.path.basename(inputs.name))
     if as_json:
-        about = {"how": found.how, **as_dict(found.result), "bound": found.watched and found.watched.as_dict()}
-        about |= {"report": report and str(report), "columns": inputs.layout and inputs.layout._asdict()}
-        about["settings"] = found.learner and chosen(found.learner)
-        emit_json(about)
+        emit_json(_facts(found, inputs, report))
         return
     print_result(found.result, found.how)
     if found.watched is not None:
@@ -73,7 +69,7 @@ def evaluate(
         say(f"\nReport  {report}")
 
 
-class Plan(NamedTuple):
+class JudgingPlan(NamedTuple):
     """What to judge, and how: a finished model, a new one on held-out examples, or a new one while it learns."""
 
     task: str | None
@@ -94,7 +90,7 @@ class Found(NamedTuple):
     watched: Watched | None = None
 
 
-def _check_options(inputs: Inputs, plan: Plan) -> None:
+def _check_options(inputs: Inputs, plan: JudgingPlan) -> None:
     """Refuse options that contradict each other, before anything is read."""
     if plan.holdout is not None:
         _check_holdout(inputs, plan, plan.holdout)
@@ -109,7 +105,7 @@ def _check_options(inputs: Inputs, plan: Plan) -> None:
         raise typer.BadParameter(f"--bound is for a new learner that is judged while it learns; leave {other} out")
 
 
-def _check_holdout(inputs: Inputs, plan: Plan, share: float) -> None:
+def _check_holdout(inputs: Inputs, plan: JudgingPlan, share: float) -> None:
     if plan.model is not None:
         raise typer.BadParameter("--holdout makes a new model, and --model judges a finished one; give one of them")
     if not 0 < share < 1:
@@ -118,7 +114,7 @@ def _check_holdout(inputs: Inputs, plan: Plan, share: float) -> None:
         raise typer.BadParameter("--holdout reads the input twice and needs files; pipes can be read once")
 
 
-def _check_task(plan: Plan) -> None:
+def _check_task(plan: JudgingPlan) -> None:
     """Refuse options that the task has no use for."""
     given = [name for name, value in {"--report": plan.report, "--bound": plan.bound}.items() if value]
     if given and plan.task not in (None, "classify", "rank"):
@@ -126,11 +122,11 @@ def _check_task(plan: Plan) -> None:
         raise typer.BadParameter(f"{given[0]} is for rankings of labels; leave it out for {what}")
 
 
-def _judged(inputs: Inputs, plan: Plan) -> Found:
+def _judged(inputs: Inputs, plan: JudgingPlan) -> Found:
     """Judge as planned; input without any example that could be judged is refused."""
     from hinged.files.examples import check_agrees, load_learner, task_of
 
-    judge_it: Callable[[Inputs, Plan, Foot], Found] = _progressive if plan.holdout is None else _held_out
+    judge_it: Callable[[Inputs, JudgingPlan, ProgressLine], Found] = _progressive if plan.holdout is None else _held_out
     if plan.model is not None:
         learner = load_learner(plan.model)
         check_agrees(learner, plan.task, plan.settings, str(plan.model))
@@ -138,8 +134,8 @@ def _judged(inputs: Inputs, plan: Plan) -> Found:
         inputs.model = learner
         plan, judge_it = plan._replace(task=task_of(learner)), partial(_finished, learner)
     _check_task(plan)
-    with Foot() as foot:
-        found = judge_it(inputs, plan, foot)
+    with ProgressLine() as progress:
+        found = judge_it(inputs, plan, progress)
     inputs.report_skipped()
     inputs.check_any()
     if found.result is not None and found.result.examples:
@@ -152,33 +148,35 @@ def _judged(inputs: Inputs, plan: Plan) -> Found:
     )
 
 
-def _finished(learner: FileLearner, inputs: Inputs, plan: Plan, foot: Foot) -> Found:
+def _finished(learner: FileLearner, inputs: Inputs, plan: JudgingPlan, progress: ProgressLine) -> Found:
     """Judge a model on examples it was not taught."""
     from hinged.files.judging import judge
 
-    return Found(learner, judge(learner, inputs.batches(plan.task, foot), keep=plan.report is not None), FINISHED)
+    return Found(learner, judge(learner, inputs.batches(plan.task, progress), keep=plan.report is not None), FINISHED)
 
 
-def _progressive(inputs: Inputs, plan: Plan, foot: Foot) -> Found:
+def _progressive(inputs: Inputs, plan: JudgingPlan, progress: ProgressLine) -> Found:
     """Judge a new learner on each example before it learns it."""
     from hinged.files.judging import judge
     from hinged.files.stream import learner_for
 
-    learner, chunks = learner_for(inputs.batches(plan.task, foot), plan.task, plan.settings)
+    learner, chunks = learner_for(inputs.batches(plan.task, progress), plan.task, plan.settings)
     if learner is None:
         return Found(None, None, PROGRESSIVE)
-    inputs.tell(learner, foot)
+    inputs.tell(learner, progress)
     keep = plan.report is not None
     if not plan.bound:
         return Found(learner, judge(learner, chunks, learns=True, keep=keep), PROGRESSIVE)
     from hinged.bounds.watching import Beginning
+    from hinged.estimators.label_learner import LabelLearner
 
+    assert isinstance(learner, LabelLearner)  # other tasks are refused before
     kept = Beginning()
     result = judge(learner, kept.of(learner, chunks), learns=True, keep=keep)  # type: ignore[arg-type]
     return Found(learner, result, PROGRESSIVE, kept.trace(learner) if result.examples else None)
 
 
-def _held_out(inputs: Inputs, plan: Plan, foot: Foot) -> Found:
+def _held_out(inputs: Inputs, plan: JudgingPlan, progress: ProgressLine) -> Found:
     """Let a new learner learn most examples, and judge it on the others."""
     from hinged.files.judging import judge
     from hinged.files.stream import learn_stream, learner_for, spread
@@ -187,18 +185,34 @@ def _held_out(inputs: Inputs, plan: Plan, foot: Foot) -> Found:
     learner: FileLearner | None = None
     for _ in range(plan.passes):
         inputs.begin_again()
-        chunks = spread(inputs.batches(plan.task, foot), share, kept=False)
+        chunks = spread(inputs.batches(plan.task, progress), share, kept=False)
         if learner is None:
             learner, chunks = learner_for(chunks, plan.task, plan.settings)
             if learner is None:
                 return Found(None, None, HELD_OUT)
-            inputs.tell(learner, foot)
+            inputs.tell(learner, progress)
         for _ in learn_stream(learner, chunks):
             pass
     assert learner is not None  # there is one pass at least
     inputs.begin_again()
-    kept = spread(inputs.batches(plan.task, foot), share, kept=True)
+    kept = spread(inputs.batches(plan.task, progress), share, kept=True)
     return Found(learner, judge(learner, kept, keep=plan.report is not None), HELD_OUT)
+
+
+def _facts(found: Found, inputs: Inputs, report: Path | None) -> dict[str, object]:
+    """Everything that was found, as `--json` prints it."""
+    from hinged.files.reading import chosen
+
+    assert found.result is not None  # input without examples is refused before
+
+    return {
+        "how": found.how,
+        **found.result.as_dict(),
+        "bound": found.watched and found.watched.as_dict(),
+        "report": report and str(report),
+        "columns": inputs.layout and inputs.layout._asdict(),
+        "settings": found.learner and chosen(found.learner),
+    }
 
 
 def _write_report(path: Path, found: Found, name: str) -> None:

@@ -72,7 +72,7 @@ def _print_tags(tagged: list[TagReason]) -> None:
     widest = max(len(one.word) for one in tagged)
     for word, tag, features in tagged:
         named = (" → ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name, _ in features[:4])
-        shares = (f"{share:+.2f}".replace("-", "−") for _, share in features)
+        shares = (_signed(share, "+.2f") for _, share in features)
         spoken = ", ".join(f"{name} {share}" for name, share in zip(named, shares, strict=False))
         say(f"{word:>{widest}}  {bold(str(tag))}  {dim(spoken)}")
 
@@ -88,10 +88,7 @@ def _given(text: str | None) -> str:
 def _print(reason: Reason, top: int) -> None:
     """Print a label's score, its rival, and the features that count most."""
     name = f"{reason.label:.4g}" if isinstance(reason.label, float) else str(reason.label)
-    which = "the best label" if reason.rank == 1 else f"number {reason.rank} of {reason.n_labels}"
-    which = which if reason.n_labels else "predicted"
-    score = f"{reason.score:.3g}".replace("-", "−")
-    say(f"{bold(shorten(name, 60))}  {which}: score {score}{_beside(reason)}")
+    say(f"{bold(shorten(name, 60))}  {_place(reason)}: score {_signed(reason.score, '.3g')}{_beside(reason)}")
     if reason.rank == 1 and reason.confidence is not None:
         say(dim(f"right in about {100 * reason.confidence:.0f} of 100 such cases"))
     _print_features(reason.features, top)
@@ -99,6 +96,13 @@ def _print(reason: Reason, top: int) -> None:
         names = ", ".join(shorten(str(name), 24) for name in reason.unknown[:8])
         more = f" and {len(reason.unknown) - 8} more" if len(reason.unknown) > 8 else ""
         say(dim(f"  never learnt: {names}{more}"))
+
+
+def _place(reason: Reason) -> str:
+    """Where the label comes in the ranking, if the model ranks labels."""
+    if not reason.n_labels:
+        return "predicted"
+    return "the best label" if reason.rank == 1 else f"number {reason.rank} of {reason.n_labels}"
 
 
 def _beside(reason: Reason) -> str:
@@ -122,9 +126,15 @@ def _print_features(features: Sequence[tuple[object, float]], top: int) -> None:
     signs = any(share < 0 for _, share in shown)
     for name, (_, share) in zip(names, shown, strict=True):
         padded = " " * (widest - width_of(name)) + name
-        say(f"  {padded}  {_bar(share / longest, signs)}  {share:+.3f}".replace("-", "−"))
+        say(f"  {padded}  {_bar(share / longest, signs)}  {_signed(share, '+.3f')}")
     if rest:
-        say(dim(f"\n  {len(rest):,} more features add {sum(share for _, share in rest):+.3f}".replace("-", "−")))
+        left = _signed(sum(share for _, share in rest), "+.3f")
+        say(dim(f"\n  {len(rest):,} more features add {left}"))
+
+
+def _signed(number: float, how: str) -> str:
+    """A number with a minus sign, which is as wide as a plus, in place of the hyphen."""
+    return format(number, how).replace("-", "−")
 
 
 def _bar(share: float, signs: bool) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from hinged.cli.tables import silence_stdout
+from hinged.cli.terminal import silence_stdout
 
 __all__ = ["Command"]
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import BufferedReader, BytesIO
-from itertools import islice, repeat
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -16,10 +16,10 @@ from hinged.cli.options import names_in
 from hinged.cli.tables import emit
 
 if TYPE_CHECKING:
-    from hinged.cli.progress import Foot
+    from hinged.cli.progress import ProgressLine
     from hinged.files.examples import Examples, FileLearner
-    from hinged.files.sentences import Sentences
-    from hinged.io.examples import BadLine, Chunk
+    from hinged.files.sentences import SentenceChunk
+    from hinged.io.examples import Chunk
     from hinged.io.examples.columns import Layout
     from hinged.io.examples.conll import Sentence
 
@@ -29,7 +29,8 @@ COLUMNS = ("text", "numbers")
 FURTHER = ("weight", "tag", "label_sep", "quote")
 SHOWN = 3  # malformed lines of which the message is shown
 AT_ONCE = 256  # sentences in a batch
-Batch = TypeVar("Batch", "Chunk", "Sentences")
+FIRST_BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)  # sizes, so that the first results come early
+Batch = TypeVar("Batch", "Chunk", "SentenceChunk")
 
 
 class Malformed(ValueError):  # noqa: N818
@@ -75,7 +76,7 @@ class Inputs:
         self.files = files = _readable(files)
         self.name = "standard input" if files == ["-"] else files[0] if len(files) == 1 else f"{len(files)} files"
         self.format: str | None = options["format"]
-        columns = {name: names_in(options[name]) for name in ("text", "numbers")}
+        columns = {name: names_in(options[name]) for name in COLUMNS}
         self.given = {**columns, "label": options["label"]}
         self.more = {name: options[name] for name in FURTHER if options[name] is not None}
         self.remembered: dict[str, Any] = {}
@@ -111,16 +112,16 @@ class Inputs:
         self.examples = self.skipped = 0
         self.problems = []
 
-    def batches(self, task: str | None, foot: Foot | None = None) -> Iterator[Examples]:
+    def batches(self, task: str | None, progress: ProgressLine | None = None) -> Iterator[Examples]:
         """The examples with their answers, in order: sentences for the task "sequence", else chunks."""
-        return self.sentences(foot) if task == "sequence" else self.chunks(foot)
+        return self.sentences(progress) if task == "sequence" else self.chunks(progress)
 
-    def chunks(self, foot: Foot | None = None, labels: bool = True, plain: bool = False) -> Iterator[Chunk]:
+    def chunks(self, progress: ProgressLine | None = None, labels: bool = True, plain: bool = False) -> Iterator[Chunk]:
         """Every chunk of every file, in order.
 
         Parameters
         ----------
-        foot : Foot, optional
+        progress : ProgressLine, optional
             Shows how many bytes have been read.
         labels : bool
             The column of the label must exist.
@@ -138,10 +139,10 @@ class Inputs:
                 for chunk in reader:
                     first, self.layout = self.layout is None, chunk.layout
                     if first and self.model is not None:
-                        self.tell(self.model, foot)
+                        self.tell(self.model, progress)
                     self.skipped += chunk.skipped
                     yield self._counted(chunk)
-                    self._show(foot, before + reader.progress[0], total)
+                    self._show(progress, before + reader.progress[0], total)
             self.problems += map(str, reader.problems)
             before += size
 
@@ -151,20 +152,25 @@ class Inputs:
 
         format, names = self.format or _sniffed(file), dict(self.given)
         if format is not None and FORMATS[format].table:
-            named = [role for role, name in names.items() if name]
-            settled = {*named, *(COLUMNS if {*named} & {*COLUMNS} else ())}
-            names |= {role: name for role, name in self.remembered.items() if role not in settled}
+            names |= self._remembered_names()
         if not labels:
             names["label"] = self.given["label"]
         return self.format or ("lines" if plain and format is None else None), names
+
+    def _remembered_names(self) -> dict[str, Any]:
+        """The names that the model remembers, but for those given by options; columns count as given together."""
+        settled = {role for role, name in self.given.items() if name}
+        if not settled.isdisjoint(COLUMNS):
+            settled.update(COLUMNS)
+        return {role: name for role, name in self.remembered.items() if role not in settled}
 
     def _counted(self, batch: Batch) -> Batch:
         self.examples += len(batch)
         return batch
 
-    def _show(self, foot: Foot | None, done: int, total: int | None) -> None:
-        if foot is not None:
-            foot.show(os.path.basename(self.name), done, total)
+    def _show(self, progress: ProgressLine | None, done: int, total: int | None) -> None:
+        if progress is not None:
+            progress.show(os.path.basename(self.name), done, total)
 
     @contextmanager
     def _refusing(self, what: str) -> Iterator[None]:
@@ -178,13 +184,13 @@ class Inputs:
             hint = f"--on-error skip leaves such {what} out" if skip else "nothing after it can be read"
             raise Malformed(str(problem), self.aside, hint) from None
 
-    def tell(self, model: FileLearner, foot: Foot | None) -> None:
+    def tell(self, model: FileLearner, progress: ProgressLine | None) -> None:
         """Say on stderr what is read of a table, and how it is scaled; not where JSON says so."""
         from hinged.files.reading import reading
 
         if self.layout is not None and not self.silent:
-            if foot is not None:
-                foot.clear()
+            if progress is not None:
+                progress.clear()
             emit(f"reading {self.name}: {reading(model, self.layout)}", err=True)
 
     def without_labels(self) -> str:
@@ -194,8 +200,8 @@ class Inputs:
         return f"{found}; name its column or key with --label.{columns}"
 
     def sentences(
-        self, foot: Foot | None = None, tagged: bool = True, at_once: int | None = None
-    ) -> Iterator[Sentences]:
+        self, progress: ProgressLine | None = None, tagged: bool = True, at_once: int | None = None
+    ) -> Iterator[SentenceChunk]:
         """Every sentence of every file of CoNLL columns or CoNLL-U, in order.
 
         Batches hold `at_once` sentences, or more and more, so that the first results come early.
@@ -206,39 +212,34 @@ class Inputs:
         given = [name.replace("_", "-") for name, value in asked.items() if value is not None]
         if given:
             raise typer.BadParameter(f"--{given[0]} does not apply to tagged sentences; leave it out")
-        sizes = _growing() if at_once is None else repeat(at_once)
+        sizes = chain(FIRST_BATCHES, repeat(AT_ONCE)) if at_once is None else repeat(at_once)
         for file in self.files:
             reading = read_sentences(file, tagged=tagged, on_error=self.on_error)
             with reading as reader, self._refusing("sentences"):
                 for batch in self._in_batches(reader, sizes):
                     yield self._counted(batch)
-                    self._show(foot, *reader.progress)
+                    self._show(progress, *reader.progress)
             self.skipped += reader.skipped
             self.problems += map(str, reader.problems)
 
-    def _in_batches(self, reader: Iterator[Sentence], sizes: Iterator[int]) -> Iterator[Sentences]:
+    def _in_batches(self, reader: Iterator[Sentence], sizes: Iterator[int]) -> Iterator[SentenceChunk]:
         """Yield sentences in batches; a malformed line raises after those before it."""
-        problem: BadLine | None = None
-        while problem is None:
-            batch, problem = self._batch(reader, next(sizes))
-            if batch.sentences:
-                yield batch
-            elif problem is None:
-                return
-        raise problem
-
-    def _batch(self, reader: Iterator[Sentence], size: int) -> tuple[Sentences, BadLine | None]:
-        """The next sentences, and the malformed line that ended the batch, if one did."""
-        from hinged.files.sentences import Sentences
+        from hinged.files.sentences import SentenceChunk
         from hinged.io.examples import BadLine
 
-        batch = Sentences([], self.name)
+        batch, size, problem = SentenceChunk([], self.name), next(sizes), None
         try:
-            for sentence in islice(reader, size):
+            for sentence in reader:
                 batch.sentences.append(sentence)
-        except BadLine as problem:
-            return batch, problem
-        return batch, None
+                if len(batch) == size:
+                    yield batch
+                    batch, size = SentenceChunk([], self.name), next(sizes)
+        except BadLine as found:
+            problem = found
+        if len(batch):
+            yield batch
+        if problem is not None:
+            raise problem
 
     def report_skipped(self) -> None:
         """Report on stderr how many malformed lines were left out, with the first of them."""
@@ -271,14 +272,6 @@ def _readable(files: list[str] | None) -> list[str]:
     return files
 
 
-def _growing() -> Iterator[int]:
-    """Sizes of batches: 1, 2, 4, … up to `AT_ONCE`."""
-    size = 1
-    while True:
-        yield size
-        size = min(2 * size, AT_ONCE)
-
-
 def _waiting() -> bytes:
     """The bytes of standard input that wait to be read; they are not consumed."""
     piped = sys.stdin.buffer
@@ -288,14 +281,14 @@ def _waiting() -> bytes:
 def _sniffed(file: str) -> str | None:
     """The format by the first bytes of a file; None if they cannot be read without being consumed."""
     from hinged.io.examples import detect
-    from hinged.io.examples.source import Stream, open_stream
+    from hinged.io.examples.source import ByteStream, open_stream
 
     if os.path.isdir(file):
         return "folders"
     if file != "-" and not os.path.isfile(file):
         return None
     with suppress(ValueError, OSError, ImportError, AttributeError):
-        stream = Stream(BytesIO(_waiting()), "stdin") if file == "-" else open_stream(file)
+        stream = ByteStream(BytesIO(_waiting()), "stdin") if file == "-" else open_stream(file)
         try:
             return detect(stream.peek(), file)
         finally:

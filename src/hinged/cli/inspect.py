@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,9 +66,12 @@ def _line(name: str, value: str) -> None:
 def _print_labels(labels: list[dict[str, Any]]) -> None:
     """Print the first labels, with how often they were learnt if that is known of any."""
     cells = [(shorten(str(entry["label"]), 40), f"{entry['examples'] or 0:,}") for entry in labels[:SHOWN]]
-    known = any(entry["examples"] for entry in labels)
-    for row in rows_of([("", "examples"), *cells] if known else [cell[:1] for cell in cells]):
-        _line("", dim(row) if row.endswith("examples") else row)
+    rows = [name for name, _ in cells]
+    if any(entry["examples"] for entry in labels):
+        heading, *rows = rows_of([("", "examples"), *cells])
+        _line("", dim(heading))
+    for row in rows:
+        _line("", row)
     if len(labels) > SHOWN:
         _line("", dim(f"… {len(labels) - SHOWN:,} more; --json has all"))
 
@@ -102,7 +105,10 @@ def _side_by_side(experts: Mapping[str, float]) -> str:
 
 
 def _rounded(setting: object) -> str:
-    return f"{setting:.3g}" if isinstance(setting, float) else _short(setting)
+    from hinged.io import from_json
+
+    plain = from_json("setting", setting, {}) if isinstance(setting, dict) else setting
+    return f"{plain:.3g}" if isinstance(plain, float) else _short(plain)
 
 
 def _short(setting: object) -> str:
@@ -116,7 +122,6 @@ def _short(setting: object) -> str:
     """
     if not is_dataclass(setting) or isinstance(setting, type):
         return repr(setting)
-    own = [(part.name, getattr(setting, part.name)) for part in fields(setting) if part.init]
-    usual = {part.name: part.default for part in fields(setting)}
-    given = ", ".join(f"{name}={value!r}" for name, value in own if usual[name] is MISSING or value != usual[name])
+    own = [(part.name, getattr(setting, part.name), part.default) for part in fields(setting) if part.init]
+    given = ", ".join(f"{name}={value!r}" for name, value, usual in own if value != usual)
     return f"{type(setting).__name__}({given})"

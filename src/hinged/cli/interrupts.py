@@ -14,11 +14,11 @@ __all__ = ["Ending", "Interrupts"]
 
 Item = TypeVar("Item")
 Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | None  # what `signal.signal` returns
-HEEDED = (signal.SIGINT, signal.SIGTERM)
+HANDLED = (signal.SIGINT, signal.SIGTERM)
 ENDING = (signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()))
 
 
-class _Stopped(BaseException):
+class _Interrupted(BaseException):
     """Raised by a signal while the program waits for input, which may never arrive."""
 
 
@@ -36,7 +36,7 @@ class Ending:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._hear) for number in ENDING}
+            self._before = {number: signal.signal(number, self._handle) for number in ENDING}
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -53,7 +53,7 @@ class Ending:
         if self._number is not None:
             sys.exit(128 + self._number)
 
-    def _hear(self, number: int, frame: FrameType | None) -> None:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
         if self._number is None:
             self._number = number
             if self._wake is None:
@@ -78,14 +78,14 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._hear) for number in HEEDED}
+            self._before = {number: signal.signal(number, self._handle) for number in HANDLED}
         return self
 
     def __exit__(self, kind: object, raised: object, where: object) -> bool:
         for number, before in self._before.items():
             signal.signal(number, before)
         hearing = sys.modules.get("hinged.loops.hearing")
-        return hearing is not None and isinstance(raised, hearing.Stopped)  # raised by `_hear`, to end the block
+        return hearing is not None and isinstance(raised, hearing.Stopped)  # raised by `_handle`, to end the block
 
     @property
     def exit_code(self) -> int:
@@ -109,16 +109,16 @@ class Interrupts:
                 finally:
                     self._waiting = False
                 yield item
-        except _Stopped:
+        except _Interrupted:
             self._waiting = False
 
-    def _hear(self, number: int, frame: FrameType | None) -> None:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.signal is not None:
             sys.exit(128 + number)
         self.signal = number
         os.write(2, f"\r\x1b[K{self._notice}\n".encode() if sys.stderr.isatty() else f"{self._notice}\n".encode())
         if self._waiting:
-            raise _Stopped
+            raise _Interrupted
         hearing = sys.modules.get("hinged.loops.hearing")
         if hearing is not None and hearing.compiling(frame):  # no round is running, so none is cut short
             raise hearing.Stopped

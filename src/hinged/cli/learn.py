@@ -14,7 +14,7 @@ import typer
 from hinged.cli.inputs import Inputs, Malformed
 from hinged.cli.interrupts import Interrupts
 from hinged.cli.options import LEARNER, READING, AsJson, Files, Model, flag, learner_settings, option, takes
-from hinged.cli.progress import Foot, size_of
+from hinged.cli.progress import ProgressLine, size_of
 from hinged.cli.tables import aligned, bold, count, dim, emit, emit_json, percent, say
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ def learn(
     _check_place(model)
     session = Session(inputs, model, options["task"], settings, silent=as_json)
     session.open(fresh)
-    with Foot() as foot, Interrupts(STOPPING) as interrupts:
-        foot.note("starting; the first run on a machine compiles for a minute or two")
+    with ProgressLine() as progress, Interrupts(STOPPING) as interrupts:
+        progress.note("starting; the first run on a machine compiles for a minute or two")
         for _ in range(passes):
-            if not session.learn(foot, interrupts):
+            if not session.learn(progress, interrupts):
                 break
         inputs.report_skipped()
         session.save(interrupts.exit_code)
@@ -97,7 +97,7 @@ class Session:
 
         self.inputs, self.path, self.task, self.settings = inputs, path, task, settings
         self.learner: FileLearner | None = None
-        self.table = Table(silent)
+        self.table = ProgressTable(silent)
         self.tally = Tally()
         self.ends: list[Tally] = []
         self.resumed = False
@@ -118,23 +118,23 @@ class Session:
             self.inputs.model = self.learner
         self.began = time.perf_counter()
 
-    def learn(self, foot: Foot, interrupts: Interrupts) -> bool:
+    def learn(self, progress: ProgressLine, interrupts: Interrupts) -> bool:
         """Go through the input once; return True if another pass may follow."""
         from hinged.files.stream import learn_stream, learner_for
         from hinged.loops.hearing import Stopped
 
         self.inputs.begin_again()
-        chunks = interrupts.while_going(self.inputs.batches(self.task, foot))
+        chunks = interrupts.while_going(self.inputs.batches(self.task, progress))
         if self.learner is None:
             self.learner, chunks = learner_for(chunks, self.task, self.settings)
             if self.learner is None:
                 return False
             self.inputs.note(self.learner)
-            self.inputs.tell(self.learner, foot)
+            self.inputs.tell(self.learner, progress)
         before = getattr(self.learner, "n_rounds_", 0)
         try:
             for now in learn_stream(self.learner, chunks, self.tally, interrupts.going):
-                foot.clear()
+                progress.clear()
                 self.table.show(now)
                 self.tally = now
         except Stopped:  # a signal came while a loop was compiled
@@ -237,7 +237,7 @@ def _not_counted(one: Tally) -> str:
     return f"; not counted: {' and '.join(apart)}" if apart else ""
 
 
-class Table:
+class ProgressTable:
     """The rows printed while a model learns."""
 
     def __init__(self, silent: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -17,12 +17,14 @@ from hinged.cli.inspect import inspect
 from hinged.cli.learn import learn
 from hinged.cli.mail.group import mail
 from hinged.cli.predict import predict
+from hinged.cli.scale import scale
 from hinged.cli.serve import serve
-from hinged.cli.tables import emit, take_any_text
+from hinged.cli.tables import emit
+from hinged.cli.terminal import take_any_text
 from hinged.cli.warm_up import warm_up
 from hinged.mail.sources.source import SourceError
 
-__all__ = ["app", "main", "run_command"]
+__all__ = ["app", "exit_code_of", "main", "run_command"]
 
 app = typer.Typer(
     name="hinged",
@@ -33,6 +35,7 @@ app = typer.Typer(
 for command in (learn, predict, evaluate, explain, inspect, convert, serve, demo, warm_up):
     app.command(command.__name__.replace("_", "-"), cls=Command)(command)
 app.add_typer(mail)
+app.add_typer(scale)
 
 
 @app.command(hidden=True, cls=Command, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
@@ -61,7 +64,7 @@ def start(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
     ] = False,
 ) -> None:
-    """Online learning for predictions that hang together.
+    """Online classification and label ranking.
 
     Example: hinged learn mail.jsonl --model mail.hinged
     """
@@ -83,8 +86,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run_command(program: typer.Typer, name: str, arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a program and exit; expected errors become one sentence on stderr, a bug keeps its traceback."""
     take_any_text()
+    sys.exit(exit_code_of(program, name, None if arguments is None else list(arguments)))
+
+
+def exit_code_of(program: Callable[..., Any], name: str, arguments: list[str] | None) -> int:
+    """Run a program and return its exit code; expected errors become one sentence on stderr."""
     try:
-        code = program(None if arguments is None else list(arguments), prog_name=name, standalone_mode=False)
+        code = program(arguments, prog_name=name, standalone_mode=False)
     except typer.Abort:
         code = 130
     except (OSError, ImportError, TypeError, ValueError, SourceError) as error:
@@ -93,7 +101,7 @@ def run_command(program: typer.Typer, name: str, arguments: Sequence[str] | None
         if not hasattr(error, "format_message"):  # only the parser's own errors have it
             raise
         code = _complain(_usage(error, name), getattr(error, "exit_code", 2))
-    sys.exit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else 0
 
 
 def _sentence(error: Exception) -> str:

@@ -80,7 +80,7 @@ LEARNER: dict[str, Any] = {
         Literal[Rule, "auto"] | None,
         "RULE",
         "How far to move: perceptron, pa, pa1, pa2, simperc, simproj, conproj, optimal, mira, uniform, or auto "
-        "(optimal for labels, simproj for ranks, else pa1); optimal for text, auto for columns by default.",
+        "(optimal for labels and ranks, else pa1); optimal for text, auto for columns by default.",
     ),
     "C": _learner(
         str | None,
@@ -123,14 +123,27 @@ LEARNER: dict[str, Any] = {
         "columns by default.",
     ),
     "features": _learner(
-        Literal["first", "frequency", "distance", "tfidf"] | None,
+        Literal["first", "frequency", "distance", "tfidf", "evidence"] | None,
         "WHICH",
-        "Label features of shared weights: first, frequency (the default, for text from 40 %), distance, tfidf.",
+        "Label features of shared weights: first, frequency, distance, tfidf, or evidence (the default for text).",
     ),
     "geometry": _learner(
-        Literal["euclidean", "entropy"] | None,
+        Literal["euclidean", "entropy", "adaptive"] | None,
         "WHICH",
-        "euclidean (steps add up, the default) or entropy (steps multiply); for columns only.",
+        "euclidean (steps add up, the default), entropy (steps multiply) or adaptive (a feature moves less the more it "
+        "has moved); for columns only.",
+    ),
+    "half_life": _learner(
+        str | None,
+        "ROUNDS",
+        "For streams that drift: rounds after which what was learnt counts for half; statistics:50 for means and "
+        "deviations alone, weights:1000 for weights alone; for columns only.",
+    ),
+    "kernel": _learner(
+        str | None,
+        "NAME",
+        "fourier (512 random features of the Gaussian kernel; fourier:128 for another number), or products (of every "
+        "two values of a row, in 2^18 hashed columns; products:16 for 2^16); for columns only.",
     ),
     "margin": _learner(float | None, "NUMBER", "By how much the right label must win, 1 by default."),
     "novel": _learner(
@@ -242,6 +255,28 @@ def _weighted(given: str) -> tuple[str, float]:
     return label, _number(weight, given, "--class-weight takes label=weight, such as spam=2")
 
 
+def _half_life(given: str) -> Any:
+    """``1000``, or ``statistics:50`` and ``weights:1000`` for one of the two alone."""
+    from hinged.geometry import HalfLife
+
+    what, colon, rounds = given.rpartition(":")
+    if what not in ("", "statistics", "weights") or (colon and not what):
+        raise typer.BadParameter(f"--half-life is a number of rounds, statistics:50 or weights:1000; got {given!r}")
+    number = _number(rounds, given, "--half-life takes rounds, such as 1000 or statistics:50")
+    return HalfLife(**{what: number}) if what else number
+
+
+def _kernel(given: str) -> Any:
+    """``fourier`` or ``products``; ``fourier:128`` or ``products:16`` for another size than the default."""
+    from hinged.mercer import Fourier, Products
+
+    name, _, n = given.partition(":")
+    kinds: dict[str, type[Fourier | Products]] = {"fourier": Fourier, "products": Products}
+    if name not in kinds:
+        raise typer.BadParameter(f"--kernel is fourier, products, fourier:128 or products:16; got {given!r}")
+    return kinds[name](int(n) if n.isdecimal() else n) if n else kinds[name]()  # type: ignore[arg-type]
+
+
 def _cost(given: str) -> Any:
     """``tree``, ``tree:.``, or a file of costs."""
     kind, _, separator = given.partition(":")
@@ -270,6 +305,8 @@ CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "words": partial(_runs, "words"),
     "chars": partial(_runs, "chars"),
     "cost": _cost,
+    "kernel": _kernel,
+    "half_life": _half_life,
     "order": names_in,
     **{name: partial(_number_or, "auto", name) for name in ("C", "bias", "epsilon")},
     "radius": partial(_number_or, "learn", "radius"),

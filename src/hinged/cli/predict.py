@@ -10,7 +10,7 @@ import typer
 
 from hinged.cli.inputs import Inputs
 from hinged.cli.options import READING, Files, Model, flag, option, takes
-from hinged.cli.progress import Foot
+from hinged.cli.progress import ProgressLine
 from hinged.cli.tables import emit, emit_json, json_line
 
 if TYPE_CHECKING:
@@ -72,12 +72,12 @@ def _print_labels(learner: LabelLearner, inputs: Inputs, top: int | None, confid
     from hinged.files.answers import answer, pieces
     from hinged.files.examples import reads_text
 
-    with Foot() as foot:
-        for whole in inputs.chunks(foot, labels=False, plain=reads_text(learner)):
+    with ProgressLine() as progress:
+        for whole in inputs.chunks(progress, labels=False, plain=reads_text(learner)):
             for chunk in pieces(learner, whole):
                 said = answer(learner, chunk)
                 if sys.stdout.isatty():
-                    foot.clear()
+                    progress.clear()
                 rows = range(len(chunk))
                 lines = (_object(chunk, said, i, top) if as_json else _columns(said, i, top, confidence) for i in rows)
                 emit("\n".join(lines))
@@ -87,10 +87,10 @@ def _print_answers(learner: OneVector, inputs: Inputs, as_json: bool) -> None:
     """Print the one answer to each example: a label, a number, or 1 and -1 for inside and outside."""
     from hinged.files.answers import answer_vectors
 
-    with Foot() as foot:
-        for chunk in inputs.chunks(foot, labels=False):
+    with ProgressLine() as progress:
+        for chunk in inputs.chunks(progress, labels=False):
             answers, scores = answer_vectors(learner, chunk)
-            foot.clear()
+            progress.clear()
             if not as_json:
                 emit("\n".join(f"{a:.6g}" if isinstance(a, float) else str(a) for a in answers))
                 continue

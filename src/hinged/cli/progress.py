@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Self
 
-from hinged.cli.tables import cleaned, shorten
+from hinged.cli.tables import SCREEN, cleaned, shorten
 
-__all__ = ["Foot", "bar", "size_of"]
+__all__ = ["ProgressLine", "bar", "size_of"]
 
 EVERY = 0.1  # seconds between two drawings
 
@@ -19,6 +19,10 @@ EVERY = 0.1  # seconds between two drawings
 @contextmanager
 def bar() -> Iterator[Callable[[str, int, int], None]]:
     """Yield a function ``show(what, done, total)`` that draws a progress bar."""
+    screen = SCREEN.get()
+    if screen is not None:
+        yield screen.progress
+        return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
@@ -38,7 +42,7 @@ def bar() -> Iterator[Callable[[str, int, int], None]]:
         yield show
 
 
-class Foot:
+class ProgressLine:
     """A progress line below what a command prints, for bytes read; drawn without Rich, which is slow to import."""
 
     def __init__(self) -> None:
@@ -57,7 +61,7 @@ class Foot:
         now = time.monotonic()
         if not self._on or now - self._last < EVERY:
             return
-        self._last, self._drawn = now, True
+        self._last = now
         what, width = cleaned(what), shutil.get_terminal_size().columns - 1
         seconds = max(now - self._began, 1e-9)
         speed = f"{size_of(done / seconds)}/s"
@@ -70,22 +74,24 @@ class Foot:
             room = max(0, min(48, width - len(end) - len(what) - 2))
             filled = round(share * room)
             line = f"{what}  {self._marks[0] * filled}{self._marks[1] * (room - filled)}{end}"
-        sys.stderr.write(f"\r\x1b[K{line[:width]}")
-        sys.stderr.flush()
+        self._draw(line)
 
     def note(self, what: str) -> None:
         """Draw a note in place of the progress."""
         if self._on:
-            self._drawn = True
-            sys.stderr.write(f"\r\x1b[K{cleaned(what)[: shutil.get_terminal_size().columns - 1]}")
-            sys.stderr.flush()
+            self._draw(cleaned(what))
 
     def clear(self) -> None:
         """Erase the line."""
         if self._drawn:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            self._draw("")
             self._drawn, self._last = False, 0.0
+
+    def _draw(self, line: str) -> None:
+        """Draw a line in place of the last one, as far as it fits."""
+        sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
+        sys.stderr.flush()
+        self._drawn = True
 
 
 def size_of(n_bytes: float) -> str:

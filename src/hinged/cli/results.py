@@ -1,4 +1,4 @@
-"""Results of `hinged evaluate`: tables for people and dicts for JSON, for each kind of result."""
+"""Results of `hinged evaluate` as tables for people, for each kind of result."""
 
 from __future__ import annotations
 
@@ -11,27 +11,16 @@ from hinged.evaluate.assessment import Assessment, TagAssessment, VectorAssessme
 if TYPE_CHECKING:
     from hinged.bounds.watching import Watched
 
-__all__ = ["as_dict", "print_bound", "print_result"]
+__all__ = ["print_bound", "print_result"]
 
 SHOWN = 20  # labels, tags and confusions in a table
 MOMENTS = 8  # at which the bound is shown
 
 
 @singledispatch
-def as_dict(result: object) -> dict[str, object]:
-    """The figures of a result by name."""
-    raise NotImplementedError
-
-
-@singledispatch
 def print_result(result: object, how: str) -> None:
     """Print the figures of a result, and how they were found."""
     raise NotImplementedError
-
-
-def _named(thing: object, *names: str) -> dict[str, object]:
-    """Some attributes by name."""
-    return {name: getattr(thing, name) for name in names}
 
 
 def _print_head(n: int, what: str, how: str, seconds: float) -> None:
@@ -45,22 +34,6 @@ def _say_more(n: int, shown: int, what: str) -> None:
 
 
 # ------------------------------------------------------------------ labels and label sets
-@as_dict.register
-def _(result: Assessment) -> dict[str, object]:
-    return {
-        **_named(result, "examples", "counted", "mistakes", "accuracy"),
-        "top": {str(k): result.top(k) for k in (1, 3, 5)},
-        "ranking": None if result.ranking is None else result.ranking._asdict(),
-        **_named(result, "unseen", "unopposed", "unlabelled", "skipped", "seconds"),
-        "labels": [vars(score) for score in result.by_label()],
-        **{kind: _named(means, "precision", "recall", "f1") for kind, means in result.averages().items()},
-        "confusion": [
-            {"label": right, "predicted": says, "times": n}
-            for (right, says), n in sorted(result.pairs.items(), key=lambda pair: str(pair[0]))
-        ],
-    }
-
-
 @print_result.register
 def _(result: Assessment, how: str) -> None:
     _print_head(result.examples, "example", how, result.seconds)
@@ -71,9 +44,9 @@ def _(result: Assessment, how: str) -> None:
             f"ranking loss {means.ranking_loss:.3f} · coverage {means.coverage:.2f}"
         )
     say(f"right label among the {' · '.join(f'best {k} {percent(result.top(k))}' for k in (1, 3, 5))}")
-    fate = ", not counted" if "then learnt" in how else ": mistakes, all of them"
+    counted_as = ", not counted" if "then learnt" in how else ": mistakes, all of them"
     asides = {
-        f"with a label that was new to the model{fate}": result.unseen,
+        f"with a label that was new to the model{counted_as}": result.unseen,
         "without a right label, or without a wrong one, not counted": result.unopposed,
         "without a label were left out": result.unlabelled,
     }
@@ -138,11 +111,6 @@ def print_bound(watched: Watched) -> None:
 
 
 # ------------------------------------------------------------------ two labels, numbers, ranks, outliers
-@as_dict.register
-def _(result: VectorAssessment) -> dict[str, object]:
-    return {**_named(result, "task", "examples", "unlabelled", "skipped", "seconds"), **result.figures()}
-
-
 @print_result.register
 def _(result: VectorAssessment, how: str) -> None:
     _print_head(result.examples, "example", how, result.seconds)
@@ -154,16 +122,6 @@ def _(result: VectorAssessment, how: str) -> None:
 
 
 # ------------------------------------------------------------------ tags
-@as_dict.register
-def _(result: TagAssessment) -> dict[str, object]:
-    return {
-        "sentences": result.sentences,
-        "sentences_right": result.whole,
-        **_named(result, "tokens", "accuracy", "span_f1", "seconds"),
-        "labels": [_named(score, "label", "precision", "recall", "support") for score in result.by_tag()],
-    }
-
-
 @print_result.register
 def _(result: TagAssessment, how: str) -> None:
     _print_head(result.sentences, "sentence", how, result.seconds)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import codecs
 import json
-import os
 import re
-import shutil
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from typing import TextIO
+from contextvars import ContextVar
+from typing import Protocol
 
 import typer
 
+from hinged.cli.terminal import columns, is_coloured, silence_stdout
+
 __all__ = [
+    "SCREEN",
+    "Screen",
     "aligned",
     "bold",
     "cleaned",
@@ -28,8 +30,6 @@ __all__ = [
     "say",
     "say_table",
     "shorten",
-    "silence_stdout",
-    "take_any_text",
     "tell_some",
     "width",
     "width_of",
@@ -42,6 +42,25 @@ CONTROLS = re.compile(
     r"\x1b\[[012]m|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 PLAIN = str.maketrans({"…": "...", "–": "-", "−": "-", "→": "->", "•": "*"})
+
+
+class Screen(Protocol):
+    """Where a command prints that this process runs for another one, and what can be shown there."""
+
+    coloured: bool
+    columns: int
+    encoding: str
+    out: bool  # True if its stdout is a terminal
+
+    def write(self, text: str, err: bool) -> None:
+        """Print a text to stdout or stderr."""
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        """Show how much is done."""
+
+
+#: The screen of the client that the current thread serves; None in a process of its own.
+SCREEN: ContextVar[Screen | None] = ContextVar("screen", default=None)
 
 
 def rows_of(table: Sequence[Sequence[str]], left: int = 1) -> list[str]:
@@ -127,25 +146,36 @@ def _styled(code: int, text: str) -> str:
 
 
 def _coloured() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    screen = SCREEN.get()
+    return is_coloured() if screen is None else screen.coloured
 
 
 def say(line: str = "") -> None:
     """Print a line for people to stdout; a closed pipe (`| head`) does not stop the command."""
     line = cleaned(line)
     try:
-        typer.echo(line if _takes(sys.stdout, "…") else line.translate(PLAIN))
+        _write(line if _takes("…") else line.translate(PLAIN))
     except BrokenPipeError:
         silence_stdout()
 
 
 def emit(text: str, err: bool = False) -> None:
     """Print data to stdout, unchanged unless that is a terminal, or a sentence for people to stderr."""
-    typer.echo(cleaned(text) if err or sys.stdout.isatty() else text, err=err)
+    screen = SCREEN.get()
+    is_terminal = sys.stdout.isatty() if screen is None else screen.out
+    _write(cleaned(text) if err or is_terminal else text, err)
+
+
+def _write(text: str, err: bool = False) -> None:
+    screen = SCREEN.get()
+    if screen is None:
+        typer.echo(text, err=err)
+    else:
+        screen.write(text + "\n", err)
 
 
 def json_line(facts: object) -> str:
-    """Return data as JSON on one line, characters as they are: `take_any_text` escapes what stdout cannot carry."""
+    """Return data as JSON on one line, characters as they are: `terminal.take_any_text` escapes what stdout lacks."""
     return json.dumps(facts, ensure_ascii=False)
 
 
@@ -183,32 +213,16 @@ def cleaned(text: str) -> str:
 
 def width() -> int:
     """Columns of the terminal or of $COLUMNS, between 40 and 160; 120 without a terminal."""
-    return max(40, min(160, shutil.get_terminal_size((120, 24)).columns))
+    screen = SCREEN.get()
+    return columns() if screen is None else screen.columns
 
 
-def take_any_text() -> None:
-    """Escape characters that the encoding of stdout or stderr lacks, as JSON would."""
-    codecs.register_error("hinged.escape", _escape)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="hinged.escape")
-
-
-def _escape(problem: UnicodeError) -> tuple[str, int]:
-    if not isinstance(problem, UnicodeEncodeError):
-        raise problem
-    units = problem.object[problem.start : problem.end].encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2)), problem.end
-
-
-def _takes(stream: TextIO, text: str) -> bool:
+def _takes(text: str) -> bool:
+    """Return True if the encoding of stdout has these characters."""
+    screen = SCREEN.get()
+    encoding = sys.stdout.encoding if screen is None else screen.encoding
     try:
-        text.encode(stream.encoding or "utf-8")
+        text.encode(encoding or "utf-8")
     except (LookupError, UnicodeEncodeError):
         return False
     return True
-
-
-def silence_stdout() -> None:
-    """Discard further output to stdout, so that closing it at exit raises no error."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

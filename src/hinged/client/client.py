@@ -143,9 +143,8 @@ class RemoteModel:
         refused: dict[int, str] = {}
         run, pairs = secrets.token_hex(8), iter(examples)
         while some := list(islice(pairs, AT_ONCE)):
-            rows: Iterator[dict[str, Json]] = ({"x": x, "y": y} for x, y in some)
-            if again:
-                rows = ({**row, "key": f"{run}-{i}"} for i, row in enumerate(rows, begin))
+            keys = [{"key": f"{run}-{i}"} if again else {} for i in range(begin, begin + len(some))]
+            rows = ({"x": x, "y": y, **key} for (x, y), key in zip(some, keys, strict=True))
             said = self._lines("learn-many", rows, again)
             refused |= {begin + one["line"] - 1: one["error"] for one in said if "line" in one}
             last: dict[str, Any] = next((one for one in reversed(said) if "line" not in one), {})

@@ -4,7 +4,8 @@ Numba's own cache compares a function's file alone, so that edits of what it cal
 after all sources that its functions may use, the versions of Python and Numba, and the compiler's settings. There are
 two places for such folders: the installed package, where a wheel brings code for common instruction sets, and the
 user's cache (`NUMBA_CACHE_DIR`, if that is set), where this processor's code is stored and which all checkouts share.
-A file that cannot be read is compiled anew; where nothing can be written, code stays in memory.
+A file that cannot be read is compiled anew; where nothing can be written, code stays in memory. So it does without
+platformdirs or zstandard: kernel learners run on machines that have neither.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
-from importlib.util import MAGIC_NUMBER
+from importlib.util import MAGIC_NUMBER, find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,6 @@ import numba
 from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.sigutils import normalize_signature
-from platformdirs import user_cache_path
 
 from hinged.compiling import code_file
 from hinged.compiling.levels import Target, level_of
@@ -40,6 +40,7 @@ SHIPPED = PACKAGE / "machine_code"
 CORE = ("compiling", "native", "rules", "tasks", "sharing", "geometry", "mercer", "loops")
 BESIDES = {"text": "io"}
 PREFIX = "hinged-code-"
+NOWHERE = Path(os.devnull)
 KEPT_UNUSED = 60 * 24 * 3600.0  # seconds
 
 
@@ -68,9 +69,19 @@ def _name(part: str) -> str:
 @cache
 def folder(part: str = "loops") -> Path:
     """Return the user's folder for compiled functions of one part of the package; it need not exist."""
+    return _home() / _name(part)
+
+
+def _home() -> Path:
+    """Return where folders for compiled functions are: a place that can hold none if a package for that is missing."""
     chosen = config.CACHE_DIR  # type: ignore[attr-defined]
-    home = Path(chosen) if chosen else user_cache_path("hinged", appauthor=False)
-    return home / _name(part)
+    if find_spec("zstandard") is None or not (chosen or find_spec("platformdirs")):
+        return NOWHERE
+    if chosen:
+        return Path(chosen)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("hinged", appauthor=False)
 
 
 def _is_native() -> bool:
@@ -175,6 +186,8 @@ class PackageCache(FunctionCache):
         codegen = target_context.codegen()
         place, level = Path(self.cache_path), level_of(codegen)
         found = None
+        if place.parent == NOWHERE:  # stored code cannot be read either
+            return None
         if level is not None and not _is_native() and _is_shipped(shipped := SHIPPED / level[1] / place.name):
             found = self._load(shipped, sig, level, target_context, _as_trusted_as_sources)
         if found is None and _is_my_folder(place):

@@ -14,7 +14,7 @@ else:
 
     from hinged.compiling.cache import PackageCache
     from hinged.compiling.notice import watch
-    from hinged.compiling.parts import as_part
+    from hinged.compiling.parts import WholeCompiler, as_part
 
     COMPILES = not config.DISABLE_JIT  # type: ignore[attr-defined]
 
@@ -57,7 +57,7 @@ def compiled(function: Callable | None = None, *, helper: bool = False, inline: 
         return njit(inline="always", **options)(function)
     if helper:
         return _by_type(as_part(function, **options))
-    dispatcher = njit(**{"nogil": True, **options})(function)
+    dispatcher = njit(**{"nogil": True, "pipeline_class": WholeCompiler, **options})(function)
     if PackageCache.holds(function):
         dispatcher._cache = PackageCache(function)
         DISPATCHERS.append(dispatcher)

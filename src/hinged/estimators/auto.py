@@ -7,16 +7,22 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from hinged.estimators.forgetting_settings import weights_fade
 from hinged.estimators.reader import Batch
-from hinged.geometry.entropy import resolve as resolve_geometry
+from hinged.geometry.choice import on_simplex
 from hinged.io import to_json
 from hinged.io.examples.chunk import Chunk
+from hinged.loops.experts import SOFT
 from hinged.loops.rows import MOMENTS, Dense
-from hinged.rules.table import RULES, name_of, reads_cap
+from hinged.mercer.fourier import remembers_rows
+from hinged.mercer.functions import reads_scaled
+from hinged.rules.table import RULES, Optimal, name_of, reads_cap
+from hinged.sharing.plan import BEFORE_EVIDENCE, chosen_features
 from hinged.sharing.plan import resolve as resolve_sharing
 
 __all__ = [
     "FirstRow",
+    "choices_before",
     "choices_of_labels",
     "choices_of_ranks",
     "choices_of_vector",
@@ -25,7 +31,9 @@ __all__ = [
     "settled_as_json",
 ]
 
-BIAS_OF_SETS = 0.3  # the least constant feature for label sets, whose labels differ in frequency
+BIAS_OF_SETS = 0.5  # the least constant feature for label sets, whose labels differ in frequency
+#: Where a row asks for much at once, of which wrong labels make some impossible: sets and ranks.
+SOFTLY = Optimal(slack=1.0)
 
 
 class FirstRow(NamedTuple):
@@ -94,6 +102,9 @@ class LabelChoices(Protocol):
     def geometry(self) -> object: ...
 
     @property
+    def normalize(self) -> object: ...
+
+    @property
     def kernel(self) -> object: ...
 
 
@@ -111,13 +122,32 @@ def choices_of_labels(who: LabelChoices, row: FirstRow | None, sets: bool) -> di
     'idf'
     """
     row = row or NO_ROW
-    linear = who.kernel is None and resolve_geometry(who.geometry) is None
+    linear = not remembers_rows(who.kernel) and on_simplex(who.geometry) is None
     of_their_own = linear and isinstance(who.sharing, str) and who.sharing == "multi"
-    rule = ("optimal" if of_their_own else "pa1") if is_auto(who.rule) else who.rule
+    rule: object = who.rule
+    if is_auto(rule):
+        rule = (SOFTLY if sets else "optimal") if of_their_own else "pa1"
     scaling = who.scaling
     if is_auto(scaling):
-        scaling = _scaling(who, row) if linear else None
-    return _choices(rule, scaling, _bias(scaling, row, BIAS_OF_SETS if sets else 0.0), of_their_own)
+        scaling = _scaling(who, row) if linear else _scaling_of_kernel(who, row)
+    bias = 0.0 if remembers_rows(who.kernel) else _bias(scaling, row, BIAS_OF_SETS if sets else 0.0)
+    choices = _choices(rule, scaling, bias, of_their_own)
+    if is_auto(who.features):
+        choices["features"] = chosen_features(who.sharing, who.features, who.kernel)
+    return choices
+
+
+def choices_before(who: object) -> dict[str, object]:
+    """Return what settings that are "auto" stood for when files did not yet say it.
+
+    Examples
+    --------
+    >>> import hinged
+    >>> choices_before(hinged.TextClassifier())["features"].high, choices_before(hinged.Classifier())
+    (0.4, {})
+    """
+    features, sharing, kernel = (getattr(who, name, None) for name in ("features", "sharing", "kernel"))
+    return {"features": chosen_features(sharing, features, kernel, BEFORE_EVIDENCE)} if is_auto(features) else {}
 
 
 class VectorChoices(Protocol):
@@ -128,6 +158,9 @@ class VectorChoices(Protocol):
 
     @property
     def scaling(self) -> object: ...
+
+    @property
+    def normalize(self) -> object: ...
 
     @property
     def kernel(self) -> object: ...
@@ -143,12 +176,12 @@ def choices_of_vector(who: VectorChoices, row: FirstRow | None) -> dict[str, obj
     0.0
     """
     row = row or NO_ROW
-    linear = who.kernel is None
+    linear = not remembers_rows(who.kernel)
     rule = "pa1" if is_auto(who.rule) else who.rule
     scaling = who.scaling
     if is_auto(scaling):
-        scaling = _scaling_of_rows(row) if linear else None
-    return _choices(rule, scaling, _bias(scaling, row), linear)
+        scaling = _scaling_of_rows(row) if linear else _scaling_of_kernel(who, row)
+    return _choices(rule, scaling, _bias(scaling, row) if linear else 0.0, linear)
 
 
 def choices_of_ranks(who: VectorChoices, row: FirstRow | None) -> dict[str, object]:
@@ -156,11 +189,11 @@ def choices_of_ranks(who: VectorChoices, row: FirstRow | None) -> dict[str, obje
     row = row or NO_ROW
     scaling = _scaling_of_rows(row) if is_auto(who.scaling) else who.scaling
     return {
-        "rule": "simproj" if is_auto(who.rule) else who.rule,
-        "C": 1.0,
+        "rule": SOFTLY if is_auto(who.rule) else who.rule,
+        "C": max(SOFT) if is_auto(who.rule) else 1.0,
         "scaling": scaling,
         "normalize": scaling == "idf",
-        "average": scaling in MOMENTS,
+        "average": scaling in MOMENTS and not weights_fade(who),
         "bias": 0.0,
     }
 
@@ -185,6 +218,11 @@ def _reads_cap(rule: object) -> bool:
 
 def _scaling_of_rows(row: FirstRow) -> str:
     return "standard" if row.dense else "mixed"
+
+
+def _scaling_of_kernel(who: LabelChoices | VectorChoices, row: FirstRow) -> str | None:
+    """Return the scaling of rows that are kept: none, but for a kernel that goes by it."""
+    return _scaling_of_rows(row) if reads_scaled(who.kernel) and who.normalize is not True else None
 
 
 def _bias(scaling: object, row: FirstRow, least: float = 0.0) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from hinged.compiling.arrays import Ints
 from hinged.estimators.labelled_vector import LabelledVector
 from hinged.estimators.labels import LabelIndex
-from hinged.estimators.options import AsBudget, ClassWeight, DType, Kernel, RandomState
+from hinged.estimators.options import BUILT_FOR, AsBudget, AsHalfLife, ClassWeight, DType, Geometry, Kernel, RandomState
 from hinged.estimators.parameters import documented
 from hinged.estimators.protocol import VectorModelLike
 from hinged.interface import Classifies
@@ -31,8 +31,8 @@ class BinaryClassifier(Classifies, LabelledVector):
     {C}
     margin : float, default 1.0
         How far on its own side of 0 a score must lie.
-    {novel, kernel, scaling, normalize, average, bias, class_weight, n_features, epochs, shuffle, random_state, device}
-    {budget, dtype}
+    {geometry, half_life, novel, kernel, scaling, normalize, average, bias, class_weight, n_features, epochs}
+    {shuffle, random_state, device, budget, dtype}
 
     Attributes
     ----------
@@ -65,13 +65,15 @@ class BinaryClassifier(Classifies, LabelledVector):
     _task = BINARY
     _rules = ON_ONE
     _stepping = ("rule", "C", "margin", "novel")
-    _built_for = ("kernel", "budget", "scaling", "normalize", "average", "bias", "dtype")
+    _built_for = ("budget", *BUILT_FOR)
 
     def __init__(
         self,
         rule: str = "auto",
         C: float | str = "auto",
         *,
+        geometry: Geometry = "euclidean",
+        half_life: AsHalfLife = None,
         margin: float = 1.0,
         novel: str = "learn",
         kernel: Kernel | None = None,

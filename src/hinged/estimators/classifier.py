@@ -35,11 +35,12 @@ class Classifier(Classifies, LabelLearner):
     sharing : "multi", "single", "hybrid" or hinged.sharing.Groups, default "multi"
         Whose weights move: one vector per label, one shared by all, both, or one per set of labels.
     features : str, object of hinged.features or callable, default None
-        Label features φ(x, r) for "single" and "hybrid": "first", "frequency", "distance", "tfidf", or a function
-        of (dict of feature → value, label) that returns a dict. "auto" takes those that suit text where `sharing`
-        uses label features, none where it does not or where a `kernel` has its own.
-    geometry : "euclidean", "entropy" or hinged.geometry.Entropy, default "euclidean"
+        Label features φ(x, r) for "single" and "hybrid": "first", "frequency", "distance", "tfidf", "evidence", or a
+        function of (dict of feature → value, label) that returns a dict. "auto" takes those that suit text where
+        `sharing` uses label features, none where it does not or where a `kernel` has its own.
+    geometry : "euclidean", "entropy", "adaptive", hinged.geometry.Entropy or Adaptive, default "euclidean"
         From moves to weights: added up, or multiplied on a simplex of a fixed number of features, one per label.
+        "adaptive": added up, in a metric that learns: a feature moves less the more it has moved. `dual_` is None then.
     margin : float, default 1.0
         By how much the right label must win. Under "entropy" below the radius, 1 unless set.
     cost : matrix, dict, function or hinged.costs.Tree, optional
@@ -47,8 +48,8 @@ class Classifier(Classifies, LabelLearner):
         pairs (others cost 1), or a function of both. A pair's margin is then √ρ in place of `margin`.
     constraint : "max-loss" or "prediction", default "max-loss"
         With costs, which pair the rules on one pair take: the one with the largest loss, or that of the prediction.
-    {novel, kernel, scaling, normalize, average, bias, class_weight, n_features, epochs, shuffle, random_state, device}
-    {budget, dtype}
+    {half_life, novel, kernel, scaling, normalize, average, bias, class_weight, n_features, epochs, shuffle}
+    {random_state, device, budget, dtype}
 
     Attributes
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from itertools import count
 from numbers import Real
 from threading import Lock
@@ -10,7 +11,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from hinged.compiling.arrays import Floats, Int32s
+from hinged.compiling.arrays import Floats, Int32s, Ints
 from hinged.estimators.inputs import WIDEST, check_finite
 from hinged.loops.direct import Direct
 from hinged.loops.rows import Rows, usual_square
@@ -144,41 +145,46 @@ def one_dict_row(
     column, n = names.column, len(x)
     columns, values, new = np.empty(n, np.int32), np.empty(n), UNUSUAL
     if READS_DICTS and names.are_plain:
-        new, n_names, squares = _read_quickly(None, id(x), id(column), KEYS, VALUES, columns, values)
+        begin = -1 if first is None else first
+        new, squares = _read_quickly(None, id(x), id(column), begin, KEYS, VALUES, columns, values)
     if new == UNUSUAL:
-        new, n_names, squares = _read(x, column, columns, values)
+        new, squares = _read(x, column, first, columns, values)
     if new == UNUSUAL or not squares < usual_square(dtype):  # NaN, infinity or a value that is too large
         return None
     order, known = columns.argsort(), n - new
     columns, data = columns[order], values[order].astype(dtype, copy=False)
-    if not new:
-        return Rows(np.array([0, n]), columns, data), []
-    if not whole:
-        return Rows(np.array([0, known]), columns[:known], data[:known]), []
-    if first is None:
-        listed = list(x)
-        return Rows(np.array([0, n]), columns, data), [listed[i] for i in order[known:].tolist()]
-    columns[known:] += first - n_names
-    return Rows(np.array([0, n]), columns, data), []
+    if new and not whole:
+        return Rows(_ends(known), columns[:known], data[:known]), []
+    if not new or first is not None:
+        return Rows(_ends(n), columns, data), []
+    listed = list(x)
+    return Rows(_ends(n), columns, data), [listed[i] for i in order[known:].tolist()]
+
+
+@lru_cache
+def _ends(n: int) -> Ints:
+    """Where the values of a row begin and end that has `n` of them and stands alone."""
+    return np.array([0, n])
 
 
 def _read(
-    x: dict[Hashable, object], column: dict[Hashable, int], columns: Int32s, values: Floats
-) -> tuple[int, int, float]:
+    x: dict[Hashable, object], column: dict[Hashable, int], first: int | None, columns: Int32s, values: Floats
+) -> tuple[int, float]:
     """What `hinged.native.dicts.read_dict` does, by NumPy, for keys of any type and NumPy's numbers too."""
     n_names = len(column)
     if not set(map(type, x.values())) <= NUMBERS:
-        return UNUSUAL, n_names, 0.0
+        return UNUSUAL, 0.0
     try:
         values[:] = np.fromiter(x.values(), np.float64, len(x))
     except OverflowError:  # a whole number that is too large for a float
-        return UNUSUAL, n_names, 0.0
+        return UNUSUAL, 0.0
     columns[:] = np.fromiter(map(column.get, x, count(n_names)), np.int32, len(x))
     unknown = columns >= n_names
     new = int(np.count_nonzero(unknown))
-    columns[unknown] = np.arange(n_names, n_names + new)
+    begin = n_names if first is None else first
+    columns[unknown] = np.arange(begin, begin + new)
     with np.errstate(over="ignore", invalid="ignore"):
-        return new, n_names, float(values.dot(values))
+        return new, float(values.dot(values))
 
 
 def _float(value: Real | np.number | np.bool_, name: Hashable) -> float:

@@ -70,6 +70,13 @@ def as_matrix(X: object, who: object) -> np.ndarray | sparse.sparray:
                 f"X must be a matrix, a data frame or a list of dicts, and hold numbers; got a {type(X).__name__} "
                 f"({problem})."
             ) from problem
+        except ValueError as problem:
+            if "could not convert" not in str(problem):
+                raise
+            raise ValueError(
+                f"X must hold numbers; {problem}. Make a column of 0 and 1 of each word or category "
+                "(pandas.get_dummies, OneHotEncoder), or give documents to a TextClassifier."
+            ) from problem
     if matrix.shape[0] == 0:
         raise ValueError(
             f"Found array with 0 sample(s) (shape={tuple(matrix.shape)}) while a minimum of 1 is required by "

@@ -10,19 +10,19 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hinged.estimators.kernel_rows import (
+    Reading,
     as_dense,
     as_sparse,
-    fit_together,
     mostly_zeros,
+    restore_means,
+    restore_rows,
     room_for,
-    rows_from_arrays,
     rows_to_arrays,
     with_targets,
 )
 from hinged.estimators.options import OwnRule
 from hinged.estimators.protocol import Advance, Describe
-from hinged.estimators.reader import part_of
-from hinged.loops.base import check_arrays, restored_ledger
+from hinged.loops.base import check_arrays, dual_of, restored_label_ledger
 from hinged.loops.explain import Share
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import (
@@ -36,15 +36,19 @@ from hinged.loops.ledger import (
     SQ_NORM,
     UPDATES,
     Told,
+    kept_ledger,
+    moved_ledger,
     new_ledger,
     new_notes,
     new_told,
     note_rounds,
 )
-from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Dense, Rows
+from hinged.loops.memory import longer
+from hinged.loops.row_scaler import RowScaler
+from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Dense, Rows, part_of
 from hinged.loops.steps import Setting
 from hinged.mercer.blocked import BLOCK, Machine
-from hinged.mercer.expansion import TILE, Expansion, Held, Means
+from hinged.mercer.expansion import TILE, Expansion, Held
 from hinged.mercer.rounds import Constraints, LabelRounds, Rounds
 from hinged.mercer.sparse import Sparse
 from hinged.mercer.steps import Rule
@@ -65,18 +69,21 @@ class KernelModel:
         Empty, or what was learnt so far.
     setting, own
         The rule.
-    unit : bool
-        Whether rows are divided by their norm.
+    reading : Reading
+        What happens to rows before they are compared and kept.
     """
 
     functions = ()  # no label features of the user's own
     all_or_nothing = True  # a kernel may fail on any row, so calls are undone whole
     fixed_space = False
     bias = 0.0
+    scaler: RowScaler | None = None  # of a model pickled when rows were kept as they came
 
-    def __init__(self, machine: Machine, setting: Setting, own: OwnRule | None = None, *, unit: bool = False) -> None:
-        self.machine, self.setting, self.own, self.unit = machine, setting, own, unit
-        self.dtype = machine.dtype
+    def __init__(self, machine: Machine, setting: Setting, own: OwnRule | None, reading: Reading) -> None:
+        self.machine, self.setting, self.own = machine, setting, own
+        self.dtype, (unit, scaling) = machine.dtype, reading
+        self.scaler = None if scaling is None else RowScaler(self.dtype, scaling, unit)
+        self.unit = unit and scaling is None  # a scaler divides rows itself
         self.ledger, self.notes = new_ledger(), new_notes()
         self.n_features = 0
         self.lock = threading.RLock()
@@ -94,12 +101,16 @@ class KernelModel:
             with self.lock:
                 self.machine.fit_to(n_features, self.machine.n_outputs)
                 self.n_features = n_features
+                if self.scaler is not None:
+                    self.scaler.n_features = n_features
 
-    def read(self, rows: Rows | Dense, machine: Machine) -> tuple[Any, np.ndarray]:
+    def read(self, rows: Rows | Dense, machine: Machine, weights: np.ndarray | None = None) -> tuple[Any, np.ndarray]:
         """Rows as a machine keeps them, and the squared norm of what they hold beyond the known columns.
 
-        Readers ask a copy of the machine, which no writer changes.
+        Readers ask a copy of the machine, which no writer changes. Rows that are learnt come with their weights.
         """
+        if self.scaler is not None:
+            rows = self.scaler.scaled(rows) if weights is None else self.scaler.learn(rows, weights)
         if machine.sparse:
             return as_sparse(rows, self.n_features, self.dtype, self.unit), np.zeros(len(rows.indptr) - 1)
         return as_dense(rows, machine.n_features, self.dtype, self.unit)
@@ -123,23 +134,17 @@ class KernelModel:
 
     def enter(self, rounds: Rounds) -> None:
         """Count what some rounds amounted to."""
-        self.machine.check(np.array([rounds.gain, rounds.sq_norm, rounds.penalty]))
-        counts, sums = self.ledger.counts, self.ledger.sums
-        counts[ROUNDS] += len(rounds.flags)
-        counts[LEARNT] += rounds.learnt
-        counts[MISTAKES] += int((rounds.flags == 1).sum())
-        counts[NOVEL] += int((rounds.flags == -1).sum())
-        counts[UPDATES] += rounds.updates
-        sums[GAIN] += rounds.gain
-        sums[SQ_NORM] += rounds.sq_norm
-        sums[PENALTY] += rounds.penalty
+        sums, flags = np.array([rounds.gain, rounds.sq_norm, rounds.penalty]), rounds.flags
+        self.machine.check(sums)
+        self.ledger.sums[[GAIN, SQ_NORM, PENALTY]] += sums
+        counts = len(flags), rounds.learnt, (flags == 1).sum(), (flags == -1).sum(), rounds.updates
+        self.ledger.counts[[ROUNDS, LEARNT, MISTAKES, NOVEL, UPDATES]] += np.array(counts, np.int64)
 
     # ------------------------------------------------------------------ asking
     @property
     def dual(self) -> float:
         """The dual certificate, Σ λ m - ½‖ω‖² (less Σ λ²/4C for pa2)."""
-        sums = self.ledger.sums
-        return float(sums[GAIN] - 0.5 * sums[SQ_NORM] - sums[PENALTY])
+        return dual_of(self.ledger.sums)
 
     @property
     def counts(self) -> np.ndarray:
@@ -180,65 +185,45 @@ class KernelModel:
         twin = object.__new__(type(self))
         ledger = type(self.ledger)(*(array.copy() for array in self.ledger))
         vars(twin).update(vars(self), machine=self.machine.copy(), ledger=ledger, notes=self.notes.copy())
+        twin.scaler = None if self.scaler is None else self.scaler.copy()
         return twin
 
     def _expansions(self) -> dict[str, Expansion]:
         named = {"own": self.machine.own, "shared": self.machine.shared}
         return {name: expansion for name, expansion in named.items() if expansion is not None}
 
+    def _fit_to(self, n_labels: int) -> None:
+        self.ledger = self.ledger._replace(records=longer(self.ledger.records, n_labels))
+
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything learnt, as plain arrays."""
-        found = {f"ledger.{name}": array for name, array in self.ledger._asdict().items()}
-        found |= {"notes": self.notes, "n_features": np.array([self.n_features])}
+        found = kept_ledger(self.ledger) | {"notes": self.notes, "n_features": np.array([self.n_features])}
         for name, expansion in self._expansions().items():
             filled = expansion.filled
             found |= {f"{name}.coef": filled.coef, f"{name}.rounds": filled.rounds}
             found |= rows_to_arrays(name, filled.rows)
         if self.machine.means is not None:
             found |= {"means.sums": self.machine.means.sums, "means.counts": self.machine.means.counts}
-        return found
+        return found if self.scaler is None else found | self.scaler.arrays()
 
     def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int) -> None:
         """Become what `arrays` described, if it makes sense; the arrays are copied."""
-        ledger, notes = restored_ledger(arrays), {"notes": (self.notes.shape, self.notes.dtype)}
+        ledger, notes = restored_label_ledger(arrays), {"notes": (self.notes.shape, self.notes.dtype)}
         check_arrays(arrays, notes | {"n_features": ((1,), np.int64)})
         if arrays["n_features"][0] < 0:
             raise ValueError("its counts are damaged")
-        for array, kept in zip((*self.ledger, self.notes), (*ledger, arrays["notes"]), strict=True):
-            array[...] = kept
+        self.ledger, self.notes = ledger, arrays["notes"].copy()
+        self._fit_to(n_labels)
         self.widen(int(arrays["n_features"][0]))
+        if self.scaler is not None:
+            self.scaler.restore(arrays, self.n_features, int(ledger.counts[LEARNT]))
         if "own.indptr" in arrays and self.machine.can_be_sparse:
             self.machine.make_sparse()
         self.machine.fit_to(self.n_features, self._outputs(n_labels))
         for name, expansion in self._expansions().items():
-            self._restore_rows(name, expansion, arrays)
+            restore_rows(name, expansion, arrays, self.n_features)
         if self.machine.means is not None:
-            self._restore_means(self.machine.means, arrays["means.sums"], arrays["means.counts"])
-
-    def _restore_rows(self, name: str, expansion: Expansion, arrays: dict[str, np.ndarray]) -> None:
-        """Remember the rows of one expansion, as wide as the model."""
-        rows, coef, rounds = rows_from_arrays(arrays, name), arrays[f"{name}.coef"], arrays[f"{name}.rounds"]
-        if not fit_together(rows, coef, rounds, self.dtype) or rows.shape[1] > self.n_features:
-            raise ValueError(f"its {name} rows are damaged")
-        if coef.shape[1] > expansion.n_outputs:
-            raise ValueError(f"its {name} rows are damaged")
-        if isinstance(rows, Sparse):
-            rows = rows if self.machine.sparse else rows.dense(self.n_features)
-        else:
-            rows = np.pad(rows, ((0, 0), (0, self.n_features - rows.shape[1])))
-        by = np.zeros((len(rows), expansion.n_outputs), self.dtype)
-        by[:, : coef.shape[1]] = coef
-        expansion.append(rows, by, rounds)
-
-    def _restore_means(self, means: Means, sums: np.ndarray, counts: np.ndarray) -> None:
-        """Take over the means of the labels' rows."""
-        k = len(means.counts)
-        sound = sums.ndim == 2 and counts.shape == (len(sums),) and sums.shape[1] <= self.n_features
-        sound = sound and sums.dtype == np.float64 and counts.dtype == np.int64 and bool((counts >= 0).all())
-        if not sound or counts[k:].any() or not np.isfinite(sums).all():  # earlier versions kept one too many
-            raise ValueError("its means are damaged")
-        means.sums[: len(sums), : sums.shape[1]], means.counts[: len(sums)] = sums[:k], counts[:k]
-        means.compare()
+            restore_means(self.machine.means, arrays["means.sums"], arrays["means.counts"], self.n_features)
 
     def _outputs(self, n_labels: int) -> int:
         return n_labels
@@ -260,14 +245,15 @@ class KernelLabelModel(KernelModel):
     label_rows: np.ndarray = np.zeros(0, np.int64)  # rows of each label are not counted here
     mean_over = 0  # no mean weights are kept
 
-    def __init__(self, machine: Machine, setting: Setting, own: OwnRule | None = None, *, unit: bool = False) -> None:
-        super().__init__(machine, setting, own, unit=unit)
+    def __init__(self, machine: Machine, setting: Setting, own: OwnRule | None, reading: Reading) -> None:
+        super().__init__(machine, setting, own, reading)
         self.names = {}
 
     def declare(self, n_labels: int) -> None:
         """Make labels known before any of their rows came."""
         with self.lock:
             self.machine.fit_to(self.n_features, n_labels)
+            self._fit_to(n_labels)
             self.ledger.counts[LABELS] = n_labels
 
     def learn(
@@ -283,6 +269,7 @@ class KernelLabelModel(KernelModel):
         n = len(rows.indptr) - 1
         told = new_told(n)
         with self.lock:
+            self._fit_to(len(labels))
             self._choose_storage(rows)
             step = 1 if delay > 0 else self._portions(n, advance)
             for first in range(-delay, n, step):
@@ -309,13 +296,13 @@ class KernelLabelModel(KernelModel):
         return LabelRounds(self.rule, targets.indptr - first, ids, targets.weights, int(self.ledger.counts[LABELS]))
 
     def _run(self, rows: Rows | Dense, targets: Targets, n_labels: int) -> LabelRounds:
-        X, _ = self.read(rows, self.machine)
+        X, _ = self.read(rows, self.machine, targets.weights)
         rounds = self._rounds(targets)
         self.machine.learn(X, rounds, n_labels, int(self.ledger.counts[ROUNDS]), tile=self.tile)
         counts = self.ledger.counts
         counts[LABELS] = max(counts[LABELS], rounds.n_known)
         noted = slice(rounds.noted)
-        note_rounds(self.ledger, rounds.middles[noted], rounds.leads[noted], rounds.hits[noted])
+        note_rounds(self.ledger, *(each[noted] for each in rounds.predicted))
         return rounds
 
     def _judge(self, rows: Rows | Dense, targets: Targets, told: Told) -> None:
@@ -353,17 +340,16 @@ class KernelLabelModel(KernelModel):
         """A model in which the coefficients of label r are added to those of label onto[r], -1 to drop them."""
         with self.lock:
             twin = self.copy()
-            twin.lock = threading.RLock()
             twin.machine.merge(onto, n_labels)
-            twin.ledger.counts[LABELS] = n_labels
+            twin.ledger, twin.lock = moved_ledger(self.ledger, onto, n_labels), threading.RLock()
             return twin
 
 
 class KernelVectorModel(KernelModel):
     """A learner of two labels or of numbers with a kernel; `epsilon` is None for labels."""
 
-    def __init__(self, machine: Machine, setting: Setting, epsilon: float | None, *, unit: bool = False) -> None:
-        super().__init__(machine, setting, unit=unit)
+    def __init__(self, machine: Machine, setting: Setting, epsilon: float | None, reading: Reading) -> None:
+        super().__init__(machine, setting, None, reading)
         self.epsilon = epsilon
 
     def learn(
@@ -374,9 +360,11 @@ class KernelVectorModel(KernelModel):
             if not judged:
                 rounds = Constraints(self.rule, targets, weights, self.epsilon)
                 rounds.learnt = int(np.count_nonzero(weights)) if len(weights) else len(targets)
+                if self.scaler is not None:
+                    self.scaler.learn(rows, weights)
             else:
                 self._choose_storage(rows)
-                X, _ = self.read(rows, self.machine)
+                X, _ = self.read(rows, self.machine, weights)
                 rounds = Constraints(self.rule, targets, weights, self.epsilon)
                 self.machine.learn(X, rounds, 1, int(self.ledger.counts[ROUNDS]), tile=self.tile)
             self.enter(rounds)

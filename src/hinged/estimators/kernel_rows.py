@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hinged.estimators.dicts import BEYOND
-from hinged.estimators.reader import part_of
 from hinged.loops.labels import Targets
-from hinged.loops.rows import LEAST_SQUARES, Dense, Rows
+from hinged.loops.rows import LEAST_SQUARES, Dense, Rows, part_of
+from hinged.mercer.expansion import Expansion, Means
 from hinged.mercer.sparse import Sparse
+from hinged.mercer.sparse_expansion import SparseExpansion
 
 __all__ = [
+    "Reading",
     "as_dense",
     "as_sparse",
-    "fit_together",
     "mostly_zeros",
+    "restore_means",
+    "restore_rows",
     "room_for",
-    "rows_from_arrays",
     "rows_to_arrays",
     "with_targets",
 ]
 
 #: Columns from which on, and share of values below which, rows are kept sparse.
 WIDE, FULL = 512, 0.1
+
+
+class Reading(NamedTuple):
+    """What happens to rows before a kernel compares and keeps them."""
+
+    unit: bool  # whether they are divided by their norm, once they are scaled
+    scaling: str | None  # "standard" or "mixed": by what is known of their columns when they come
 
 
 def room_for(dtype: np.dtype) -> int:
@@ -108,7 +117,7 @@ def rows_to_arrays(name: str, rows: Any) -> dict[str, np.ndarray]:
     return {f"{name}.{part}": getattr(rows, part) for part in ("indptr", "indices", "data")}
 
 
-def rows_from_arrays(arrays: dict[str, np.ndarray], name: str) -> Any:
+def _rows_from_arrays(arrays: dict[str, np.ndarray], name: str) -> Any:
     """Remembered rows from plain arrays, if they make sense."""
     if f"{name}.indptr" not in arrays:
         rows = arrays[f"{name}.rows"]
@@ -130,12 +139,39 @@ def _are_compressed(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -
     return bool(bounds and (np.diff(indptr) >= 0).all() and (indices >= 0).all())
 
 
-def fit_together(rows: Any, coef: np.ndarray, rounds: np.ndarray, dtype: np.dtype) -> bool:
+def _fit_together(rows: Any, coef: np.ndarray, rounds: np.ndarray, dtype: np.dtype) -> bool:
     """Return True if there are a round and finite coefficients for each remembered row."""
     values = rows.data if isinstance(rows, Sparse) else rows
     sound = coef.ndim == 2 and rounds.shape == (len(rows),) == (len(coef),)
     sound = sound and rows.dtype == coef.dtype == dtype and rounds.dtype == np.int64
     return bool(sound and np.isfinite(values).all() and np.isfinite(coef).all())
+
+
+def restore_rows(name: str, expansion: Expansion, arrays: dict[str, np.ndarray], n_features: int) -> None:
+    """Remember the rows of one expansion, as wide as the model, if they make sense."""
+    rows, coef, rounds = _rows_from_arrays(arrays, name), arrays[f"{name}.coef"], arrays[f"{name}.rounds"]
+    if not _fit_together(rows, coef, rounds, expansion.dtype) or rows.shape[1] > n_features:
+        raise ValueError(f"its {name} rows are damaged")
+    if coef.shape[1] > expansion.n_outputs:
+        raise ValueError(f"its {name} rows are damaged")
+    if isinstance(rows, Sparse):
+        rows = rows if isinstance(expansion, SparseExpansion) else rows.dense(n_features)
+    else:
+        rows = np.pad(rows, ((0, 0), (0, n_features - rows.shape[1])))
+    by = np.zeros((len(rows), expansion.n_outputs), expansion.dtype)
+    by[:, : coef.shape[1]] = coef
+    expansion.append(rows, by, rounds)
+
+
+def restore_means(means: Means, sums: np.ndarray, counts: np.ndarray, n_features: int) -> None:
+    """Take over the means of the labels' rows, if they make sense."""
+    k = len(means.counts)
+    sound = sums.ndim == 2 and counts.shape == (len(sums),) and sums.shape[1] <= n_features
+    sound = sound and sums.dtype == np.float64 and counts.dtype == np.int64 and bool((counts >= 0).all())
+    if not sound or counts[k:].any() or not np.isfinite(sums).all():  # earlier versions kept one too many
+        raise ValueError("its means are damaged")
+    means.sums[: len(sums), : sums.shape[1]], means.counts[: len(sums)] = sums[:k], counts[:k]
+    means.compare()
 
 
 def with_targets(rows: Rows | Dense, targets: Targets, some: slice) -> tuple[Rows | Dense, Targets]:

@@ -17,7 +17,9 @@ from hinged.estimators.inputs import dense_rows, kept_dense
 from hinged.estimators.label_edits import LabelEdits
 from hinged.estimators.labels import LabelIndex, to_declare, without_rival
 from hinged.estimators.options import (
+    BUILT_FOR,
     AsBudget,
+    AsHalfLife,
     ClassWeight,
     Cost,
     DType,
@@ -33,12 +35,13 @@ from hinged.estimators.protocol import Advance, LabelModelLike
 from hinged.estimators.reader import Answers, Batch, Checked, RowReader, one_row_of
 from hinged.estimators.scored import Scored
 from hinged.estimators.settings import Settled, give_costs, settle, whole
-from hinged.geometry.entropy import resolve as resolve_geometry
+from hinged.geometry.choice import on_simplex
 from hinged.loops.entropic import EntropicModel, beyond
 from hinged.loops.labels import Targets
-from hinged.loops.ledger import GAP, ITERATIONS, LABELS, UNREACHED, Told, new_ledger
+from hinged.loops.ledger import GAP, ITERATIONS, LABELS, UNREACHED, Told
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import Dense, Rows
+from hinged.mercer.fourier import remembers_rows
 from hinged.rules.words import is_interior
 
 __all__ = ["LabelLearner"]
@@ -50,12 +53,11 @@ class LabelLearner(LabelEdits):
     """Online learner on labels; see `Classifier` and `Ranker` for the parameters."""
 
     _stepping = ("rule", "C", "margin", "cost", "constraint", "novel")
-    _built_for = (
-        "sharing", "features", "geometry", "kernel", "budget", "scaling", "normalize", "average", "bias", "dtype",
-    )  # fmt: skip
+    _built_for = ("sharing", "features", "budget", *BUILT_FOR)
     cost: Cost
     constraint: str
     geometry: Geometry
+    half_life: AsHalfLife = None  # of a model pickled before the setting existed
     margin: float
     rule: Rule
     scaling: str | None
@@ -75,6 +77,7 @@ class LabelLearner(LabelEdits):
         sharing: Sharing = "multi",
         features: Features = None,
         geometry: Geometry = "euclidean",
+        half_life: AsHalfLife = None,
         margin: float = 1.0,
         cost: Cost = None,
         constraint: str = "max-loss",
@@ -132,14 +135,15 @@ class LabelLearner(LabelEdits):
         batch, known = reader.read_dicts(self, (x,), True), labels.labels
         give_costs(model, self, known)
         reader.admit(self, batch)
-        model.learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), known)
+        learn = model.learn_one if isinstance(model, LabelModel) else model.learn
+        learn(batch.rows, Targets(ONE_EACH, ids, UNWEIGHTED), known)
         self._warn(model)
         return True
 
     def _by_current_weights(self, rows: Rows) -> Scored:
         labels, model = self.known_labels(), self._model
         if model is None:
-            return Scored((), np.zeros((1, 0)), 0.0, new_ledger().leads)
+            return Scored.of_nothing()
         return Scored.by(labels, model, model.score(rows, labels, self._describe, current=True))
 
     def declare(self, labels: Iterable[Hashable]) -> Self:
@@ -186,8 +190,7 @@ class LabelLearner(LabelEdits):
         ids, new = known.encode(flat, each)
         if new:
             self._check_count(len(known) + len(new), settled)
-        model = self._model
-        if model is None:
+        if (model := self._model) is None:
             self._parts = self._parts._replace(labels=known)
             model = self._new_model(checked)
             model.declare(len(known))
@@ -226,16 +229,16 @@ class LabelLearner(LabelEdits):
 
     def _check_count(self, n_labels: int, settled: Settled) -> None:
         if n_labels > settled.most_labels:
-            rule = self._plainly().rule
             raise ValueError(
-                f"rule={rule!r} with sharing={self.sharing!r} solves a problem over all pairs of labels and takes "
-                f"at most {settled.most_labels} of them; got {n_labels}. Use sharing='multi', or rule='simproj'."
+                f"rule={self._plainly().rule!r} with sharing={self.sharing!r} solves a problem over all pairs of "
+                f"labels and takes at most {settled.most_labels}; got {n_labels}. Use sharing='multi' or 'simproj'."
             )
 
     def _check_rows(self, batch: Batch) -> None:
-        """Refuse features beyond those that weights on a simplex are spread over."""
+        """Refuse features beyond those that weights on a simplex are spread over, and too many for random features."""
+        super()._check_rows(batch)
         model = self._model
-        if not (model.fixed_space if model is not None else resolve_geometry(self.geometry) is not None):
+        if not (model.fixed_space if model is not None else on_simplex(self.geometry) is not None):
             return
         fixed = self.n_features if model is None or model.n_features == 0 else model.n_features
         if fixed is None and batch.names is not None:
@@ -248,7 +251,7 @@ class LabelLearner(LabelEdits):
             raise ValueError(beyond(fixed, width))
 
     def _dense(self, X: np.ndarray, dtype: np.dtype) -> Rows:
-        return dense_rows(X, dtype) if self.kernel is None else kept_dense(X, dtype)
+        return kept_dense(X, dtype) if remembers_rows(self.kernel) else dense_rows(X, dtype)
 
     # ------------------------------------------------------------------ answers
     def decision_function(self, X: object) -> np.ndarray:
@@ -347,10 +350,9 @@ class LabelLearner(LabelEdits):
         All that the answer depends on is taken in one step, as by `at_one_moment`, without a copy of the learner.
         """
         labels, model, reader = self._parts
-        names = reader.names
-        if labels is None or model is None or names is None or model.functions:
+        if labels is None or model is None or reader.names is None or model.functions:
             return None
-        known, row = labels.labels, one_row_of(model, x, names, grow=False)
+        known, row = labels.labels, one_row_of(model, x, reader.names, grow=False)
         return None if row is None else (known, model, model.score(row[0], known)[0])
 
     # ------------------------------------------------------------------ weights
@@ -365,8 +367,7 @@ class LabelLearner(LabelEdits):
     def shared_coef_(self) -> np.ndarray:
         """The shared vector of "single" and "hybrid" (features,); (sets, features) where groups share several.
 
-        With label features of your own it has a place per name they return: at that number where names are whole
-        numbers, else in order of appearance.
+        Label features of your own have a place for each name: at that number if names are whole numbers, else in order.
         """
         model = self._with_weights("shared_coef_")
         if not isinstance(model, LabelModel) or not model.plan.parts:

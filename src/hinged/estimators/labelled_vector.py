@@ -12,11 +12,11 @@ from hinged.compiling.arrays import Ints
 from hinged.estimators.labels import LabelIndex, as_labels, in_order, to_declare
 from hinged.estimators.parts import at_one_moment
 from hinged.estimators.protocol import VectorModelLike
-from hinged.estimators.reader import Answers, Checked, part_of
+from hinged.estimators.reader import Answers, Checked
 from hinged.estimators.vectors import VectorLearner, VectorSettled
 from hinged.interface import not_fitted
 from hinged.loops.ledger import MISTAKES, NOVEL
-from hinged.loops.rows import Rows
+from hinged.loops.rows import Rows, part_of
 
 __all__ = ["LabelledVector"]
 

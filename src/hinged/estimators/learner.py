@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
@@ -13,7 +14,9 @@ import numpy as np
 
 from hinged.estimators.auto import FirstRow, is_auto
 from hinged.estimators.labels import LabelIndex
+from hinged.estimators.merging import merge
 from hinged.estimators.parts import Before, M_co, Parts, R_co, rounds_of, runs_functions
+from hinged.estimators.state import ModelState, arrays_to_restore, blocks_of_pages, kinds_of_stores
 from hinged.interface import Estimator, not_fitted
 from hinged.io import to_json, write
 from hinged.loops.hearing import BetweenRounds
@@ -142,10 +145,116 @@ class Learner(Estimator, Generic[M_co, R_co]):
         if self._model is None:
             raise ValueError("there is nothing to save yet: call fit, partial_fit or learn_one first.")
         with self._writing():
-            about, tensors, names = self._state()
-            about["estimator"] = type(self).__name__
-            about["params"] = {name: to_json(name, value) for name, value in self.get_params(deep=False).items()}
-            write(path, about, tensors, names)
+            write(path, *self._described())
+
+    def _described(self) -> State:
+        """What was learnt, with the class and the settings that it belongs to."""
+        about, arrays, names = self._state()
+        return about | self._settings_as_json(), arrays, names
+
+    def _settings_as_json(self) -> dict[str, Any]:
+        """The class and the settings, as plain JSON."""
+        params = {name: to_json(name, value) for name, value in self.get_params(deep=False).items()}
+        return {"estimator": type(self).__name__, "params": params}
+
+    # ------------------------------------------------------------------ what was learnt, as plain values
+    def get_state(self) -> ModelState:
+        """What was learnt, as plain values: NumPy arrays, names of labels and features, facts as JSON.
+
+        Later learning does not change it. `set_state` brings it back, bit for bit; `merge` makes one of several.
+
+        Examples
+        --------
+        >>> import hinged
+        >>> model = hinged.Classifier().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
+        >>> state = model.get_state()
+        >>> state.names["labels"], int(state.counts[0])
+        (['a', 'b'], 2)
+        """
+        kinds = kinds_of_stores(self._fitted())
+        with self._writing():
+            facts, arrays, names = self._state()
+            about = json.loads(json.dumps(facts)) | self._settings_as_json()
+            return ModelState(about, blocks_of_pages(arrays, kinds), names)
+
+    def set_state(self, state: ModelState) -> Self:
+        """Become what `get_state` described, of a learner of the same class and settings; what was learnt here is gone.
+
+        Learning goes on as it would have gone on there, to the same bits.
+
+        Parameters
+        ----------
+        state : ModelState
+            Its arrays are copied.
+
+        Examples
+        --------
+        >>> import hinged
+        >>> state = hinged.Classifier().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"]).get_state()
+        >>> hinged.Classifier().set_state(state).predict([[2.0, 0.0]]).tolist()
+        ['a']
+        """
+        self._check_state(state)
+        fresh = type(self)(**self.get_params(deep=False))
+        try:
+            fresh._restore(dict(state.about), arrays_to_restore(state), state.names)
+        except (AttributeError, KeyError, TypeError, IndexError, OverflowError, ValueError) as problem:
+            raise ValueError(f"this is not a sound state of a {type(self).__name__}: {problem}.") from problem
+        with self._writing():
+            self._become(fresh)
+            self._notes = fresh._notes
+        return self
+
+    def merge(self, states: Iterable[ModelState], base: ModelState | None = None, weights: str = "uniform") -> Self:
+        """Become one of several learners that began alike and learnt different examples; linear learners only.
+
+        Weights become the mean of theirs. Counters become base + Σ (theirs - base). Labels and features that only some
+        have met are united by name. States that learnt nothing since `base` leave the others as they are; one state
+        alone stays as it is, to the last bit. The certificate (`dual_`) is None after several were merged.
+
+        Parameters
+        ----------
+        states : iterable of ModelState
+            Of learners of this class and these settings.
+        base : ModelState, optional
+            Where all of them began; nothing learnt by default.
+        weights : "uniform", "updates" or "mistakes", default "uniform"
+            What a state counts for in the mean: all alike, or by its rounds that took a step, or that were predicted
+            wrongly, since `base`.
+
+        References
+        ----------
+        McDonald, Hall and Mann (2010), iterative parameter mixing.
+
+        Examples
+        --------
+        >>> import hinged
+        >>> half = [hinged.Classifier("pa1", C=1.0, scaling=None, bias=0.0, average=False) for _ in range(2)]
+        >>> for model, x in zip(half, ([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]])):
+        ...     _ = model.partial_fit(x, ["a", "b"])
+        >>> both = half[0].merge([model.get_state() for model in half])
+        >>> both.n_rounds_, both.coef_.tolist()
+        (4, [[-0.25, -0.25], [0.25, 0.25]])
+        """
+        return self.set_state(merge(states, base, weights))
+
+    def _check_state(self, state: ModelState) -> None:
+        """Refuse the state of a learner of another class or of other settings."""
+        if not isinstance(state, ModelState):
+            raise TypeError(f"a state is what get_state() returns; got a {type(state).__name__}.")
+        kind, theirs = state.about.get("estimator"), state.about.get("params", {})
+        if kind != type(self).__name__:
+            raise ValueError(f"this is the state of a {kind}; got it for a {type(self).__name__}.")
+        ours = self._settings_as_json()["params"]
+        if ours == theirs:
+            return
+        ours = json.loads(json.dumps(ours))
+        for name, value in self.get_params(deep=False).items():
+            if name in theirs and ours[name] != theirs[name]:
+                raise ValueError(
+                    f"this state was learnt with {name}={theirs[name]!r}; this learner has {value!r}. "
+                    "Make a learner of the same settings for it."
+                )
 
     def _state(self) -> State:
         """Facts for JSON, arrays, and lists of labels and names."""

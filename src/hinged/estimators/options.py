@@ -8,16 +8,22 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from hinged.geometry.adaptive import Adaptive
 from hinged.geometry.entropy import Entropy
+from hinged.geometry.forgetting import HalfLife
 from hinged.mercer.budget import Budget
+from hinged.mercer.fourier import FeatureMap
 from hinged.mercer.functions import Centred, Gaussian, Linear, Polynomial
 from hinged.rules.table import Mira, Optimal
+from hinged.sharing.evidence import Evidence
 from hinged.sharing.features import Distance, First, Frequency, Tfidf
 from hinged.sharing.groups import Groups
 from hinged.tasks.cost import Tree
 
 __all__ = [
+    "BUILT_FOR",
     "AsBudget",
+    "AsHalfLife",
     "ClassWeight",
     "Cost",
     "DType",
@@ -39,16 +45,25 @@ __all__ = [
 OwnRule: TypeAlias = Callable[..., float]  # a compiled function; Numba's dispatchers have no types
 Rule: TypeAlias = str | Mira | Optimal | OwnRule
 Sharing: TypeAlias = str | Groups
-Features: TypeAlias = str | First | Frequency | Distance | Tfidf | Callable[..., Mapping[Hashable, float]] | None
-Geometry: TypeAlias = str | Entropy
+Features: TypeAlias = (
+    str | First | Frequency | Distance | Tfidf | Evidence | Callable[..., Mapping[Hashable, float]] | None
+)
+Geometry: TypeAlias = str | Entropy | Adaptive
+AsHalfLife: TypeAlias = float | HalfLife | None
 Cost: TypeAlias = ArrayLike | Mapping[tuple[Hashable, Hashable], float] | Tree | Callable[..., float] | None
-Kernel: TypeAlias = Linear | Polynomial | Gaussian | Centred | Callable[[np.ndarray, np.ndarray], ArrayLike]
+Kernel: TypeAlias = (
+    Linear | Polynomial | Gaussian | Centred | FeatureMap | Callable[[np.ndarray, np.ndarray], ArrayLike]
+)
 AsBudget: TypeAlias = int | Budget | None
 ClassWeight: TypeAlias = dict[Hashable, float] | str | None
 RandomState: TypeAlias = int | np.random.RandomState | None
 DType: TypeAlias = DTypeLike | None
 Lengths: TypeAlias = ArrayLike | None
 SampleWeight: TypeAlias = ArrayLike | None
+
+
+#: Settings that the memory of every linear learner of rows is built for.
+BUILT_FOR = ("kernel", "geometry", "half_life", "scaling", "normalize", "average", "bias", "dtype")
 
 
 class RowSettings(Protocol):
@@ -77,6 +92,10 @@ class ScaledSettings(Protocol):
     normalize: bool | str
     average: bool | str
     bias: float | str
+    half_life: AsHalfLife
+
+    @property
+    def geometry(self) -> Geometry: ...
 
 
 class LabelSettings(RowSettings, KernelSettings, ScaledSettings, Protocol):

@@ -11,12 +11,13 @@ from hinged.compiling.arrays import Ints
 from hinged.estimators.auto import FirstRow, choices_of_ranks
 from hinged.estimators.labelled_vector import LabelledVector
 from hinged.estimators.labels import LabelIndex, as_labels
-from hinged.estimators.options import DType, RandomState, Rule
+from hinged.estimators.options import BUILT_FOR, AsHalfLife, DType, Geometry, RandomState, Rule
 from hinged.estimators.parameters import documented
 from hinged.estimators.parts import at_one_moment
 from hinged.estimators.protocol import VectorModelLike
 from hinged.interface import Classifies
 from hinged.loops.vector_model import ORDINAL, VectorModel
+from hinged.mercer.fourier import FeatureMap
 from hinged.rules.table import RULES
 from hinged.tasks.ordinal import rank_of
 
@@ -33,17 +34,20 @@ class OrdinalClassifier(Classifies, LabelledVector):
 
     Parameters
     ----------
-    rule : str, default "auto", which is "simproj"
+    rule : str, hinged.rules.Optimal or Mira, default "auto", which is Optimal(slack=1.0)
         "perceptron", "pa", "pa1", "pa2" act on the threshold that is worst met; "simperc", "simproj", "conproj",
         "optimal", "mira", "uniform" on all that are not met.
-    C : float or "auto", default "auto", which is 1
-        Bound on the sum of a round's steps, positive.
+    C : float or "auto", default "auto"
+        Bound on the sum of a round's steps, positive. "auto": 3.2 where the rule is "auto" too, else 1.
     order : list of labels, optional
         The ranks from low to high. Without it labels are in their natural order, and one that appears later may lie
         below or above all known ones, not between them.
     margin : float, default 1.0
         How far from every threshold a score must lie.
-    {novel, scaling, normalize}
+    {geometry, half_life, novel}
+    kernel : hinged.mercer.Fourier or Products, optional
+        Random features in place of the columns; kernels that remember past rows do not learn ranks.
+    {scaling, normalize}
     average : bool or "auto", default "auto"
         Answer with the mean of the weights and thresholds after each round. "auto": where rows are scaled.
     bias : float or "auto", default "auto", which is 0
@@ -81,7 +85,7 @@ class OrdinalClassifier(Classifies, LabelledVector):
     _task = ORDINAL
     _rules = tuple(RULES)
     _stepping = ("rule", "C", "margin", "novel")
-    _built_for = ("order", "scaling", "normalize", "average", "bias", "dtype")
+    _built_for = ("order", *BUILT_FOR)
 
     def __init__(
         self,
@@ -89,8 +93,11 @@ class OrdinalClassifier(Classifies, LabelledVector):
         C: float | str = "auto",
         *,
         order: Sequence[Hashable] | None = None,
+        geometry: Geometry = "euclidean",
+        half_life: AsHalfLife = None,
         margin: float = 1.0,
         novel: str = "learn",
+        kernel: FeatureMap | None = None,
         scaling: str | None = "auto",
         normalize: bool | str = "auto",
         average: bool | str = "auto",
@@ -192,7 +199,7 @@ class OrdinalClassifier(Classifies, LabelledVector):
 
 
 def _with_ranks(model: VectorModelLike) -> VectorModel:
-    """The model of ranks, which has no kernel."""
+    """The model of ranks, which remembers no rows."""
     assert isinstance(model, VectorModel)
     return model
 

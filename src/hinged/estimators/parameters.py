@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from textwrap import dedent
 from typing import TypeVar
 
 __all__ = ["PARAMETERS", "documented"]
@@ -11,14 +12,22 @@ PARAMETERS = {
     "C": """float or "auto", default "auto"
         Longest step, positive. Small for noisy labels or targets; inf for the plain step. "auto": learners with
         different C learn side by side, with the mean weights of one as one more of them, and answer together; those
-        with fewer mistakes of late count for more (docs/maths.md). Where that is not possible (a kernel, shared
-        vectors, a simplex, ranks) it is 1.""",
+        with fewer mistakes of late count for more (docs/maths.md). Where that is not possible (a kernel that
+        remembers rows, shared vectors, a simplex) it is 1.""",
     "novel": """"learn" or "skip", default "learn"
         What to do with the example that brings a new label: learn it like any other once the label is known, or only
         make the label known, as the papers do. Either way it is not counted as right or wrong.""",
+    "geometry": """"euclidean", "adaptive" or hinged.geometry.Adaptive, default "euclidean"
+        "adaptive": a feature moves less the more it has moved, by a variance that each has. `dual_` is None then;
+        docs/maths.md, "A metric that learns".""",
+    "half_life": """float or hinged.geometry.HalfLife, optional
+        Learnt rounds after which what was learnt counts for half, for streams that drift: weights, and the means and
+        deviations of values and targets; ``HalfLife(weights=..., statistics=...)`` for each apart. None forgets
+        nothing. `dual_` is None where weights fade; docs/maths.md, "Forgetting".""",
     "kernel": """hinged.mercer kernel or function, optional
         What takes the place of inner products: `Polynomial(a, d)`, `Gaussian(gamma)`, `Centred(gamma)` for shared
-        vectors, or a function of two matrices; docs/kernels.md.""",
+        vectors, or a function of two matrices; `Fourier(n)` for a Gaussian at constant time a row, `Products()` for
+        products of pairs in sparse rows; docs/kernels.md.""",
     "scaling": """"auto", None, "idf", "standard" or "mixed", default "auto"
         What values are brought to, by what has been seen of their features so far. "idf" multiplies them by how rare
         their feature is: words. "standard" gives columns of numbers mean 0 and deviation 1. "mixed" decides for each
@@ -30,7 +39,7 @@ PARAMETERS = {
         Answer with the mean of the weights after each round. "auto": see `C`; else False.""",
     "bias": """float or "auto", default "auto"
         Value of a constant feature; 0 for none. "auto": as large as one more column where columns are scaled; none for
-        words and for rows that are not scaled; for label sets at least 0.3 where rows are scaled.""",
+        words and for rows that are not scaled; for label sets at least 0.5 where rows are scaled.""",
     "class_weight": """dict of label → weight, "balanced" (fit only) or None
         Multiplies the sample weights.""",
     "n_features": """int, optional
@@ -45,7 +54,7 @@ PARAMETERS = {
     "device": """"cpu", "cuda" or "auto", default "cpu"
         Where a kernel is computed.""",
     "budget": """int or hinged.mercer.Budget, optional
-        With a kernel, how many past rows are remembered at most, and which go; `dual_` is None then.""",
+        With a kernel that remembers rows, how many at most, and which go; `dual_` is None then.""",
     "dtype": """float32, float64 or None
         Type of the weights; None takes the first input's (float32 stays, all else becomes float64).""",
 }
@@ -58,18 +67,20 @@ def documented(kind: Kind) -> Kind:
 
     Examples
     --------
+    >>> import inspect
     >>> @documented
     ... class Learner:
     ...     '''Learns.
     ...
     ...     {epochs}
     ...     '''
-    >>> print(Learner.__doc__.splitlines()[2])
-        epochs : int, default 1
+    >>> print(inspect.getdoc(Learner).splitlines()[2])
+    epochs : int, default 1
     """
 
     def meanings(found: re.Match[str]) -> str:
-        return "\n".join(f"    {name} : {PARAMETERS[name]}" for name in found[1].split(", "))
+        lines = "\n".join(f"    {name} : {PARAMETERS[name]}" for name in found[2].split(", "))
+        return lines if found[1] else dedent(lines)  # since Python 3.13 docstrings are not indented
 
-    kind.__doc__ = re.sub(r"^ {4}\{([\w, ]+)\}$", meanings, kind.__doc__ or "", flags=re.MULTILINE)
+    kind.__doc__ = re.sub(r"^( {4})?\{([\w, ]+)\}$", meanings, kind.__doc__ or "", flags=re.MULTILINE)
     return kind

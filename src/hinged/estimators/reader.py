@@ -19,14 +19,13 @@ from hinged.estimators.protocol import RowModel
 from hinged.io.examples.chunk import Chunk
 from hinged.loops.base import ScaledModel
 from hinged.loops.entropic import beyond
-from hinged.loops.rows import Dense, Rows
+from hinged.loops.rows import Dense, Rows, SomeRows, part_of
 from hinged.text.tables import table_rows
 
-__all__ = ["Answers", "Batch", "Checked", "Reads", "ReadsRows", "RowReader", "SettledLike", "one_row_of", "part_of"]
+__all__ = ["Answers", "Batch", "Checked", "Reads", "ReadsRows", "RowReader", "SettledLike", "one_row_of"]
 
 #: What a learner's `_answers` returns, one item for each row: a label, a list of labels, a number, or None.
 Answers: TypeAlias = Sequence[Any] | np.ndarray
-SomeRows = TypeVar("SomeRows", Rows, Dense, Rows | Dense)
 
 
 class Batch(NamedTuple):
@@ -332,13 +331,6 @@ def _check_names(frame: list[str], known: list[str]) -> None:
 def one_row_of(model: RowModel, x: dict, names: FeatureNames, grow: bool) -> tuple[Rows, list[Hashable]] | None:
     """A dict as a row of a model, and its new names; None where it needs a closer look."""
     return one_dict_row(x, names, model.dtype, grow or not model.functions, _first_column(model, grow))
-
-
-def part_of(rows: SomeRows, some: slice) -> SomeRows:
-    """Some of the rows."""
-    if isinstance(rows, Dense):
-        return Dense(rows.values[some])
-    return Rows(rows.indptr[some.start : some.stop + 1], rows.indices, rows.data)
 
 
 def _in_order(rows: SomeRows, order: Ints) -> SomeRows:

@@ -11,7 +11,7 @@ import numpy as np
 from hinged.estimators.auto import FirstRow
 from hinged.estimators.inputs import LARGEST
 from hinged.estimators.labels import given
-from hinged.estimators.options import AsBudget, DType, Kernel, RandomState
+from hinged.estimators.options import BUILT_FOR, AsBudget, AsHalfLife, DType, Geometry, Kernel, RandomState
 from hinged.estimators.parameters import documented
 from hinged.estimators.parts import at_one_moment
 from hinged.estimators.reader import Answers, Batch
@@ -19,6 +19,7 @@ from hinged.estimators.vectors import VectorLearner
 from hinged.interface import Regresses
 from hinged.loops.targets import Numbers
 from hinged.loops.vector_model import REGRESSION
+from hinged.mercer.fourier import remembers_rows
 from hinged.rules.table import UP_TO_THE_MARGIN
 
 __all__ = ["Regressor"]
@@ -39,7 +40,8 @@ class Regressor(Regresses, VectorLearner):
     target_scaling : None, "standard" or "auto", default "auto"
         "standard" learns targets in units of their standard deviation, measured from their mean, both as they have
         been so far: C then means the same whatever the targets' unit. "auto": "standard", unless `scaling` is None.
-    {kernel, scaling, normalize, average, bias, n_features, epochs, shuffle, random_state, device, budget, dtype}
+    {geometry, half_life, kernel, scaling, normalize, average, bias, n_features, epochs, shuffle, random_state}
+    {device, budget, dtype}
 
     Attributes
     ----------
@@ -69,7 +71,7 @@ class Regressor(Regresses, VectorLearner):
     _task = REGRESSION
     _rules = UP_TO_THE_MARGIN
     _stepping = ("rule", "C", "epsilon")
-    _built_for = ("kernel", "budget", "scaling", "normalize", "average", "bias", "dtype", "target_scaling")
+    _built_for = ("target_scaling", "budget", *BUILT_FOR)
     _before: ClassVar[dict[str, Any]] = {"target_scaling": None}
     target_scaling: str | None = None  # of a model pickled before the setting existed
     epsilon: float | str
@@ -81,6 +83,8 @@ class Regressor(Regresses, VectorLearner):
         epsilon: float | str = "auto",
         *,
         target_scaling: str | None = "auto",
+        geometry: Geometry = "euclidean",
+        half_life: AsHalfLife = None,
         kernel: Kernel | None = None,
         scaling: str | None = "auto",
         normalize: bool | str = "auto",
@@ -113,7 +117,8 @@ class Regressor(Regresses, VectorLearner):
 
     def _choices(self, row: FirstRow | None) -> dict[str, object]:
         choices = super()._choices(row)
-        return choices | {"target_scaling": None if choices["scaling"] is None else "standard"}
+        as_they_are = choices["scaling"] is None or remembers_rows(self.kernel)
+        return choices | {"target_scaling": None if as_they_are else "standard"}
 
     def _numbers(self) -> Numbers:
         scaled, value = self._scales_targets(), self.epsilon
@@ -130,7 +135,7 @@ class Regressor(Regresses, VectorLearner):
         how = self.target_scaling  # no longer "auto"
         if how not in (None, "standard"):
             raise ValueError(f"target_scaling must be None, 'standard' or 'auto'; got target_scaling={how!r}.")
-        if how == "standard" and self.kernel is not None:
+        if how == "standard" and remembers_rows(self.kernel):
             raise ValueError(
                 "target_scaling cannot be used with a kernel; got target_scaling='standard': past rounds would have to "
                 "be learnt anew in every round. Scale the targets first."

@@ -37,5 +37,5 @@ def to_river(model: RowLearner[RowModel, SettledLike]) -> Any:
     try:
         from hinged.estimators.river_learners import wrapper_of
     except ImportError as problem:
-        raise ImportError("to_river needs River: pip install hinged[river].") from problem
+        raise ImportError("to_river needs River: pip install 'hinged[river]'.") from problem
     return wrapper_of(model)

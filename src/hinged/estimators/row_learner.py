@@ -12,10 +12,11 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 import numpy as np
 from scipy import sparse
 
-from hinged.estimators.auto import first_row_of
+from hinged.estimators.auto import choices_before, first_row_of
 from hinged.estimators.dicts import FeatureNames
 from hinged.estimators.inputs import check_caps, check_weights, dense_rows
 from hinged.estimators.kernel_model import KernelModel
+from hinged.estimators.kernel_settings import check_columns
 from hinged.estimators.labels import LabelIndex
 from hinged.estimators.learner import Learner, State
 from hinged.estimators.options import ClassWeight, DType, Kernel, RandomState, SampleWeight
@@ -38,8 +39,8 @@ R_co = TypeVar("R_co", bound=RowModel, covariant=True)
 class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
     """Learning rows, whatever is predicted of them.
 
-    Subclasses say what targets look like (`_answers`, `_one_answer`; `_balanced` and `_factor` where they are no single
-    labels), which settings may change (`_stepping`) and which not (`_built_for`), and learn (`_learn`).
+    Subclasses define what targets look like (`_answers`, `_one_answer`, `_balanced`, `_factor`), which settings may
+    change (`_stepping`) and which not (`_built_for`), and how rows are learnt (`_learn`).
     """
 
     _stepping: ClassVar[tuple[str, ...]]
@@ -210,6 +211,7 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     def _check_rows(self, batch: Batch) -> None:
         """Refuse rows that this kind of learner cannot take."""
+        check_columns(self.kernel, batch, self._parts.reader)
 
     def _check_answers(self, answers: Answers, batch: Batch) -> None:
         """Refuse answers that do not suit the rows."""
@@ -329,16 +331,15 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     def _with_kernel(self, name: str) -> KernelModel:
         model = self._learnt(name)
-        if self.kernel is None or not isinstance(model, KernelModel):
-            raise AttributeError(f"{name} exists for learners with a kernel; this one has coef_.")
+        if not isinstance(model, KernelModel):
+            raise AttributeError(f"{name} exists for learners with a kernel that remembers rows; this one has coef_.")
         return model
 
     def _with_weights(self, name: str) -> R_co:
         model = self._learnt(name)
-        if self.kernel is not None or isinstance(model, KernelModel):
-            raise AttributeError(
-                f"{name} does not exist with a kernel: weights live in its space. Use support_, dual_coef_ or explain."
-            )
+        if isinstance(model, KernelModel):
+            hint = "weights live in its space. Use support_, dual_coef_ or explain."
+            raise AttributeError(f"{name} does not exist with a kernel: {hint}")
         return model
 
     @property
@@ -374,11 +375,11 @@ class RowLearner(Learner[R_co, ReadsRows], Generic[R_co, S_co]):
 
     def _restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray], names: dict[str, list[Hashable]]) -> None:
         """Become the model of that state."""
-        chosen = about.get("chosen", {})  # files from before "auto" have none
-        self._chosen = {name: from_json(name, value, {}) for name, value in chosen.items()}
-        settled = self.check_settings()
+        said = {name: from_json(name, value, {}) for name, value in about.get("chosen", {}).items()}
+        self._chosen = self._left_to_it({**choices_before(self), **said})  # older files do not say all of it
+        settled = (plain := self._plainly()).check_settings()
         settled.check_range(about["dtype"])
-        model = settled.new_model(self._plainly(), about["dtype"])
+        model = settled.new_model(plain, about["dtype"])
         if np.dtype(about["dtype"]) != model.dtype:
             raise ValueError(f"its weights are {about['dtype']}, its settings say {model.dtype}")
         model.restore(arrays, names["phi"], len(names["labels"]))

@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from hinged.estimators.protocol import LabelModelLike
-from hinged.loops.ledger import THRESHOLD, lead_bins
+from hinged.loops.confidence import chances, new_odds
+from hinged.loops.ledger import THRESHOLD
 
-__all__ = ["Scored", "confidence_by_bin"]
-
-PRIOR_ROUNDS = 2.0
+__all__ = ["Scored"]
 
 
 class Scored(NamedTuple):
@@ -25,19 +24,27 @@ class Scored(NamedTuple):
     scores : array (rows, labels)
     threshold : float
         A label that scores above it is predicted by a `Ranker`.
-    leads : array (2, bins)
-        Earlier rounds, and those predicted right, by the lead of the best label.
+    odds, records : arrays
+        Of the best label to be right, by its lead and by which it is (`hinged.loops.confidence`).
     """
 
     labels: tuple[Hashable, ...]
     scores: np.ndarray
     threshold: float
-    leads: np.ndarray
+    odds: np.ndarray
+    records: np.ndarray
 
     @classmethod
     def by(cls, labels: tuple[Hashable, ...], model: LabelModelLike, scores: np.ndarray) -> Scored:
         """Scores with what the model knows of thresholds and confidence."""
-        return cls(labels, scores, float(model.ledger.sums[THRESHOLD]), model.ledger.leads.copy())
+        ledger = model.ledger
+        records = ledger.records[: len(labels)].copy()
+        return cls(labels, scores, float(ledger.sums[THRESHOLD]), ledger.odds.copy(), records)
+
+    @classmethod
+    def of_nothing(cls) -> Scored:
+        """What is said of a row before anything is known."""
+        return cls((), np.zeros((1, 0)), 0.0, new_odds(), np.zeros(0))
 
     @property
     def gap(self) -> np.ndarray:
@@ -51,7 +58,9 @@ class Scored(NamedTuple):
     @property
     def confidence(self) -> np.ndarray:
         """Chance in [0, 1] that each row's best label is right, estimated from earlier leads and hits."""
-        return confidence_by_bin(*self.leads)[lead_bins(self.gap)]
+        if not self.labels:
+            return np.full(len(self.scores), 0.5)
+        return chances(self.odds, self.records, self.gap, self.scores.argmax(axis=1))
 
     def order(self, row: int = 0, top: int | None = None) -> list[int]:
         """Positions of the labels of one row from best to worst; ties go to the earlier label."""
@@ -60,29 +69,5 @@ class Scored(NamedTuple):
     def among(self, positions: Sequence[int]) -> Scored:
         """The scores of some of the labels alone, by their positions."""
         labels = tuple(self.labels[r] for r in positions)
-        return self._replace(labels=labels, scores=self.scores[:, list(positions)])
-
-
-def confidence_by_bin(rounds: np.ndarray, hits: np.ndarray) -> np.ndarray:
-    """Share of hits by bin of the lead, made to rise with it (pool adjacent violators).
-
-    Each bin starts from two rounds at the overall share of hits, so an empty bin has the overall share.
-
-    Examples
-    --------
-    >>> confidence_by_bin(np.array([10.0, 10.0, 10.0]), np.array([6.0, 4.0, 10.0])).round(2).tolist()
-    [0.53, 0.53, 0.94]
-    """
-    hits, rounds = hits.copy(), rounds.copy()
-    hits = np.minimum(hits, rounds)  # a concurrent writer may have counted a hit and not yet its round
-    overall = (hits.sum() + 1.0) / (rounds.sum() + 2.0)
-    weights = rounds + PRIOR_ROUNDS
-    pooled: list[list[float]] = []  # [share, weight, bins]
-    for share, weight in zip((hits + PRIOR_ROUNDS * overall) / weights, weights, strict=True):
-        pooled.append([share, weight, 1])
-        while len(pooled) > 1 and pooled[-2][0] > pooled[-1][0]:
-            share_b, weight_b, bins_b = pooled.pop()
-            share_a, weight_a, bins_a = pooled.pop()
-            weight = weight_a + weight_b
-            pooled.append([(share_a * weight_a + share_b * weight_b) / weight, weight, bins_a + bins_b])
-    return np.repeat([share for share, _, _ in pooled], [int(bins) for _, _, bins in pooled])
+        at = list(positions)
+        return self._replace(labels=labels, scores=self.scores[:, at], records=self.records[at])

@@ -11,9 +11,10 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from hinged.compiling.arrays import Ints
+from hinged.estimators.geometry_settings import check_no_simplex
 from hinged.estimators.inputs import check_caps, check_weights
 from hinged.estimators.labels import LabelIndex, check_labels, to_declare
-from hinged.estimators.options import Cost, DType, Lengths, RandomState, Rule, SampleWeight
+from hinged.estimators.options import Cost, DType, Geometry, Lengths, RandomState, Rule, SampleWeight
 from hinged.estimators.parameters import documented
 from hinged.estimators.protocol import Advance
 from hinged.estimators.settings import (
@@ -25,6 +26,7 @@ from hinged.estimators.settings import (
     whole,
 )
 from hinged.estimators.tagging import Batch, Tagging
+from hinged.geometry.choice import metric_of
 from hinged.loops.chain import NO_TABLE, ChainModel
 from hinged.loops.ledger import LABELS, Told
 from hinged.loops.sequence import ADDITIVE, MAX_LOSS, PREDICTION, Wish
@@ -36,7 +38,7 @@ from hinged.tasks.labels import check_novel
 __all__ = ["SequenceTagger"]
 
 CONSTRAINTS = {"prediction": PREDICTION, "max-loss": MAX_LOSS, "additive": ADDITIVE}
-BUILT_FOR = ("average", "dtype")  # settings that cannot change between rounds
+BUILT_FOR = ("geometry", "average", "dtype")  # settings that cannot change between rounds
 
 
 class Read(NamedTuple):
@@ -72,7 +74,7 @@ class SequenceTagger(Tagging):
     n_best : int, default 1
         How many of the best sequences the rule looks at; the right one among them is left out. More than one is what
         the simultaneous rules and "optimal" are for; not with "max-loss".
-    {novel}
+    {geometry, novel}
     average : bool, default False
         Answer with the mean of the weights after each round.
     epochs : int, default 1
@@ -117,6 +119,7 @@ class SequenceTagger(Tagging):
     cost: Cost
     constraint: str
     n_best: int
+    geometry: Geometry = "euclidean"  # of a model pickled before the setting existed, as is
     novel: str = "skip"  # of a model pickled before the setting existed
     _before: ClassVar[dict[str, object]] = {"novel": "skip"}
     average: bool
@@ -132,6 +135,7 @@ class SequenceTagger(Tagging):
         cost: Cost = None,
         constraint: str = "prediction",
         n_best: int = 1,
+        geometry: Geometry = "euclidean",
         novel: str = "learn",
         average: bool = False,
         epochs: int = 1,
@@ -282,6 +286,7 @@ class SequenceTagger(Tagging):
             )
         n_best = whole("n_best", self.n_best, 1)
         self._check_constraint(n_best)
+        check_no_simplex(self.geometry, "in a SequenceTagger")
         check_switches(self, ("average", "shuffle"))
         check_dtype(self.dtype)
         check_sizes({"C": step.C}, self._dtype(np.dtype(np.float64)).name)
@@ -310,7 +315,9 @@ class SequenceTagger(Tagging):
         return rho
 
     def _new_model(self, dtype: np.dtype, wish: Wish, rho: np.ndarray) -> ChainModel:
-        model = ChainModel(self.dtype or dtype, wish, rho, bool(self.average))
+        metric = metric_of(self.geometry)
+        adaptive = 0.0 if metric is None else float(metric.r)
+        model = ChainModel(self.dtype or dtype, wish, rho, bool(self.average), adaptive)
         if model.dtype != dtype:
             raise ValueError(f"its weights are {dtype}, its settings say {model.dtype}")
         return model
@@ -318,7 +325,7 @@ class SequenceTagger(Tagging):
     def _keep_up(self, model: ChainModel, wish: Wish, rho: np.ndarray) -> None:
         """Follow any change of the rule since the last round; refuse one of what memory is built for."""
         now = tuple(getattr(self, name) for name in BUILT_FOR)
-        if self._set_to is None:
+        if self._set_to is None or len(self._set_to) != len(now):  # a pickle from before one of them existed
             self._set_to = now
         check_unchanged(BUILT_FOR, self._set_to, now)
         k = min(len(model.rho), len(rho))  # costs of tags that were new since then come on top

@@ -11,31 +11,35 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hinged.estimators.auto import is_auto
+from hinged.estimators.forgetting_settings import check_half_life, weights_fade
+from hinged.estimators.geometry_settings import check_entropic_rule, check_metric
 from hinged.estimators.inputs import LARGEST, LEAST
 from hinged.estimators.kernel_model import KernelLabelModel
-from hinged.estimators.kernel_settings import check_kernel_settings, check_without_kernel, new_machine
+from hinged.estimators.kernel_settings import check_kernel_settings, check_linear, new_machine, reading_of
 from hinged.estimators.options import (
     ClassWeight,
     DType,
-    Kernel,
     LabelSettings,
     OwnRule,
     RowSettings,
-    Rule,
     ScaledSettings,
 )
 from hinged.estimators.protocol import LabelModelLike
+from hinged.geometry.choice import metric_of, on_simplex
 from hinged.geometry.entropy import Entropy
-from hinged.geometry.entropy import resolve as resolve_geometry
+from hinged.geometry.forgetting import half_lives
 from hinged.loops.costs import Costs
 from hinged.loops.entropic import EntropicModel
-from hinged.loops.experts import BOLD, SINGLE
+from hinged.loops.experts import BOLD, SINGLE, SOFT
 from hinged.loops.model import LabelModel
 from hinged.loops.rows import LARGEST_VALUE, MOMENTS, SCALINGS
 from hinged.loops.steps import Setting
-from hinged.rules.table import RULES, Step, entropic, has_own_margin, reads_cap
+from hinged.mercer.fourier import FeatureMap, feature_map_of, remembers_rows
+from hinged.mercer.functions import Kernel as PastRows
+from hinged.rules.table import Step, check_no_slack, has_own_margin, has_slack, reads_cap
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import is_interior, is_joint
+from hinged.sharing.evidence import BAYES
 from hinged.sharing.features import EXPLICIT, FREQUENCY, TFIDF
 from hinged.sharing.plan import Plan
 from hinged.sharing.plan import resolve as resolve_sharing
@@ -46,7 +50,6 @@ __all__ = [
     "LARGEST_JOINT",
     "Settled",
     "check_dtype",
-    "check_entropic_rule",
     "check_options",
     "check_sizes",
     "check_switches",
@@ -93,7 +96,7 @@ class Settled(NamedTuple):
     plan: Plan
     most_labels: float
     geometry: Entropy | None
-    kernel: Kernel | None = None
+    kernel: PastRows | None = None
     caps: tuple[float, ...] = ()  # C of learners side by side; empty where C is a number
     mean: bool = False  # whether the mean weights of the last of them answer beside them
 
@@ -117,7 +120,7 @@ class Settled(NamedTuple):
         if self.kernel is not None:
             assert isinstance(who.sharing, str)
             machine = new_machine(who, self.kernel, dtype, who.sharing)
-            return KernelLabelModel(machine, self.rule, self.own, unit=bool(who.normalize))
+            return KernelLabelModel(machine, self.rule, self.own, reading_of(who))
         if self.geometry is not None:
             model = EntropicModel(self.geometry, self.rule, **scaled_as(who))
             model.widen(who.n_features or 0)
@@ -126,21 +129,28 @@ class Settled(NamedTuple):
 
 
 class Scaled(TypedDict):
-    """What happens to rows before they are scored, and whether mean weights are kept."""
+    """What happens to rows before they are scored, whether mean weights are kept, and in which metric steps are."""
 
     scaling: str | None
     unit: bool
     bias: float
     average: bool
+    adaptive: float  # r of a metric that learns, 0 for none
+    feature_map: FeatureMap | None
+    half_lives: tuple[float, float]  # of weights and of statistics, 0 for none
 
 
 def scaled_as(who: ScaledSettings) -> Scaled:
     """The settings of linear models, as they are named there."""
+    metric = metric_of(who.geometry)
     return {
         "scaling": who.scaling,
         "unit": bool(who.normalize),
         "bias": float(who.bias),
         "average": not is_auto(who.average) and bool(who.average),
+        "adaptive": 0.0 if metric is None else float(metric.r),
+        "feature_map": feature_map_of(getattr(who, "kernel", None)),
+        "half_lives": half_lives(getattr(who, "half_life", None)),
     }
 
 
@@ -152,32 +162,37 @@ def settle(who: LabelSettings) -> Settled:
             f"a rule of your own must be compiled: decorate it with numba.njit; got {own!r}. "
             "docs/adding_a_rule.md shows one."
         )
-    if who.kernel is not None:
+    if remembers_rows(who.kernel):
         return _with_kernel(who, who.kernel, step, own)
-    check_without_kernel(who)
     plan = resolve_sharing(who.sharing, who.features)
-    geometry = resolve_geometry(who.geometry)
+    geometry, metric = on_simplex(who.geometry), metric_of(who.geometry)
     if geometry is not None:
         check_entropic(who, step, plan)  # which leaves no shared vectors
     check_plan(who, step, plan)
     check_options(who)
+    if metric is not None:
+        check_metric(plan)
+    check_linear(who, plan)
+    check_half_life(who, plan)
     check_cost(who, geometry is not None)
     sizes = _sizes(who, step, plan) | ({} if geometry is None else {"radius": geometry.radius})
     check_sizes(sizes, np.dtype(who.dtype or np.float64).name)
     most_labels = LARGEST_JOINT if is_joint(step.words) and shares_vectors(plan) else math.inf
     caps, mean = side_by_side(who)
-    certified = step.certified and not caps
+    certified = step.certified and not caps and metric is None and not weights_fade(who)
     return Settled(setting_of(step, who), certified, sizes, own, plan, most_labels, geometry, None, caps, mean)
 
 
 def side_by_side(who: ScaledSettings) -> tuple[tuple[float, ...], bool]:
     """C of the learners that C="auto" stands for, and whether the mean of the last one answers too.
 
-    With `average` all answers are by mean weights; one learner alone is not side by side with any.
+    With `average` all answers are by mean weights; one learner alone is not side by side with any. A mean over all
+    rounds has no place beside learners that forget.
     """
     if not (is_auto(who.C) and reads_cap(who.rule)):
         return (), False
-    caps, mean = BOLD if who.scaling == "standard" else SINGLE, is_auto(who.average)
+    caps, mean = BOLD if who.scaling == "standard" else SINGLE, is_auto(who.average) and not weights_fade(who)
+    caps = SOFT if has_slack(who.rule) else caps
     return (caps, mean) if len(caps) + mean > 1 else ((), False)
 
 
@@ -193,11 +208,15 @@ def check_plan(who: LabelSettings, step: Step, plan: Plan) -> None:
             f"solver='interior-point' needs labels with vectors of their own, sharing='multi'; got "
             f"sharing={who.sharing!r}. Use solver='search'."
         )
+    if shares_vectors(plan):
+        check_no_slack(f"with sharing={who.sharing!r}", who.rule)
     codes = {part.code for part in plan.parts}
-    if who.scaling in MOMENTS and codes & {FREQUENCY, TFIDF}:
+    counting = codes & {FREQUENCY, TFIDF} or BAYES in plan.evidence
+    if who.scaling in MOMENTS and counting:
         raise ValueError(
-            f"label features 'frequency' and 'tfidf' count the rows that have a word, and with scaling={who.scaling!r} "
-            "a row may have every column. Use scaling='idf', or features='first' or 'distance'."
+            "label features 'frequency' and 'tfidf' and the evidence of 'bayes' count the rows that have a word, and "
+            f"with scaling={who.scaling!r} a row may have every column. Use scaling='idf', features='first' or "
+            "'distance', or hinged.features.Evidence(('centroid', 'recency'), words=None)."
         )
     if EXPLICIT in codes and len(codes) > 1:
         raise ValueError("label features of your own cannot be mixed with built-in ones in one model; use either.")
@@ -206,10 +225,10 @@ def check_plan(who: LabelSettings, step: Step, plan: Plan) -> None:
 def setting_of(step: Step, who: object) -> Setting:
     """A rule as the loops read it, for a learner; those without labels have no `novel`."""
     learns_new = check_novel(getattr(who, "novel", "skip"))
-    return Setting(step.words, step.C, step.margin, step.uses_weight, learns_new=learns_new)
+    return Setting(step.words, step.C, step.margin, step.uses_weight, learns_new=learns_new, slack=step.slack)
 
 
-def _with_kernel(who: LabelSettings, kernel: Kernel, step: Step, own: OwnRule | None) -> Settled:
+def _with_kernel(who: LabelSettings, kernel: PastRows, step: Step, own: OwnRule | None) -> Settled:
     """The settings of a learner whose memory is past rows."""
     check_kernel_settings(who, step)
     check_options(who)
@@ -343,15 +362,6 @@ def is_same(a: object, b: object) -> bool:
         return bool(a == b)
     except ValueError:
         return False
-
-
-def check_entropic_rule(rule: Rule, step: Step) -> None:
-    """Refuse, by name, a rule that has no meaning for weights on a simplex."""
-    if not entropic(step.words):
-        names = ", ".join(repr(name) for name, row in RULES.items() if entropic(row.words))
-        raise ValueError(
-            f"geometry='entropy' takes the rules {names}; got rule={rule!r}. For a plain step use 'pa1' with C=inf."
-        )
 
 
 def check_entropic(who: LabelSettings, step: Step, plan: Plan) -> None:

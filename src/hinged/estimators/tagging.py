@@ -31,6 +31,7 @@ from hinged.interface import not_fitted
 from hinged.loops.chain import ChainModel
 from hinged.loops.explain import Share
 from hinged.loops.ledger import LABELS
+from hinged.loops.metric import adapts
 from hinged.loops.sequence import COST, Wish
 from hinged.loops.tokens import Answer, Sentences
 
@@ -180,9 +181,12 @@ class Tagging(Learner[ChainModel, SentenceReader]):
 
     @property
     def dual_(self) -> float | None:
-        """The dual certificate: no fixed weights have a smaller objective. None once the rule was changed."""
+        """The dual certificate: no fixed weights have a smaller objective.
+
+        None once the rule was changed, and in a metric that learns.
+        """
         model = self._learnt("dual_")
-        return None if self._edited else model.dual
+        return None if self._edited or adapts(model.metric) else model.dual
 
     # ------------------------------------------------------------------ keeping
     def _state(self) -> State:

@@ -12,7 +12,17 @@ from hinged.estimators.classifier import Classifier
 from hinged.estimators.dicts import BEYOND
 from hinged.estimators.inputs import check_finite
 from hinged.estimators.learner import State
-from hinged.estimators.options import ClassWeight, Cost, DType, Features, Geometry, RandomState, Rule, Sharing
+from hinged.estimators.options import (
+    AsHalfLife,
+    ClassWeight,
+    Cost,
+    DType,
+    Features,
+    Geometry,
+    RandomState,
+    Rule,
+    Sharing,
+)
 from hinged.estimators.parts import Parts
 from hinged.estimators.protocol import LabelModelLike
 from hinged.estimators.ranker import Ranker
@@ -113,6 +123,7 @@ class TextLearner(RowLearner[LabelModelLike, Settled]):
     """Settings of text, and a reader of documents in place of one of rows; the words it knows are part of the model."""
 
     geometry: Geometry = "euclidean"  # words may come at any time
+    half_life: AsHalfLife = None  # counts of label features do not fade
     _parts: Parts[LabelModelLike, TextReader] = Parts(None, None, TextReader())
     _before: ClassVar[dict[str, object]] = {"field_limit": None, "novel": "skip"}
     bits: int | None
@@ -208,7 +219,7 @@ class TextClassifier(TextLearner, Classifier):
     class_weight, epochs, shuffle, random_state, dtype
         As in `Classifier`, with defaults that suit text: the joint step, online IDF, unit rows, weights of each
         label's own and shared ones. Beyond 2,000 labels use rule="pa1" or sharing="multi". features="auto" is
-        `hinged.features.Frequency(high=0.4)` where `sharing` uses label features, and none where it does not.
+        `hinged.features.Evidence()` where `sharing` uses label features, and none where it does not.
     words : (int, int) or None, default (1, 1)
         Shortest and longest run of words that is a feature.
     chars : (int, int) or None, default None

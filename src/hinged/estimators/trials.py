@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from hinged.estimators.geometry_settings import check_entropic_rule
 from hinged.estimators.inputs import LARGEST, LEAST, as_matrix, check_finite, from_matrix
 from hinged.estimators.learner import Learner, State
 from hinged.estimators.options import Geometry, Rule
 from hinged.estimators.parts import Parts, at_one_moment
 from hinged.estimators.reader import RowReader
-from hinged.estimators.settings import check_entropic_rule, check_sizes
-from hinged.geometry.entropy import resolve as resolve_geometry
+from hinged.estimators.settings import check_sizes
+from hinged.geometry.adaptive import Adaptive
+from hinged.geometry.choice import resolve as resolve_geometry
 from hinged.loops.entropic import beyond
 from hinged.loops.trials import TrialModel
 from hinged.rules.table import check_runs
@@ -201,6 +203,11 @@ class Trials(Learner[TrialModel, RowReader]):
         if is_own(step.words):
             raise ValueError("a rule of your own reads scores of labels, which raw trials have not; use one by name.")
         check_runs("in Trials", self.rule, step.words)
+        if isinstance(geometry, Adaptive):
+            raise ValueError(
+                f"Trials have no metric that learns; got geometry={self.geometry!r}. Use 'euclidean' or 'entropy', "
+                "or a Classifier."
+            )
         if geometry is not None:
             check_entropic_rule(self.rule, step)
         if geometry is not None and is_joint(step.words) and math.inf == step.C:

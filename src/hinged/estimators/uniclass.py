@@ -15,14 +15,14 @@ from hinged.estimators.options import DType, RandomState, RowSettings, SampleWei
 from hinged.estimators.parameters import documented
 from hinged.estimators.parts import Parts, at_one_moment
 from hinged.estimators.protocol import Advance
-from hinged.estimators.reader import Batch, Checked, RowReader, part_of
+from hinged.estimators.reader import Batch, Checked, RowReader
 from hinged.estimators.row_learner import RowLearner
 from hinged.estimators.settings import check_options, check_sizes, setting_of, whole
 from hinged.interface import Detects
 from hinged.loops.explain import Share
 from hinged.loops.hearing import hear
 from hinged.loops.ledger import MISTAKES, Told
-from hinged.loops.rows import Rows
+from hinged.loops.rows import Rows, part_of
 from hinged.loops.steps import Setting
 from hinged.loops.uniclass import Ball, UniclassModel
 from hinged.rules.table import UP_TO_THE_MARGIN, positive

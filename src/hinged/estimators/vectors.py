@@ -10,21 +10,34 @@ from numpy.typing import DTypeLike
 
 from hinged.compiling.arrays import Ints
 from hinged.estimators.auto import FirstRow, choices_of_vector, is_auto
+from hinged.estimators.forgetting_settings import check_half_life, weights_fade
+from hinged.estimators.geometry_settings import check_no_simplex
 from hinged.estimators.inputs import dense_rows, kept_dense
 from hinged.estimators.kernel_model import KernelVectorModel
-from hinged.estimators.kernel_settings import check_kernel_settings, check_without_kernel, new_machine
-from hinged.estimators.options import AsBudget, DType, Kernel, Rule
+from hinged.estimators.kernel_settings import check_kernel_settings, check_linear, new_machine, reading_of
+from hinged.estimators.options import AsBudget, AsHalfLife, DType, Geometry, Rule
 from hinged.estimators.parts import Parts, at_one_moment, runs_functions
 from hinged.estimators.protocol import Advance, VectorModelLike
-from hinged.estimators.reader import Answers, Checked, RowReader, part_of
+from hinged.estimators.reader import Answers, Checked, RowReader
 from hinged.estimators.row_learner import RowLearner
-from hinged.estimators.settings import check_options, check_sizes, scaled_as, setting_of, side_by_side, whole
+from hinged.estimators.settings import (
+    check_options,
+    check_sizes,
+    scaled_as,
+    setting_of,
+    side_by_side,
+    whole,
+)
+from hinged.geometry.choice import metric_of
+from hinged.geometry.forgetting import half_lives
 from hinged.loops.hearing import hear, pieces
 from hinged.loops.ledger import MISTAKES, NOVEL, Told
-from hinged.loops.rows import Rows
+from hinged.loops.rows import Rows, part_of
 from hinged.loops.steps import Setting
 from hinged.loops.targets import Numbers
 from hinged.loops.vector_model import BINARY, NO_NUMBERS, ORDINAL, REGRESSION, VectorModel
+from hinged.mercer.fourier import remembers_rows
+from hinged.mercer.functions import Kernel as PastRows
 from hinged.rules.table import check_runs, name_of
 from hinged.rules.table import resolve as resolve_rule
 from hinged.rules.words import is_interior
@@ -42,7 +55,7 @@ class VectorSettled(NamedTuple):
     sizes: dict[str, float]  # what must fit the range of the weights' type
     task: str
     numbers: Numbers
-    kernel: Kernel | None = None
+    kernel: PastRows | None = None
     caps: tuple[float, ...] = ()  # C of learners side by side; empty where C is a number
     mean: bool = False  # whether the mean weights of the last of them answer beside them
 
@@ -72,7 +85,7 @@ class VectorSettled(NamedTuple):
         """An empty model for a learner with these settings; both kinds take the same calls."""
         if self.kernel is not None:
             machine = new_machine(who, self.kernel, dtype, n_outputs=1)
-            return KernelVectorModel(machine, self.rule, self._within(), unit=bool(who.normalize))
+            return KernelVectorModel(machine, self.rule, self._within(), reading_of(who))
         numbers = self.numbers._replace(known=self.numbers.known.copy())
         scaled = scaled_as(who)
         return VectorModel(self.task, who.dtype or dtype, self.rule, numbers, self.caps, self.mean, **scaled)
@@ -93,6 +106,8 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
     average: bool | str
     bias: float | str
     dtype: DType
+    geometry: Geometry = "euclidean"  # of a model pickled before the setting existed
+    half_life: AsHalfLife = None
 
     # ------------------------------------------------------------------ answers
     @at_one_moment
@@ -217,8 +232,10 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
 
     def _pieces(self, rows: Rows, advance: Advance | None) -> Iterator[slice]:
         """The rows in pieces; a kernel cuts them itself, where its matrix products end."""
-        if self.kernel is None:
-            yield from pieces(rows.indptr, advance=advance)
+        if not remembers_rows(self.kernel):
+            model = self._model
+            per_value = model.per_raw_value(1) if isinstance(model, VectorModel) else 1
+            yield from pieces(rows.indptr, per_value, advance=advance)
             return
         n = len(rows.indptr) - 1
         size = n if advance is None else max(1, n // 200)
@@ -239,7 +256,7 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
 
     # ------------------------------------------------------------------ checks
     def _dense(self, X: np.ndarray, dtype: np.dtype) -> Rows:
-        unscaled = self.scaling is None or self.kernel is not None
+        unscaled = self.scaling is None or remembers_rows(self.kernel)
         plain = unscaled and (is_auto(self.normalize) or not self.normalize) and self._task != ORDINAL
         return kept_dense(X, dtype) if plain and len(X) > 1 else dense_rows(X, dtype)
 
@@ -261,19 +278,28 @@ class VectorLearner(RowLearner[VectorModelLike, VectorSettled]):
         if is_interior(step.words):
             raise ValueError("solver='interior-point' needs labels with vectors of their own; use solver='search'.")
         check_runs("on a single vector", self.rule, step.words)
-        if self.kernel is not None:
-            check_kernel_settings(self, step)
+        if not remembers_rows(self.kernel):
+            check_linear(self)
+        elif self._task == ORDINAL:
+            raise ValueError(
+                "for ranks, kernel must be hinged.mercer.Fourier(n), hinged.mercer.Products() or None; got "
+                f"kernel={self.kernel!r}."
+            )
         else:
-            check_without_kernel(self)
+            check_kernel_settings(self, step)
         check_options(self)
-        numbers = self._numbers()
+        check_no_simplex(self.geometry, "on a single vector")
+        check_half_life(self)
+        numbers, metric = self._numbers()._replace(half_life=half_lives(self.half_life)[1]), metric_of(self.geometry)
         sizes = {"C": step.C, "margin": step.margin, "bias": float(self.bias)}
         sizes["epsilon"] = max(0.0, numbers.epsilon)
         check_sizes(sizes, np.dtype(self.dtype or np.float64).name)
         caps, mean = side_by_side(self)
         caps = tuple(usual * cap for cap in caps)
-        certified = step.certified and self.budget is None and not caps and not len(numbers.known)
-        return VectorSettled(setting_of(step, self), certified, sizes, self._task, numbers, self.kernel, caps, mean)
+        plain = metric is None and not weights_fade(self)
+        certified = step.certified and self.budget is None and not caps and not len(numbers.known) and plain
+        kernel = self.kernel if remembers_rows(self.kernel) else None
+        return VectorSettled(setting_of(step, self), certified, sizes, self._task, numbers, kernel, caps, mean)
 
     def _numbers(self) -> Numbers:
         """How far a predicted number may lie from the right one, and what is known of targets so far, where scaled."""

@@ -167,6 +167,22 @@ class Assessment:
         wrong = [(right, says, n) for (right, says), n in self.pairs.items() if right != says]
         return sorted(wrong, key=lambda c: (-c[2], str(c[0]), str(c[1])))[:most]
 
+    def as_dict(self) -> dict[str, object]:
+        """The figures by name, as plain data."""
+        means = self.averages()
+        return {
+            **_named(self, "examples", "counted", "mistakes", "accuracy"),
+            "top": {str(k): self.top(k) for k in (1, 3, 5)},
+            "ranking": None if self.ranking is None else self.ranking._asdict(),
+            **_named(self, "unseen", "unopposed", "unlabelled", "skipped", "seconds"),
+            "labels": [vars(score) for score in self.by_label()],
+            **{kind: _named(score, "precision", "recall", "f1") for kind, score in means.items()},
+            "confusion": [
+                {"label": right, "predicted": says, "times": n}
+                for (right, says), n in sorted(self.pairs.items(), key=lambda pair: str(pair[0]))
+            ],
+        }
+
 
 @dataclass
 class VectorAssessment:
@@ -208,13 +224,19 @@ class VectorAssessment:
             return {"share outside": float(np.mean(np.array(self.predicted) == -1))}
         if self.task == "regress":
             return _errors(np.array(self.truth, float), np.array(self.predicted, float))
-        pairs = list(zip(self.truth, self.predicted, strict=True))
-        figures = {"accuracy": float(np.mean([a == b for a, b in pairs]))}
-        if self.task == "ordinal":
-            order = {label: i for i, label in enumerate(self.ranks)}
-            apart = [abs(order[a] - order[b]) for a, b in pairs if a in order]
-            figures["mean ranks apart"] = float(np.mean(apart)) if apart else 0.0
-        return figures
+        right = [a == b for a, b in zip(self.truth, self.predicted, strict=True)]
+        apart = {"mean ranks apart": self._ranks_apart()} if self.task == "ordinal" else {}
+        return {"accuracy": float(np.mean(right)), **apart}
+
+    def _ranks_apart(self) -> float:
+        """Mean distance between the right and the predicted rank, over examples whose right rank is known."""
+        order = {label: i for i, label in enumerate(self.ranks)}
+        apart = [abs(order[a] - order[b]) for a, b in zip(self.truth, self.predicted, strict=True) if a in order]
+        return float(np.mean(apart)) if apart else 0.0
+
+    def as_dict(self) -> dict[str, object]:
+        """The figures by name, as plain data."""
+        return {**_named(self, "task", "examples", "unlabelled", "skipped", "seconds"), **self.figures()}
 
 
 def _errors(y: np.ndarray, said: np.ndarray) -> dict[str, float]:
@@ -282,3 +304,17 @@ class TagAssessment:
     def by_tag(self) -> list[LabelScore]:
         """Precision, recall and F1 of every tag that was right at least once, the most frequent first."""
         return [score for score in scores_of_pairs(self.pairs) if score.support]
+
+    def as_dict(self) -> dict[str, object]:
+        """The figures by name, as plain data."""
+        return {
+            "sentences": self.sentences,
+            "sentences_right": self.whole,
+            **_named(self, "tokens", "accuracy", "span_f1", "seconds"),
+            "labels": [_named(score, "label", "precision", "recall", "support") for score in self.by_tag()],
+        }
+
+
+def _named(thing: object, *names: str) -> dict[str, object]:
+    """Some attributes by name."""
+    return {name: getattr(thing, name) for name in names}

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from hinged.evaluate.assessment import Assessment, LabelScore
-from hinged.evaluate.page import pairs, rate, table, write_page
+from hinged.evaluate.page import header, meanings, pairs, picture, rate, section, table, write_page
 from hinged.evaluate.report import recent_rate
 from hinged.evaluate.svg import confusion_squares, curves, reliability_dots
 
@@ -59,27 +59,25 @@ def write_assessment(path: str | Path, result: Assessment, model: object, name: 
     recent = curves({"lately": lately}, height=260, unit=axis, percent=True, about="Recent share of mistakes.")
     among = curves({"right": best}, height=260, unit="labels looked at", percent=True, about="Top-k hits.")
     right = 100 * (result.accuracy or 0.0)
-    words = "ranked without a mistake" if result.ranks_sets else "right"
-    body = f"""
-<header><p class="kicker">hinged · evaluation</p><h1>{escape(name)}: {right:.1f}&nbsp;% {words}</h1>
-<p class="lead">{result.examples:,} examples, {escape(how)}. <strong>{result.mistakes:,} mistakes</strong> in
-{result.counted:,} that count; the right label was among the best three in {100 * (result.top(3) or 0.0):.1f}&nbsp;%.
-</p></header>
-{_ranking(result)}
-<section><h2>Mistakes so far</h2><figure>{total}<figcaption>A tick under the axis marks a label that was new, which
-is not counted.</figcaption></figure></section>
-<section><h2>Recent mistakes</h2><figure>{recent}<figcaption>Share of mistakes among the last {window:,}
-examples.</figcaption></figure></section>
-<section><h2>Rank of the right label</h2><figure>{among}<figcaption>Share of examples whose right label is
-among the first k.</figcaption></figure></section>
-{more}
-{_confusion(result)}
-{_confidence(sure[counted], ranks[counted] == 1)}
-<section><h2>Labels in numbers</h2>{_labels(result)}
-<dl class="meaning">{pairs((heading, escape(meaning)) for heading, meaning in MEANING.items())}</dl></section>
-<section><h2>Settings</h2><dl>{pairs(_settings(result, model))}</dl></section>
-"""
-    return write_page(path, f"{name}: {right:.1f} % {words}", body)
+    title = f"{name}: {right:.1f} % {'ranked without a mistake' if result.ranks_sets else 'right'}"
+    lead = (
+        f"{result.examples:,} examples, {escape(how)}. <strong>{result.mistakes:,} mistakes</strong> in "
+        f"{result.counted:,} that count; the right label was among the best three in "
+        f"{100 * (result.top(3) or 0.0):.1f}&nbsp;%."
+    )
+    sections = [
+        header("hinged · evaluation", title, lead),
+        _ranking(result),
+        picture("Mistakes so far", total, "A tick under the axis marks a label that was new, which is not counted."),
+        picture("Recent mistakes", recent, f"Share of mistakes among the last {window:,} examples."),
+        picture("Rank of the right label", among, "Share of examples whose right label is among the first k."),
+        more,
+        _confusion(result),
+        _confidence(sure[counted], ranks[counted] == 1),
+        section("Labels in numbers", _labels(result) + meanings(MEANING.items())),
+        section("Settings", f"<dl>{pairs(_settings(result, model))}</dl>"),
+    ]
+    return write_page(path, title, sections)
 
 
 def _ranking(result: Assessment) -> str:
@@ -90,7 +88,7 @@ def _ranking(result: Assessment) -> str:
         (heading, f"<b>{getattr(means, key):.3f}</b> &nbsp;{escape(meaning)}")
         for key, (heading, meaning) in RANKING.items()
     ]
-    return f"<section><h2>Ranking of label sets</h2><dl>{pairs(rows)}</dl></section>"
+    return section("Ranking of label sets", f"<dl>{pairs(rows)}</dl>")
 
 
 def _confusion(result: Assessment) -> str:
@@ -121,19 +119,15 @@ def confusion_sections(result: Assessment, shown: Sequence[object], note: str, w
     ]
     listed = table((was, taken_for, "Times"), lines)
     squares = confusion_squares(shown, result.pairs)
-    return (
-        f"<section><h2>Confusions</h2><figure>{squares}<figcaption>{note}; the darker, the larger the "
-        "share of the row. Point at a square for its numbers.</figcaption></figure></section>"
-    ) + (f"<section><h2>The most frequent confusions</h2>{listed}</section>" if lines else "")
+    caption = f"{note}; the darker, the larger the share of the row. Point at a square for its numbers."
+    return picture("Confusions", squares, caption) + (section("The most frequent confusions", listed) if lines else "")
 
 
 def _confidence(sure: np.ndarray, hit: np.ndarray) -> str:
     if not len(sure):
         return ""
-    return (
-        f"<section><h2>Calibration of the confidence</h2><figure>{reliability_dots(sure, hit)}"
-        "<figcaption>A larger dot stands for more examples.</figcaption></figure></section>"
-    )
+    dots = reliability_dots(sure, hit)
+    return picture("Calibration of the confidence", dots, "A larger dot stands for more examples.")
 
 
 def _labels(result: Assessment) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hinged.compiling import compiled
+from hinged.compiling.arrays import Bools, Floats, Ints
 
 __all__ = ["RankingMetrics", "ranking_metrics"]
 
@@ -58,7 +59,7 @@ def ranking_metrics(scores: np.ndarray, right: np.ndarray, known: np.ndarray | N
 
 
 @compiled
-def _measure(scores: Any, right: Any, known: Any, out: Any) -> None:
+def _measure(scores: Floats, right: Bools, known: Ints, out: Floats) -> None:
     """Fill `out` (measures, examples) row by row: one sort each, then one walk down the runs of equal scores."""
     n, k = scores.shape
     for i in range(n):

@@ -8,22 +8,44 @@ from pathlib import Path
 
 from hinged.evaluate.plots import COLOURS
 
-__all__ = ["pairs", "rate", "table", "write_page"]
+__all__ = ["header", "meanings", "pairs", "picture", "rate", "section", "table", "write_page"]
 
 DARK_COLOURS = ("#4aa3e0", "#f08a4b", "#2fc79a", "#e39cc4", "#f2b93b", "#9bd7fb", "#a4abb5", "#9d92f0")
 
 
-def write_page(path: str | Path, title: str, body: str) -> Path:
-    """Write a page around its body; return its path."""
+def write_page(path: str | Path, title: str, parts: Iterable[str]) -> Path:
+    """Write a page of parts given as HTML; return its path."""
+    body = "\n".join(filter(None, parts))
     page = (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" '
         f'content="light dark"><title>{escape(title)}</title><style>{_style()}</style></head>\n'
-        f"<body><main>{body}</main></body></html>\n"
+        f"<body><main>\n{body}\n</main></body></html>\n"
     )
     path = Path(path)
     path.write_text(page, encoding="utf-8")
     return path
+
+
+def header(kind: str, title: str, lead: str) -> str:
+    """The head of a page: what kind of page it is, its title, and a first paragraph given as HTML."""
+    shown = escape(title).replace(" %", "&nbsp;%")
+    return f'<header><p class="kicker">{kind}</p><h1>{shown}</h1><p class="lead">{lead}</p></header>'
+
+
+def section(heading: str, content: str) -> str:
+    """A section of a page; its content is given as HTML."""
+    return f"<section><h2>{heading}</h2>{content}</section>"
+
+
+def picture(heading: str, drawing: str, caption: str) -> str:
+    """A section with one picture and what is to be seen in it, all given as HTML."""
+    return section(heading, f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>")
+
+
+def meanings(of: Iterable[tuple[str, str]]) -> str:
+    """A list of what headings of a table mean."""
+    return f'<dl class="meaning">{pairs((heading, escape(meaning)) for heading, meaning in of)}</dl>'
 
 
 def pairs(items: Iterable[tuple[str, str]]) -> str:

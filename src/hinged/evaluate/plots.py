@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from hinged.evaluate.progressive import Progress
 
 __all__ = [
@@ -92,7 +95,7 @@ def plot_mistakes(
 
 
 def draw_curves(
-    axes: Any, curves: Mapping[str, tuple[Any, Any]], colours: Sequence[str], longest: int, top: float
+    axes: Axes, curves: Mapping[str, tuple[Any, Any]], colours: Sequence[str], longest: int, top: float
 ) -> None:
     """Draw named curves, given as rounds and values, of up to `longest` rounds; each is labelled where it ends."""
     ends = [float(values[-1]) if len(values) else 0.0 for _, values in curves.values()]
@@ -206,12 +209,12 @@ def require_matplotlib() -> None:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            "pictures need matplotlib, which is not installed. Run `pip install hinged[plot]`."
+            "pictures need matplotlib, which is not installed. Run `pip install 'hinged[plot]'`."
         ) from error
 
 
 @contextmanager
-def new_figure(size: tuple[float, float]) -> Iterator[tuple[Any, Any]]:
+def new_figure(size: tuple[float, float]) -> Iterator[tuple[Figure, Axes]]:
     """Yield a figure with one pair of axes, without changing the global state of matplotlib."""
     require_matplotlib()
     from matplotlib import rc_context
@@ -222,7 +225,7 @@ def new_figure(size: tuple[float, float]) -> Iterator[tuple[Any, Any]]:
         yield figure, figure.add_subplot()
 
 
-def finish(axes: Any, title: str, note: str) -> None:
+def finish(axes: Axes, title: str, note: str) -> None:
     """Add the grid, a title and a note below it."""
     axes.grid(axis="y", color=HAIRLINE, linewidth=0.8)
     axes.set_axisbelow(True)
@@ -235,7 +238,7 @@ def finish(axes: Any, title: str, note: str) -> None:
     )
 
 
-def save_figure(figure: Any, path: str | Path) -> Path:
+def save_figure(figure: Figure, path: str | Path) -> Path:
     """Write a figure and return its path; the same run gives the same file."""
     path = Path(path)
     still = {"Date": None} if path.suffix == ".svg" else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hinged.evaluate.page import pairs, rate, table, write_page
+from hinged.evaluate.page import header, meanings, pairs, picture, rate, section, table, write_page
 from hinged.evaluate.plots import COLOURS
 from hinged.evaluate.svg import curves
 
@@ -136,23 +136,24 @@ def write_report(
     rows = summarize(runs)
     best = min(rows, key=lambda row: row["rate"])
     counted = int(np.sum(np.asarray(runs[0].progress.flags) >= 0))
-    body = f"""
-<header><p class="kicker">hinged · progressive validation</p><h1>{escape(title)}</h1>
-<p class="lead">Every learner predicts, gets the right label, and learns it at once.
-<strong>{escape(best["learner"])}</strong> made the fewest mistakes: {best["mistakes"]:,} in {counted:,} counted
-{escape(unit)}, {100 * best["rate"]:.1f}&nbsp;%.</p></header>
-{_pictures(runs, unit)}
-<section><h2>The learners in numbers</h2>{_table(rows, best)}
-<dl class="meaning">{pairs((heading, escape(meaning)) for heading, meaning in COLUMNS.values())}</dl></section>
-{_excerpt(excerpt)}
-<section><h2>Settings</h2>
-<dl>{pairs((name, escape(str(value))) for name, value in settings.items())}</dl>
-<dl>{pairs((run.name, f"<code>{escape(' '.join(repr(run.model).split()))}</code>") for run in runs)}</dl></section>
-"""
-    return write_page(path, title, body)
+    lead = (
+        "Every learner predicts, gets the right label, and learns it at once. "
+        f"<strong>{escape(best['learner'])}</strong> made the fewest mistakes: {best['mistakes']:,} in {counted:,} "
+        f"counted {escape(unit)}, {100 * best['rate']:.1f}&nbsp;%."
+    )
+    stream = pairs((name, escape(str(value))) for name, value in settings.items())
+    learners = pairs((run.name, f"<code>{escape(' '.join(repr(run.model).split()))}</code>") for run in runs)
+    parts = [
+        header("hinged · progressive validation", title, lead),
+        *_pictures(runs, unit),
+        section("The learners in numbers", _table(rows, best) + meanings(COLUMNS.values())),
+        _excerpt(excerpt),
+        section("Settings", f"<dl>{stream}</dl><dl>{learners}</dl>"),
+    ]
+    return write_page(path, title, parts)
 
 
-def _pictures(runs: Sequence[Run], unit: str) -> str:
+def _pictures(runs: Sequence[Run], unit: str) -> Iterator[str]:
     flags = np.asarray(runs[0].progress.flags)
     window = max(1, len(flags) // 10)
     totals = {run.name: np.asarray(run.progress.curve) for run in runs}
@@ -160,12 +161,8 @@ def _pictures(runs: Sequence[Run], unit: str) -> str:
     marks, axis = np.flatnonzero(flags == -1), f"{unit}, in order of arrival"
     first = curves(totals, height=430, marks=marks, unit=axis, about="Cumulative mistakes of each learner.")
     second = curves(recent, height=300, unit=axis, percent=True, about="Recent mistake rate of each learner.")
-    return f"""<section><h2>Mistakes so far</h2>
-<figure>{first}<figcaption>Lower is better. A tick under the axis marks the first of a new label.</figcaption></figure>
-</section>
-<section><h2>Recent mistakes</h2>
-<figure>{second}<figcaption>Share of mistakes among the last {window:,} {escape(unit)}.</figcaption></figure>
-</section>"""
+    yield picture("Mistakes so far", first, "Lower is better. A tick under the axis marks the first of a new label.")
+    yield picture("Recent mistakes", second, f"Share of mistakes among the last {window:,} {escape(unit)}.")
 
 
 def _table(rows: Sequence[Mapping[str, Any]], best: Mapping[str, Any]) -> str:
@@ -192,4 +189,4 @@ def _excerpt(rounds: Sequence[Mapping[str, object]]) -> str:
     if not rounds:
         return ""
     lines = ("<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in one.values()) + "</tr>" for one in rounds)
-    return f"<section><h2>Some rounds of the stream</h2>{table(rounds[0], lines, 'words')}</section>"
+    return section("Some rounds of the stream", table(rounds[0], lines, "words"))

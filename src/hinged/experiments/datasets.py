@@ -6,12 +6,12 @@ import csv
 import gzip
 import json
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from platformdirs import user_cache_path
 from scipy import sparse
 
 from hinged.experiments.mail_stream import MailStream, mail_stream
@@ -71,14 +71,8 @@ def places() -> list[Path]:
     >>> places()[-1].name
     'hinged'
     """
-    if sys.platform == "win32":
-        cache = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    elif sys.platform == "darwin":
-        cache = Path.home() / "Library" / "Caches"
-    else:
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     chosen = os.environ.get("HINGED_DATA")
-    return [*([Path(chosen)] if chosen else []), cache / "hinged"]
+    return [*([Path(chosen)] if chosen else []), user_cache_path("hinged", appauthor=False, opinion=False)]
 
 
 def folder(name: str) -> Path:

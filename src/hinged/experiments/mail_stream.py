@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +73,7 @@ class MailStream:
             yield dict(zip(names, self.X.data[row].tolist(), strict=True)), folder
 
 
-class _Folder:
+class _SimulatedFolder:
     """Senders and topic of one folder; the topic drifts over time."""
 
     def __init__(self, rng: np.random.Generator, words: NDArray[np.intp], people: NDArray[np.intp], mailing_list: int):
@@ -155,7 +154,7 @@ def mail_stream(n_messages: int = 3000, n_folders: int = 25, seed: int = 0, nois
     spread = np.sort(rng.random(n_folders) ** 2) * (n_messages - n_folders) * 0.85
     spread[:3] = 0.0
     births = np.arange(n_folders) + spread.astype(int)
-    truth, tokens, senders, subjects = _Writer(rng, folders, words, people).write(births, n_messages)
+    truth, tokens, senders, subjects = _MailWriter(rng, folders, words, people).write(births, n_messages)
 
     known = np.searchsorted(births, np.arange(n_messages), side="right")
     mislabelled = (rng.random(n_messages) < noise) & (known > 1) & ~np.isin(np.arange(n_messages), births)
@@ -182,28 +181,23 @@ def _check(n_messages: int, n_folders: int, seed: int, noise: float) -> None:
         raise ValueError(f"seed must be 0 or more; got {seed}. Try 0.")
 
 
-class _Messages(NamedTuple):
-    """The messages: folder, features as numbers, sender and subject of each."""
-
-    truth: NDArray[np.intp]
-    tokens: list[NDArray[np.intp]]
-    senders: list[str]
-    subjects: list[str]
-
-
-class _Writer:
+class _MailWriter:
     """Writes messages, in threads, from the words and people of their folders."""
 
-    def __init__(self, rng: np.random.Generator, folders: list[_Folder], words: list[str], people: list[str]) -> None:
+    def __init__(
+        self, rng: np.random.Generator, folders: list[_SimulatedFolder], words: list[str], people: list[str]
+    ) -> None:
         self.rng, self.folders, self.words, self.people = rng, folders, words, people
         self.background = np.cumsum(1.0 / (np.arange(1, len(words) // 2 + 1) + 2.0))  # Zipf over half the vocabulary
         self.threads: list[_Thread] = []
 
-    def write(self, births: NDArray[np.intp], n_messages: int) -> _Messages:
-        """Write every message; folder i has its first at `births[i]`."""
+    def write(
+        self, births: NDArray[np.intp], n_messages: int
+    ) -> tuple[NDArray[np.intp], list[NDArray[np.intp]], list[str], list[str]]:
+        """Return folder, features as numbers, sender and subject of each message; folder i begins at `births[i]`."""
         size = 1.0 / np.arange(1, len(self.folders) + 1) ** 0.6
         opened = set(births.tolist())
-        out = _Messages(np.empty(n_messages, dtype=np.intp), [], [], [])
+        truth, tokens, senders, subjects = np.empty(n_messages, dtype=np.intp), [], [], []
         share, n_known = np.empty(0), 0
         for i in range(n_messages):
             is_first, now = i in opened, i / n_messages
@@ -214,12 +208,12 @@ class _Writer:
                 share = np.cumsum([size[r] * self.folders[r].activity(now) for r in range(n_known)])
             thread, is_reply = self._thread(share, n_known - 1 if is_first else None)
             sender = self._sender(thread, is_reply)
-            out.truth[i] = thread.folder
-            out.tokens.append(self._tokens(thread, sender))
-            out.senders.append(self.people[sender])
+            truth[i] = thread.folder
+            tokens.append(self._tokens(thread, sender))
+            senders.append(self.people[sender])
             subject = " ".join(self.words[w] for w in thread.subject).capitalize()
-            out.subjects.append(("Re: " if is_reply else "") + subject)
-        return out
+            subjects.append(("Re: " if is_reply else "") + subject)
+        return truth, tokens, senders, subjects
 
     def _thread(self, share: NDArray[np.float64], new: int | None) -> tuple[_Thread, bool]:
         """The thread of the next message, the first of a folder if that is `new`; True if the message is a reply."""
@@ -258,7 +252,7 @@ class _Writer:
         return np.concatenate([*body, n_words + thread.subject, tags])
 
 
-def _make_folders(rng: np.random.Generator, names: list[str], n_words: int, n_people: int) -> list[_Folder]:
+def _make_folders(rng: np.random.Generator, names: list[str], n_words: int, n_people: int) -> list[_SimulatedFolder]:
     """Give each folder its words, its writers and perhaps a mailing list (its number, or -1)."""
     topical = np.arange(len(COMMON), n_words)
     parents = {name.split("/")[0]: rng.choice(topical, 40, replace=False) for name in names}
@@ -269,7 +263,7 @@ def _make_folders(rng: np.random.Generator, names: list[str], n_words: int, n_pe
         words = rng.permutation(np.concatenate([rng.choice(topical, 60, replace=False), shared]))
         writers = rng.choice(n_people, 20, replace=False, p=busy / busy.sum())
         is_list = name.startswith(("lists/", "newsletters", "team/"))
-        folders.append(_Folder(rng, words, writers, r - r % 2 if is_list else -1))
+        folders.append(_SimulatedFolder(rng, words, writers, r - r % 2 if is_list else -1))
     return folders
 
 

@@ -11,6 +11,7 @@ from hinged.estimators.auto import settled_as_json
 from hinged.estimators.label_learner import LabelLearner
 from hinged.files.examples import FileLearner, load_learner, reads_text
 from hinged.io.model_file import FORMAT
+from hinged.mercer.fourier import feature_map_of
 
 __all__ = ["describe"]
 
@@ -62,8 +63,8 @@ def _times(model: FileLearner) -> Sequence[int | None]:
 
 def _learnt(model: FileLearner) -> int:
     """How many features have weights, without the constant one, which is none of the input's."""
-    if not isinstance(model, LabelLearner):
-        return model.n_known_features
+    if not isinstance(model, LabelLearner) or feature_map_of(model.kernel) is not None:
+        return model.n_known_features  # every column is part of every random feature
     return max(0, model.model_.n_learnt - (bool(model.settled_["bias"]) and model.n_updates_ > 0))
 
 

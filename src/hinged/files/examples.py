@@ -22,7 +22,8 @@ from hinged.estimators.regressor import Regressor
 from hinged.estimators.sequence import SequenceTagger
 from hinged.estimators.text import TextClassifier, TextRanker
 from hinged.estimators.uniclass import Uniclass
-from hinged.files.sentences import Sentences, sentence_rows
+from hinged.files.sentences import SentenceChunk, sentence_rows
+from hinged.geometry.choice import on_simplex
 from hinged.io.examples.chunk import Answer, Chunk, Named
 from hinged.text.tables import table_rows
 
@@ -66,8 +67,9 @@ TEXT_LEARNERS = {"classify": TextClassifier, "rank": TextRanker}
 #: Settings with which a text learner reads numbers as the other learners do by default.
 AS_FOR_NUMBERS = {"sharing": "multi", "normalize": "auto", "C": "auto", "average": "auto", "bias": "auto"}
 
-Examples: TypeAlias = Chunk | Sentences
-SomeExamples = TypeVar("SomeExamples", Chunk, Sentences, Chunk | Sentences)
+Examples: TypeAlias = Chunk | SentenceChunk
+Column = TypeVar("Column")
+SomeExamples = TypeVar("SomeExamples", Chunk, SentenceChunk, Chunk | SentenceChunk)
 #: What learners read of examples: chunks themselves, matrices, or the features of tokens.
 FileRows: TypeAlias = Chunk | sparse.csr_array | list[list[list[str]]]
 
@@ -82,7 +84,7 @@ def new_learner(chunk: Examples, task: str | None, settings: Mapping[str, Any]) 
 
     Parameters
     ----------
-    chunk : Chunk or Sentences
+    chunk : Chunk or SentenceChunk
         The first examples.
     task : a task of `TASKS`, or None
         None is "rank" if answers are lists of labels, else "classify".
@@ -96,15 +98,21 @@ def new_learner(chunk: Examples, task: str | None, settings: Mapping[str, Any]) 
     >>> new_learner(chunk, None, {"sharing": "hybrid"})
     Ranker(features='frequency', sharing='hybrid')
     """
-    if task is None:
-        task = "rank" if any(isinstance(answer, list) for answer in chunk.answers) else "classify"
-    columns = isinstance(chunk, Sentences) or chunk.columns is not None or (bool(chunk.numbers) and not chunk.texts)
-    kind = TASKS[task] if columns else TEXT_LEARNERS.get(task, TASKS[task])
+    kind = _kind_for(chunk, task)
     for name in settings:
         check_setting(kind(), name, f"{chunk.source} has")
     model = kind(**{**chosen_settings(kind, chunk, settings), **settings})
     model.notes = _notes(model, chunk) or model.notes
     return model
+
+
+def _kind_for(chunk: Examples, task: str | None) -> type[FileLearner]:
+    """The class of a learner for examples like these."""
+    if task is None:
+        task = "rank" if any(isinstance(answer, list) for answer in chunk.answers) else "classify"
+    if isinstance(chunk, SentenceChunk) or chunk.columns is not None or (chunk.numbers and not chunk.texts):
+        return TASKS[task]
+    return TEXT_LEARNERS.get(task, TASKS[task])
 
 
 def chosen_settings(kind: type[FileLearner], chunk: Examples, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,28 +124,32 @@ def chosen_settings(kind: type[FileLearner], chunk: Examples, given: Mapping[str
     Parameters
     ----------
     kind : class of the learner
-    chunk : Chunk or Sentences
+    chunk : Chunk or SentenceChunk
     given : mapping
         What the user set; those settings are not chosen.
     """
-    if isinstance(chunk, Sentences):
+    if isinstance(chunk, SentenceChunk):
         return {"average": True}
-    chosen: dict[str, Any] = {}
-    shares = given.get("sharing", "multi") != "multi"
-    if shares and (chunk.columns is not None or chunk.numbers) and kind not in TEXT_LEARNERS.values():
+    chosen = _for_numbers(kind, chunk, given) if chunk.numbers else {}
+    if (chunk.columns is not None or chunk.numbers) and _shares(given) and kind not in TEXT_LEARNERS.values():
         chosen["features"] = "frequency"
-    if chunk.numbers and given.get("geometry", "euclidean") != "euclidean":
-        chosen["n_features"] = len(chunk.numbers)
-    elif chunk.numbers:
-        chosen |= {"scaling": "idf", "normalize": True} if shares or has_text(chunk) else _for_numbers(kind, chunk)
     known = inspect.signature(kind).parameters
     return {name: value for name, value in chosen.items() if name in known and name not in given}
 
 
-def _for_numbers(kind: type[FileLearner], chunk: Chunk) -> dict[str, Any]:
-    """The settings for numbers, alone or beside categories."""
+def _for_numbers(kind: type[FileLearner], chunk: Chunk, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings for numbers, alone or beside categories or text."""
+    if on_simplex(given.get("geometry", "euclidean")) is not None:
+        return {"n_features": len(chunk.numbers)}
+    if _shares(given) or has_text(chunk):
+        return {"scaling": "idf", "normalize": True}
     chosen = {"scaling": "standard"} if chunk.texts else {}
     return chosen | AS_FOR_NUMBERS if kind in TEXT_LEARNERS.values() else chosen
+
+
+def _shares(given: Mapping[str, Any]) -> bool:
+    """Return True if labels share weights, by the settings given."""
+    return given.get("sharing", "multi") != "multi"
 
 
 def has_text(chunk: Chunk) -> bool:
@@ -147,7 +159,7 @@ def has_text(chunk: Chunk) -> bool:
 
 def _notes(model: FileLearner, chunk: Examples) -> dict[str, Any]:
     """How a model's examples are laid out: columns of a token, or columns of numbers and fields of text."""
-    if isinstance(chunk, Sentences):
+    if isinstance(chunk, SentenceChunk):
         return {"columns": len(chunk.sentences[0].tokens[0])}
     if chunk.numbers:
         return {"numbers": list(chunk.numbers), "fields": list(chunk.texts)}
@@ -218,18 +230,25 @@ def rows_for(model: FileLearner, chunk: Examples, grow: bool) -> FileRows:
 
     Columns that the model has not seen are allowed: they have no weights yet.
     """
-    if isinstance(chunk, Sentences):
+    if isinstance(chunk, SentenceChunk):
         return sentence_rows(model, chunk)
     if isinstance(model, OneVector):
         return vector_rows(model, chunk, grow)
     if reads_text(model):
-        if chunk.columns is not None:
-            raise ValueError(f"this model was taught text or named features; {chunk.source} has numbered columns.")
-        chunk = _known_numbers(model, chunk, grow)
-        return _known_fields(model, chunk, grow) if chunk.texts and not chunk.numbers else chunk
-    if chunk.columns is None and not (chunk.numbers or "numbers" in model.notes):
+        return _text_rows(model, chunk, grow)
+    if chunk.columns is not None:
+        return chunk
+    if not chunk.numbers and "numbers" not in model.notes:
         raise ValueError(f"this model was taught numbered columns; {chunk.source} has {_kind_of(chunk)}.")
-    return chunk if chunk.columns is not None else _known_numbers(model, chunk, grow)
+    return _known_numbers(model, chunk, grow)
+
+
+def _text_rows(model: FileLearner, chunk: Chunk, grow: bool) -> Chunk:
+    """The chunk as a model of text or named features takes it."""
+    if chunk.columns is not None:
+        raise ValueError(f"this model was taught text or named features; {chunk.source} has numbered columns.")
+    chunk = _known_numbers(model, chunk, grow)
+    return _known_fields(model, chunk, grow) if chunk.texts and not chunk.numbers else chunk
 
 
 def _known_numbers(model: FileLearner, chunk: Chunk, grow: bool) -> Chunk:
@@ -246,14 +265,17 @@ def _known_numbers(model: FileLearner, chunk: Chunk, grow: bool) -> Chunk:
     if grow and not fields and chunk.numbers.keys() - known:
         known = list(dict.fromkeys([*known, *chunk.numbers]))
         model.notes = notes | {"numbers": known}
-    numbers = {name: chunk.numbers[name] for name in known if name in chunk.numbers}
-    texts = {name: chunk.texts[name] for name in fields if name in chunk.texts}
-    if not numbers and not texts:
-        there = [*chunk.numbers, *chunk.texts]
-        has = _listed(there, "column") if there else _kind_of(chunk)
-        taught = _listed([*known, *fields], "column")
-        raise ValueError(f"this model was taught {taught}; {chunk.source} has {has}. Give a file with those columns.")
-    return replace(chunk, numbers=numbers, texts=texts)
+    kept = replace(chunk, numbers=_of_names(chunk.numbers, known), texts=_of_names(chunk.texts, fields))
+    if kept.numbers or kept.texts:
+        return kept
+    there = [*chunk.numbers, *chunk.texts]
+    has = _listed(there, "column") if there else _kind_of(chunk)
+    taught = _listed([*known, *fields], "column")
+    raise ValueError(f"this model was taught {taught}; {chunk.source} has {has}. Give a file with those columns.")
+
+
+def _of_names(columns: Mapping[str, Column], names: Sequence[str]) -> dict[str, Column]:
+    return {name: columns[name] for name in names if name in columns}
 
 
 def _without_numbers(chunk: Chunk, fields: Sequence[str]) -> Chunk:
@@ -273,7 +295,7 @@ def answers_for(model: LabelLearner, chunk: Examples) -> list[Any]: ...
 def answers_for(model: FileLearner, chunk: Examples) -> list[Any] | None: ...
 def answers_for(model: FileLearner, chunk: Examples) -> list[Any] | None:
     """The answers as a model takes them: a label, a list of labels, a number, or tags for each example."""
-    if isinstance(chunk, Sentences):
+    if isinstance(chunk, SentenceChunk):
         return chunk.answers
     if isinstance(model, OneVector):
         return vector_answers(model, chunk)
@@ -357,9 +379,9 @@ def single(answer: Answer, chunk: Chunk, i: int, hint: str = ".") -> Hashable:
     raise ValueError(f"{chunk.source}:{chunk.lines[i]}: there are {len(answer)} labels; expected one{hint}")
 
 
-def _number(answer: Any, chunk: Chunk, i: int) -> float:
+def _number(answer: Hashable, chunk: Chunk, i: int) -> float:
     try:
-        value = float(answer)
+        value = float(str(answer))
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
@@ -367,9 +389,9 @@ def _number(answer: Any, chunk: Chunk, i: int) -> float:
     return value
 
 
-def _rank(answer: Any) -> Hashable:
+def _rank(answer: Hashable) -> Hashable:
     try:
-        value = float(answer)
+        value = float(str(answer))
     except ValueError:
         return answer
     return int(value) if value.is_integer() else value

@@ -129,15 +129,15 @@ def _example(model: FileLearner, text: str) -> Chunk:
     known, numbers = model.notes.get("fields") or [], model.notes.get("numbers") or []
     if text.startswith("{"):
         return _read(text, "jsonl", None if numbers else _text_fields(text, known))
-    if numbers:
-        example = json.dumps(dict.fromkeys(numbers[:2], 1) | dict.fromkeys(known[:2], "…"), ensure_ascii=False)
-        raise ValueError(f"this model was taught a table; give a JSON object of its columns, such as {example}.")
-    _check_one_field(text, known)
+    _check_one_text(text, known, numbers)
     return _read("\t" + text, "lines")
 
 
-def _check_one_field(text: str, known: list[str]) -> None:
-    """Refuse a plain text where a model knows several fields and none is the text."""
+def _check_one_text(text: str, known: list[str], numbers: list[str]) -> None:
+    """Refuse a plain text where a model knows a table, or several fields of which none is the text."""
+    if numbers:
+        example = json.dumps(dict.fromkeys(numbers[:2], 1) | dict.fromkeys(known[:2], "…"), ensure_ascii=False)
+        raise ValueError(f"this model was taught a table; give a JSON object of its columns, such as {example}.")
     if len(known) > 1 and "text" not in known:
         example = json.dumps({known[-1]: text[:20] + ("…" if len(text) > 20 else "")}, ensure_ascii=False)
         raise ValueError(
@@ -168,9 +168,9 @@ def _unknown(model: FileLearner, chunk: Chunk, given: FileRows) -> list[str]:
         return _unnamed(model, chunk)
     if model.bits is not None or (isinstance(given, Chunk) and not given.texts and given.named is None):
         return []
-    space = model.text_space_
     from sklearn.base import clone
 
+    space = model.text_space_
     all_of_them = clone(space).fit(given).get_feature_names_out().tolist()
     known = {space.name_of(column) for column in space.transform(given).indices.tolist()}
     return [name for name in all_of_them if name not in known]

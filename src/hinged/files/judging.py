@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,25 +29,14 @@ from hinged.files.examples import (
     vector_answers,
     vector_rows,
 )
-from hinged.files.sentences import Sentences, sentence_rows
+from hinged.files.sentences import SentenceChunk, sentence_rows
 from hinged.io.examples.chunk import Chunk
 
 __all__ = ["Judged", "judge"]
 
-
 Judged = Assessment | VectorAssessment | TagAssessment
-
-
 L = TypeVar("L", bound=FileLearner)
 J = TypeVar("J", bound=Judged)
-
-
-class Family(NamedTuple, Generic[L, J]):
-    """How learners of one family are judged: a new result, and what adds a chunk of their kind of examples to it."""
-
-    new: Callable[[L, bool], J]
-    test: Callable[[L, Any, J], None]
-    test_then_learn: Callable[[L, Any, J], None]
 
 
 def judge(model: FileLearner, chunks: Iterable[Examples], learns: bool = False, keep: bool = False) -> Judged:
@@ -56,7 +45,7 @@ def judge(model: FileLearner, chunks: Iterable[Examples], learns: bool = False, 
     Parameters
     ----------
     model : a learner of `hinged.files.examples.TASKS`
-    chunks : iterable of Chunk or Sentences
+    chunks : iterable of Chunk or SentenceChunk
         Examples without an answer are left out, and counted.
     learns : bool
         Learn each example after it was judged; the model ends as after `partial_fit`. An example with a new label is
@@ -70,16 +59,16 @@ def judge(model: FileLearner, chunks: Iterable[Examples], learns: bool = False, 
         By the model's task.
     """
     if isinstance(model, SequenceTagger):
-        return _judge(model, TAGS, chunks, learns, keep)
+        return _judge(model, chunks, TagAssessment(), _tag_then_learn if learns else _tag)
+    task = task_of(model)
     if isinstance(model, LabelLearner):
-        return _judge(model, LABELS, chunks, learns, keep)
-    return _judge(model, VECTORS, chunks, learns, keep)
+        return _judge(model, chunks, Assessment(task == "rank", keep), _test_then_learn if learns else _test)
+    return _judge(model, chunks, VectorAssessment(task), _predict_then_learn if learns else _predict)
 
 
-def _judge(model: L, family: Family[L, J], chunks: Iterable[Examples], learns: bool, keep: bool) -> J:
-    """Judge a model as its family is judged."""
-    result, began = family.new(model, keep), time.perf_counter()
-    step = family.test_then_learn if learns else family.test
+def _judge(model: L, chunks: Iterable[Examples], result: J, step: Callable[[L, Any, J], None]) -> J:
+    """Call a step, which adds the examples of a chunk to the result, for each chunk."""
+    began = time.perf_counter()
     for chunk in chunks:
         answered = usable(model, chunk)
         result.skipped += chunk.skipped
@@ -142,7 +131,7 @@ def _as_table(scores: list[np.ndarray], n_labels: int) -> np.ndarray:
     return table
 
 
-class _Rounds(NamedTuple):
+class _LearntRounds(NamedTuple):
     """What happened in each round: scores before learning, and what progressive validation counts."""
 
     truth: list[Any]
@@ -153,7 +142,7 @@ class _Rounds(NamedTuple):
     confidence: np.ndarray
 
 
-def _learn_rows(model: LabelLearner, chunk: Chunk, result: Assessment) -> _Rounds:
+def _learn_rows(model: LabelLearner, chunk: Chunk, result: Assessment) -> _LearntRounds:
     """Score each row, then learn it."""
     n = len(chunk)
     truth = [in_order(answer) if result.ranks_sets else answer for answer in answers_for(model, chunk)]
@@ -168,7 +157,7 @@ def _learn_rows(model: LabelLearner, chunk: Chunk, result: Assessment) -> _Round
 
     importance = None if chunk.weights is None else np.array(chunk.weights)
     flags, ranks, _ = model.learn_rounds(rows_for(model, chunk, True), truth, None, importance, before=keep)
-    return _Rounds(truth, flags, ranks, scores, thresholds, sure)
+    return _LearntRounds(truth, flags, ranks, scores, thresholds, sure)
 
 
 def _said(table: np.ndarray, positions: np.ndarray, flags: np.ndarray, labels: list[Hashable]) -> list[Hashable]:
@@ -257,13 +246,13 @@ def _plain(value: object) -> object:
 
 
 # ------------------------------------------------------------------ tags
-def _tag(model: SequenceTagger, chunk: Sentences, result: TagAssessment) -> None:
+def _tag(model: SequenceTagger, chunk: SentenceChunk, result: TagAssessment) -> None:
     """Count the tags of a model that does not learn."""
     for right, predicted in zip(chunk.answers, model.predict(sentence_rows(model, chunk)), strict=True):
         result.enter(right, predicted)
 
 
-def _tag_then_learn(model: SequenceTagger, chunk: Sentences, result: TagAssessment) -> None:
+def _tag_then_learn(model: SequenceTagger, chunk: SentenceChunk, result: TagAssessment) -> None:
     """Count the tags of each sentence, then learn it."""
     for right, features in zip(chunk.answers, sentence_rows(model, chunk), strict=True):
         known = set(model.known_labels())
@@ -271,12 +260,3 @@ def _tag_then_learn(model: SequenceTagger, chunk: Sentences, result: TagAssessme
         model.learn_one(features, right)
         if known >= set(right):
             result.enter(right, predicted)
-
-
-LABELS: Family[LabelLearner, Assessment] = Family(
-    lambda model, keep: Assessment(task_of(model) == "rank", keep), _test, _test_then_learn
-)
-VECTORS: Family[OneVector, VectorAssessment] = Family(
-    lambda model, keep: VectorAssessment(task_of(model)), _predict, _predict_then_learn
-)
-TAGS: Family[SequenceTagger, TagAssessment] = Family(lambda model, keep: TagAssessment(), _tag, _tag_then_learn)

@@ -12,13 +12,13 @@ from hinged.io.examples.columns import Layout
 __all__ = ["chosen", "reading"]
 
 SHOWN = 3  # names of columns of each kind
-TOLD = ("rule", "C", "scaling", "normalize", "average", "bias", "sharing")
+SHOWN_SETTINGS = ("rule", "C", "scaling", "normalize", "average", "bias", "sharing")
 
 
 def chosen(model: FileLearner) -> dict[str, Any]:
     """The settings by which a learner reads rows and moves, as far as it has them; what it chose in place of "auto"."""
     settings = model.get_params(deep=False)
-    return {name: settings[name] for name in TOLD if name in settings} | settled_as_json(model)
+    return {name: settings[name] for name in SHOWN_SETTINGS if name in settings} | settled_as_json(model)
 
 
 def reading(model: FileLearner, layout: Layout) -> str:

@@ -12,11 +12,11 @@ from hinged.estimators.protocol import Model
 from hinged.io.examples.conll import Sentence
 from hinged.text.window import window
 
-__all__ = ["Sentences", "sentence_rows", "words_of"]
+__all__ = ["SentenceChunk", "sentence_rows", "words_of"]
 
 
 @dataclass
-class Sentences:
+class SentenceChunk:
     """Some consecutive sentences of a file; the counterpart of `Chunk`."""
 
     sentences: list[Sentence]
@@ -38,12 +38,12 @@ class Sentences:
         """Tokens of each sentence."""
         return np.array([len(sentence.tokens) for sentence in self.sentences], np.int64)
 
-    def taken(self, rows: slice | np.ndarray) -> Sentences:
+    def taken(self, rows: slice | np.ndarray) -> SentenceChunk:
         """Some of these sentences."""
         return replace(self, sentences=[self.sentences[i] for i in np.arange(len(self))[rows]], skipped=0)
 
 
-def sentence_rows(model: Learner[Model, Reader], chunk: Sentences) -> list[list[list[str]]]:
+def sentence_rows(model: Learner[Model, Reader], chunk: SentenceChunk) -> list[list[list[str]]]:
     """The features of each token of each sentence."""
     return [window(words_of(model, sentence, chunk.source)) for sentence in chunk.sentences]
 

@@ -78,7 +78,7 @@ def learn_stream(
     ----------
     model : a learner of `TASKS`
         Fresh, or one to go on with. A tagger counts a sentence as a mistake unless all its tags were right.
-    chunks : iterable of Chunk or Sentences
+    chunks : iterable of Chunk or SentenceChunk
         Examples without an answer are left out, and counted.
     so_far : Tally
         Counts of earlier chunks, to go on from.

@@ -6,15 +6,13 @@ weights; its conjugate G(θ) = U (log Σ e^θ - log n) is what the dual subtract
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
 from hinged.compiling import compiled
 
-__all__ = ["Entropy", "curvature", "resolve", "simplex_weights"]
+__all__ = ["Entropy", "curvature", "simplex_weights"]
 
 
 @dataclass(frozen=True)
@@ -37,33 +35,6 @@ class Entropy:
 
     radius: float = 1.0
     signed: bool = False
-
-
-def resolve(geometry: object) -> Entropy | None:
-    """The settings of the entropic geometry, None for the Euclidean one.
-
-    Examples
-    --------
-    >>> resolve("euclidean"), resolve("entropy")
-    (None, Entropy(radius=1.0, signed=False))
-    """
-    if isinstance(geometry, str) and geometry == "euclidean":
-        return None
-    if isinstance(geometry, str) and geometry == "entropy":
-        return Entropy()
-    if not isinstance(geometry, Entropy):
-        raise ValueError(
-            f"geometry must be 'euclidean', 'entropy' or hinged.geometry.Entropy(...); got geometry={geometry!r}."
-        )
-    if isinstance(geometry.radius, bool | np.bool_) or not isinstance(geometry.radius, Real):
-        raise TypeError(f"radius must be a number; got radius={geometry.radius!r}. Try 1, or 10 for a margin of 1.")
-    if not 0.0 < float(geometry.radius) < math.inf:
-        raise ValueError(
-            f"radius must be positive and finite; got radius={geometry.radius!r}. Try 1, or 10 for a margin of 1."
-        )
-    if not isinstance(geometry.signed, bool | np.bool_):
-        raise ValueError(f"signed must be True or False; got signed={geometry.signed!r}.")
-    return geometry
 
 
 def simplex_weights(theta: np.ndarray, radius: float = 1.0) -> np.ndarray:

@@ -79,16 +79,16 @@ class Connections:
 
     def __init__(self, most: int, patience: float = PATIENCE) -> None:
         self.most, self.patience = most, patience
-        self._unknown: dict[Watched, None] = {}  # oldest first
-        self._known: dict[Watched, None] = {}  # most recently used last
+        self._unknown: dict[WatchedConnection, None] = {}  # oldest first
+        self._known: dict[WatchedConnection, None] = {}  # most recently used last
         self._next_look: asyncio.TimerHandle | None = None
-        self.http: Any = partial(Watched, self)  # for uvicorn's Config, which is typed for classes only
+        self.http: Any = partial(WatchedConnection, self)  # for uvicorn's Config, which is typed for classes only
 
-    def __iter__(self) -> Iterator[Watched]:
+    def __iter__(self) -> Iterator[WatchedConnection]:
         yield from self._unknown
         yield from self._known
 
-    def add(self, new: Watched) -> bool:
+    def add(self, new: WatchedConnection) -> bool:
         """Admit a connection; return False if there is no room and none can be made."""
         if len(self._unknown) + len(self._known) >= self.most:
             oldest = next((one for one in self if not one.is_answered), None)
@@ -99,12 +99,12 @@ class Connections:
         self._look_later(new.loop)
         return True
 
-    def know(self, one: Watched) -> None:
+    def know(self, one: WatchedConnection) -> None:
         """Mark a connection as authenticated."""
         self.remove(one)
         self._known[one] = None
 
-    def remove(self, one: Watched) -> None:
+    def remove(self, one: WatchedConnection) -> None:
         """Forget a connection that is closed."""
         self._unknown.pop(one, None)
         self._known.pop(one, None)
@@ -121,7 +121,7 @@ class Connections:
             self._look_later(loop)
 
 
-class Watched(HttpToolsProtocol):
+class WatchedConnection(HttpToolsProtocol):
     """A connection that records since when it has been waiting for its client.
 
     uvicorn itself limits only the time between two requests.

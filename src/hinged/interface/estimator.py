@@ -36,8 +36,13 @@ class Estimator:
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        names = list(inspect.signature(cls).parameters)
-        return sorted(names)
+        return list(cls._parameters())
+
+    @classmethod
+    @cache
+    def _parameters(cls) -> tuple[str, ...]:
+        """The arguments, sorted; to look at a signature takes longer than to restore a small model."""
+        return tuple(sorted(inspect.signature(cls).parameters))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep`, also those of parameters that have some, as `name__parameter`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -12,7 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["check_folder", "naming", "open_atomically"]
+__all__ = ["check_folder", "flush_folder", "naming", "open_atomically", "write_private"]
+
+STALE = 60.0  # seconds since the last write; a process number may come from another machine, or be in use again
 
 
 def check_folder(path: Path) -> None:
@@ -21,15 +24,12 @@ def check_folder(path: Path) -> None:
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in; create it first.")
 
 
-STALE = 60.0  # seconds since the last write; a process number may come from another machine, or be in use again
-
-
 @contextmanager
-def open_atomically(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
+def open_atomically(path: Path, durable: bool = False, mode: int | None = None) -> Iterator[BinaryIO]:
     """Open a file that becomes `path` when the block ends without an error.
 
-    With `durable`, it is flushed to the disk, and keeps the permissions of the file that it replaces. Files that
-    killed programs left behind are removed.
+    With `durable`, it is flushed to the disk, and keeps the permissions of the file that it replaces unless `mode` is
+    given. Files that killed programs left behind are removed.
 
     Examples
     --------
@@ -42,7 +42,8 @@ def open_atomically(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
     """
     _remove_leftovers(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    mode = stat.S_IMODE(path.stat().st_mode) if durable and path.exists() else None
+    if durable and mode is None and path.exists():
+        mode = stat.S_IMODE(path.stat().st_mode)
     try:
         with naming(path), open(temporary, "xb", opener=_private if mode is not None else None) as file:
             yield file
@@ -54,12 +55,33 @@ def open_atomically(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
-    if durable and hasattr(os, "O_DIRECTORY"):  # the rename itself reaches the disk too
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    if durable:
+        flush_folder(path.parent)
+
+
+def write_private(path: Path, content: object) -> None:
+    """Write JSON to a file that only its owner can read; others see the old file or the new one, never a part.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "secret.json"
+    >>> write_private(path, {"secret": 1})
+    >>> path.read_text(), oct(path.stat().st_mode & 0o777)
+    ('{"secret": 1}', '0o600')
+    """
+    with open_atomically(path, durable=True, mode=0o600) as file:
+        file.write(json.dumps(content).encode())
+
+
+def flush_folder(folder: Path) -> None:
+    """Flush the entries of a folder to the disk, so that renames in it survive a power loss."""
+    if os.name != "nt":
+        file = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(folder)
+            os.fsync(file)
         finally:
-            os.close(folder)
+            os.close(file)
 
 
 @contextmanager

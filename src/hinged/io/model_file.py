@@ -19,6 +19,10 @@ __all__ = ["read", "write"]
 
 FORMAT = "hinged-model"
 VERSION = 2
+#: Types of arrays; those that come last here come first in a file.
+TYPES = (
+    "bool", "uint8", "int8", "int16", "uint16", "float16", "int32", "uint32", "float32", "float64", "int64", "uint64",
+)  # fmt: skip
 
 
 def write(
@@ -28,18 +32,40 @@ def write(
     names: dict[str, list[Hashable]],
 ) -> None:
     """Write facts, arrays and lists of labels; the new file keeps the permissions of the one it replaces."""
-    from safetensors.numpy import save as to_bytes
-
     for name, values in names.items():
         tensors[f"{name}.bytes"], tensors[f"{name}.offsets"] = pack(values, name)
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     stated = {"version": VERSION, "about": about, "checksum": _checksum(about, arrays)}
     # one key, because safetensors writes several in any order, and equal models make equal files
-    content = to_bytes(arrays, metadata={FORMAT: json.dumps(stated, sort_keys=True)})
+    metadata = {FORMAT: json.dumps(stated, sort_keys=True)}
     path = Path(path)
     check_folder(path)
     with open_atomically(path, durable=True) as file:
-        file.write(content)
+        for piece in pieces(arrays, metadata):
+            file.write(piece)
+
+
+def pieces(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> Iterator[bytes | memoryview]:
+    """Yield the file piece by piece, without a copy of the arrays, with the bytes that safetensors writes.
+
+    Examples
+    --------
+    >>> first, array = pieces({"w": np.zeros(2)}, {"a": "b"})
+    >>> first[8:].rstrip(), bytes(array) == bytes(16)
+    (b'{"__metadata__":{"a":"b"},"w":{"dtype":"F64","shape":[2],"data_offsets":[0,16]}}', True)
+    """
+    kinds = {name: TYPES.index(array.dtype.name) for name, array in arrays.items()}
+    order, end = sorted(arrays, key=lambda name: (-kinds[name], name.encode())), 0
+    facts: dict[str, object] = {"__metadata__": metadata}
+    for name in order:
+        kind, begin, end = arrays[name].dtype, end, end + arrays[name].nbytes
+        dtype = "BOOL" if kind == np.bool_ else f"{kind.kind.upper()}{8 * kind.itemsize}"
+        facts[name] = {"dtype": dtype, "shape": arrays[name].shape, "data_offsets": (begin, end)}
+    head = json.dumps(facts, separators=(",", ":"), ensure_ascii=False).encode()
+    head += b" " * (-len(head) % 8)
+    yield len(head).to_bytes(8, "little") + head
+    for name in order:
+        yield arrays[name].reshape(-1).view(np.uint8).data
 
 
 def read(

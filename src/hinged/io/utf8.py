@@ -9,26 +9,26 @@ from hinged.compiling.arrays import Bytes
 
 __all__ = ["decode", "encode"]
 
+LEAST = (0, 0, 0x80, 0x800, 0x10000)  # the first code point that needs so many bytes
+
 
 @compiled(inline=True)
 def decode(text: Bytes, j: int | np.int64, n: int) -> tuple[int | np.int64, int]:
     """Return the code point of the character that begins at j, and its length; -1 for a byte that is not UTF-8."""
-    b = np.int64(text[j])
-    if b < 0x80:
-        return b, 1
-    if 0xC2 <= b < 0xE0 and j + 1 < n and text[j + 1] & 0xC0 == 0x80:
-        return (b & 0x1F) << 6 | np.int64(text[j + 1]) & 0x3F, 2
-    if 0xE0 <= b < 0xF0 and j + 2 < n and text[j + 1] & 0xC0 == 0x80 and text[j + 2] & 0xC0 == 0x80:
-        code = (b & 0x0F) << 12 | (np.int64(text[j + 1]) & 0x3F) << 6 | np.int64(text[j + 2]) & 0x3F
-        if code >= 0x800 and not 0xD800 <= code < 0xE000:
-            return code, 3
-    if 0xF0 <= b < 0xF5 and j + 3 < n:
-        if text[j + 1] & 0xC0 == 0x80 and text[j + 2] & 0xC0 == 0x80 and text[j + 3] & 0xC0 == 0x80:
-            code = (b & 0x07) << 18 | (np.int64(text[j + 1]) & 0x3F) << 12
-            code |= (np.int64(text[j + 2]) & 0x3F) << 6 | np.int64(text[j + 3]) & 0x3F
-            if 0x10000 <= code < 0x110000:
-                return code, 4
-    return -1, 1
+    lead = np.int64(text[j])
+    if lead < 0x80:
+        return lead, 1
+    length = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+    if lead < 0xC0 or lead >= 0xF8 or j + length > n:
+        return -1, 1
+    code = lead & (0x7F >> length)
+    for i in range(j + 1, j + length):
+        if text[i] & 0xC0 != 0x80:
+            return -1, 1
+        code = code << 6 | np.int64(text[i]) & 0x3F
+    if code < LEAST[length] or 0xD800 <= code < 0xE000 or code >= 0x110000:
+        return -1, 1
+    return code, length
 
 
 @compiled(inline=True)

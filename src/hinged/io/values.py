@@ -13,18 +13,22 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from hinged.geometry import Entropy
-from hinged.mercer import Budget, Centred, Gaussian, Linear, Polynomial
+from hinged.geometry import Adaptive, Entropy, HalfLife
+from hinged.mercer import Budget, Centred, Fourier, Gaussian, Linear, Polynomial, Products
 from hinged.rules import Mira, Optimal
-from hinged.sharing import Distance, First, Frequency, Groups, Tfidf
+from hinged.sharing import Distance, Evidence, First, Frequency, Groups, Tfidf
 from hinged.tasks.cost import Tree
 
 __all__ = ["from_json", "from_plain", "pack", "to_json", "to_plain", "unpack"]
 
 LONGEST_INT = 4300  # digits; Python converts no longer ones from text, so that a stranger's file cannot keep it busy
 LARGEST_INT = 10**LONGEST_INT
+PLAIN = (str, int, bool, type(None))  # written in JSON as they are
 LABELS = "str, int, float, bool, None, bytes, or tuples of them"
-KINDS = (Mira, Optimal, Entropy, First, Frequency, Distance, Tfidf, Tree, Budget, Centred, Gaussian, Linear, Polynomial)
+KINDS = (
+    *(Mira, Optimal, Entropy, Adaptive, HalfLife, First, Frequency, Distance, Tfidf, Evidence, Tree, Budget),
+    *(Centred, Fourier, Gaussian, Linear, Polynomial, Products),
+)
 OBJECTS: dict[str, Callable[..., object]] = {kind.__name__: kind for kind in KINDS}
 FIELDS: dict[type, list[str]] = {kind: [field.name for field in fields(kind)] for kind in KINDS}
 Marked: TypeAlias = dict[str, Any]  # the JSON form of what JSON lacks: a key says what it is, and what the others are
@@ -37,8 +41,7 @@ def to_plain(value: object, what: str) -> object:
         value = value.item()
     if type(value) is int:
         _check_digits(value, what)
-        return value
-    if value is None or type(value) in (str, bool):
+    if type(value) in PLAIN:
         return value
     if type(value) is float or type(value) is bytes:
         return {type(value).__name__: value.hex()}
@@ -92,7 +95,7 @@ def to_json(name: str, value: object) -> object:
     """Return the JSON form of a setting."""
     if name == "device" and not (isinstance(value, str) and value == "cpu"):
         return "auto"  # the file may be read on a machine without this device
-    return _encoded(value, name)
+    return value if type(value) in PLAIN else _encoded(value, name)
 
 
 @singledispatch
@@ -106,56 +109,32 @@ def _encoded(value: object, name: str) -> object:
     raise TypeError(f"the setting {name}={value!r} cannot be saved; pickle the model instead.")
 
 
-@_encoded.register(type(None))
-@_encoded.register(str)
-@_encoded.register(int)
-def _(value: str | int | None, name: str) -> object:
-    return value
-
-
-@_encoded.register
-def _(value: float, name: str) -> object:
-    return value if math.isfinite(value) else {"number": str(value)}
-
-
-@_encoded.register
-def _(value: np.generic, name: str) -> object:
-    return _encoded(value.item(), name)
-
-
-@_encoded.register
-def _(value: np.ndarray, name: str) -> object:
+def _array_as_json(value: np.ndarray, name: str) -> Marked:
     if value.dtype.kind not in "biuf":
         raise TypeError(f"the setting {name}={value!r} cannot be saved; pickle the model instead.")
     return {"array": value.tolist(), "dtype": value.dtype.name}
 
 
-@_encoded.register(tuple)
-@_encoded.register(list)
-def _(value: Iterable[object], name: str) -> object:
-    return {"tuple": [to_json(name, item) for item in value]}
-
-
-@_encoded.register
-def _(value: dict, name: str) -> object:
-    return {"dict": [[to_plain(k, name), to_json(name, v)] for k, v in value.items()]}
-
-
-@_encoded.register(type)
-@_encoded.register(np.dtype)
-def _(value: npt.DTypeLike, name: str) -> object:
-    return {"dtype": np.dtype(value).name}
-
-
-@_encoded.register
-def _(value: np.random.RandomState, name: str) -> object:
-    return None
-
-
-@_encoded.register
-def _(value: Groups, name: str) -> object:
+def _groups_as_json(value: Groups, name: str) -> Marked:
     sets = [[to_plain(label, "labels") for label in sorted(s, key=repr)] for s in value.sets]
     return {"groups": sets, "features": [to_json(name, f) for f in value.features] if value.features else None}
+
+
+#: From types of settings to the function that encodes them, and their subclasses.
+ENCODERS: dict[tuple[type, ...], Callable[[Any, str], object]] = {
+    (type(None), str, int): lambda value, name: value,
+    (float,): lambda value, name: value if math.isfinite(value) else {"number": str(value)},
+    (np.generic,): lambda value, name: _encoded(value.item(), name),
+    (np.ndarray,): _array_as_json,
+    (tuple, list): lambda value, name: {"tuple": [to_json(name, item) for item in value]},
+    (dict,): lambda value, name: {"dict": [[to_plain(k, name), to_json(name, v)] for k, v in value.items()]},
+    (type, np.dtype): lambda value, name: {"dtype": np.dtype(value).name},
+    (np.random.RandomState,): lambda value, name: None,
+    (Groups,): _groups_as_json,
+}
+for kinds, encoder in ENCODERS.items():
+    for kind in kinds:
+        _encoded.register(kind)(encoder)
 
 
 def from_json(name: str, plain: object, given: Mapping[str, object]) -> Any:
@@ -175,7 +154,7 @@ def from_json(name: str, plain: object, given: Mapping[str, object]) -> Any:
     )
 
 
-def _groups(plain: Marked, name: str, given: Mapping[str, object]) -> Groups:
+def _groups_of(plain: Marked, name: str, given: Mapping[str, object]) -> Groups:
     features = plain["features"]
     sets = [{from_plain(label) for label in s} for s in plain["groups"]]
     return Groups(sets, None if features is None else [from_json(name, f, {}) for f in features])
@@ -187,7 +166,7 @@ DECODERS: dict[str, Callable[[Marked, str, Mapping[str, object]], object]] = {
     "object": lambda plain, name, given: OBJECTS[plain["object"]](
         **{k: from_json(k, v, given) for k, v in plain["with"].items()}
     ),
-    "groups": _groups,
+    "groups": _groups_of,
     "array": lambda plain, name, given: np.array(plain["array"], plain["dtype"]),
     "tuple": lambda plain, name, given: tuple(from_json(name, item, given) for item in plain["tuple"]),
     "dict": lambda plain, name, given: {from_plain(k): from_json(name, v, given) for k, v in plain["dict"]},

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Hashable, Mapping, Set
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Mapping, Set
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
@@ -16,7 +16,7 @@ from hinged.io.values import from_plain, to_plain
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Encoded", "Label", "decode", "encode", "label_from_text", "label_to_text"]
+__all__ = ["Label", "decode", "encode", "label_from_text", "label_to_text"]
 
 Label = Hashable | list[Hashable]  # one, or several
 
@@ -24,12 +24,8 @@ PLAIN, PACKED, PAIRS, ARRAY, SPARSE = b"j", b"z", b"p", b"a", b"s"
 WORTH_PACKING = 200  # bytes; compressing fewer gains nothing
 
 
-class Encoded(bytes):
-    """An example as bytes."""
-
-
-def encode(x: object) -> Encoded:
-    """Return an example as bytes; `Encoded` ones are returned as they are.
+def encode(x: object) -> bytes:
+    """Return an example as bytes.
 
     Examples
     --------
@@ -41,10 +37,6 @@ def encode(x: object) -> Encoded:
     {('a', 1): 2}
     [0.5]
     """
-    return x if isinstance(x, Encoded) else Encoded(_bytes_of(x))
-
-
-def _bytes_of(x: object) -> bytes:
     if type(x) is str:
         return _packed(_text(x))
     if isinstance(x, Mapping):
@@ -73,25 +65,33 @@ def _packed(text: bytes) -> bytes:
 
 def decode(data: bytes) -> object:
     """Return the example that `encode` was given; a sparse row becomes a SciPy row."""
-    kind, content = data[:1], data[1:]
-    if kind == PLAIN:
-        return json.loads(content)
-    if kind == PACKED:
-        return json.loads(zlib.decompress(content))
-    if kind == PAIRS:
-        return {from_plain(name): value for name, value in json.loads(content)}
-    line, _, rest = content.partition(b"\n")
-    about = json.loads(line)
-    if kind == ARRAY:
-        return np.frombuffer(rest, about["dtype"]).copy()
-    if kind == SPARSE:
-        from scipy.sparse import csr_array
+    if data[:1] not in DECODERS:
+        raise ValueError(f"an example of an unknown kind, {data[:1]!r}; it was written by a newer hinged.")
+    return DECODERS[data[:1]](data[1:])
 
-        n = about["n"]
-        indices = np.frombuffer(rest, np.int64, n)
-        values = np.frombuffer(rest, about["dtype"], n, 8 * n).copy()
-        return csr_array((values, indices, [0, n]), shape=(1, about["width"]))
-    raise ValueError(f"an example of an unknown kind, {kind!r}; it was written by a newer hinged.")
+
+def _array_of(content: bytes) -> np.ndarray:
+    about, values = _after_header(content)
+    return np.frombuffer(values, about["dtype"]).copy()
+
+
+def _sparse_row_of(content: bytes) -> csr_array:
+    from scipy.sparse import csr_array
+
+    about, arrays = _after_header(content)
+    n = about["n"]
+    indices, values = np.frombuffer(arrays, np.int64, n), np.frombuffer(arrays, about["dtype"], n, 8 * n).copy()
+    return csr_array((values, indices, [0, n]), shape=(1, about["width"]))
+
+
+#: From the first byte of an example to what decodes the others.
+DECODERS: dict[bytes, Callable[[bytes], object]] = {
+    PLAIN: json.loads,
+    PACKED: lambda content: json.loads(zlib.decompress(content)),
+    PAIRS: lambda content: {from_plain(name): value for name, value in json.loads(content)},
+    ARRAY: _array_of,
+    SPARSE: _sparse_row_of,
+}
 
 
 def label_to_text(y: object) -> str:
@@ -146,3 +146,9 @@ def _number(value: object) -> float:
 
 def _header(about: Mapping[str, object]) -> bytes:
     return json.dumps(about).encode() + b"\n"
+
+
+def _after_header(content: bytes) -> tuple[dict[str, Any], bytes]:
+    """Return what `_header` was given, and the bytes after it."""
+    line, _, rest = content.partition(b"\n")
+    return json.loads(line), rest

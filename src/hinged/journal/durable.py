@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
-from hinged.estimators.files import load
 from hinged.estimators.learner import Learner
-from hinged.journal.errors import JournalError, journal_error
-from hinged.journal.estimator_settings import estimator_of, functions_of, keep_settings
+from hinged.journal.errors import ErasedError, JournalError, journal_error
+from hinged.journal.estimator_settings import estimator_of, keep_settings, model_in
 from hinged.journal.folder import JOURNAL, SNAPSHOT, FolderLock, remove_files
 from hinged.journal.journal import Journal
-from hinged.journal.learning import Example, Receipt, learn_again, learn_in_order, rename_is_exact, shown
+from hinged.journal.learning import Example, Receipt, learn_again, learn_in_order, rename_is_exact, with_progress
 
 __all__ = ["DurableModel"]
 
@@ -52,7 +50,7 @@ class DurableModel:
     show : function of (what, done, total), or None
         Called with the progress while the whole journal is learnt again, as after `forget`.
     lock : threading.RLock
-        Held by the thread that writes or refreshes.
+        That of the journal; held by the thread that writes or refreshes.
 
     Examples
     --------
@@ -85,7 +83,7 @@ class DurableModel:
         wait: float = 30.0,
     ) -> None:
         self.folder, self.read_only, self.snapshot_every, self.wait = Path(folder), read_only, snapshot_every, wait
-        self.lock, self._held = threading.RLock(), False  # `_held`: True if this process holds the folder's lock
+        self._held = False  # True if this process holds the folder's lock
         self._ahead = False  # True if the model differs from the journal: during a write, or after a failed one
         self._at = self._seen = self._version = 0  # last line learnt, that of the snapshot, the journal's version then
         if read_only:
@@ -100,6 +98,7 @@ class DurableModel:
 
     def _open(self, model: Learner | Callable[[], Learner] | None, fsync: bool) -> None:
         self.journal = Journal(self.folder / JOURNAL, read_only=self.read_only, fsync=fsync)
+        self.lock = self.journal.lock
         try:
             self._file = self.journal.file()
             self._begun_with = keep_settings(self.journal, model, self.folder)
@@ -180,7 +179,21 @@ class DurableModel:
                 self.journal.rename(source, into, kind="merge")
             self._rebuild()
 
-    def retract(self, key: str, label: Hashable) -> None:
+    def become_ranker(self) -> None:
+        """Continue with a ranker of the same settings, for sets of labels; each label so far is a set of one."""
+        with self.changing():
+            if self.model.task != "classify" or not all(type(label) is str for label in self.labels()):
+                raise TypeError(f"a ranker comes from a classifier of texts; got {self.model}, {self.labels()[:3]}.")
+            stored = self.journal.get("model")
+            stored["estimator"] = stored["estimator"].replace("Classifier", "Ranker")
+            estimator_of(stored, self._begun_with).check_settings()  # raises before anything has changed
+            with self.journal.transaction():
+                self._ahead = True
+                self.journal.put("model", stored)
+                self.journal.append("become", [], [stored["estimator"]])
+            self._rebuild()
+
+    def retract(self, key: str, label: object) -> None:
         """Unlearn one example: the model becomes what it would be without it, and its content is erased."""
         with self.changing():
             seq = self.journal.find(key, label)
@@ -288,6 +301,12 @@ class DurableModel:
                     if not (self._ahead or self.read_only):
                         self._at = self.journal.last
 
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Take the lock, as `changing` does, and commit all writes inside, or none."""
+        with self.changing(), self.journal.transaction():
+            yield
+
     def refresh(self) -> None:
         """Learn what other processes have written since; if they wrote nothing, this takes a few microseconds.
 
@@ -307,7 +326,7 @@ class DurableModel:
         except JournalError:
             raise
         except FileNotFoundError:
-            raise self._erased() from None
+            raise ErasedError(self.folder) from None
         except OSError as problem:
             raise journal_error(problem, self.folder) from problem
         self._held = True
@@ -320,7 +339,7 @@ class DurableModel:
     def _follow(self) -> None:
         """Bring the model up to date: learn the lines of other processes, or start again if they edited some."""
         if self.journal.file() != self._file:
-            raise self._erased()
+            raise ErasedError(self.folder)
         if self._ahead:
             self._catch_up()
         elif self.journal.version() != self._version:
@@ -333,11 +352,6 @@ class DurableModel:
                     self._ahead = False
             if edited:
                 self._catch_up()
-
-    def _erased(self) -> JournalError:
-        return JournalError(
-            f"{self.folder} was erased or replaced by another process; open it again to continue with its new content."
-        )
 
     @contextmanager
     def _learning(self) -> Iterator[None]:
@@ -371,24 +385,16 @@ class DurableModel:
 
         It is loaded before the journal is read: what others write in between can only make it obsolete.
         """
-        stored = self._stored()
+        stored = model_in(self.folder / SNAPSHOT, self._begun_with)
         notes = {} if stored is None else stored.notes
         seen = notes.get("seq", -1) if notes.get("journal") == self.journal.get("id") else -1
         if stored is None or not self.journal.last_edit() <= seen <= self.journal.last:
             return self._fresh(), 0
         return stored, seen
 
-    def _stored(self) -> Learner | None:
-        """Return the model of the snapshot; None if there is none, or it is damaged: the journal is complete."""
-        path = self.folder / SNAPSHOT
-        try:
-            return load(path, **functions_of(self._begun_with)) if path.exists() else None
-        except (OSError, ValueError):
-            return None
-
     def _rebuild(self) -> None:
         """Learn the whole journal again; meanwhile the old model answers."""
         model = self._fresh()
-        learn_again(model, shown(self.journal.examples(), self.show, self.journal.last))
+        learn_again(model, with_progress(self.journal.examples(), self.show, self.journal.last))
         self.model, self._ahead = model, False
         self._snapshot_if_possible()

@@ -5,13 +5,22 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-__all__ = ["InUseError", "JournalError", "journal_error"]
+__all__ = ["ErasedError", "InUseError", "JournalError", "journal_error"]
 
 SAFE = "nothing that was acknowledged is lost."
 
 
 class JournalError(OSError):
     """A journal could not be read or written; what was acknowledged before is safe."""
+
+
+class ErasedError(JournalError):
+    """Another process has erased or replaced this folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"{folder} was erased or replaced by another process; open it again to continue with its new content."
+        )
 
 
 class InUseError(JournalError):

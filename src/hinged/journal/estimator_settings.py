@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
-from hinged.estimators.files import KINDS, settings_from_before
+from hinged.estimators.files import KINDS, load, settings_from_before
 from hinged.estimators.learner import Learner
 from hinged.io import from_json, to_json
 from hinged.journal.journal import Journal
-from hinged.sharing.plan import chosen_features
+from hinged.sharing import Evidence
+from hinged.sharing.plan import BEFORE_EVIDENCE, chosen_features
 
 __all__ = [
     "agrees",
@@ -18,6 +19,7 @@ __all__ = [
     "estimator_of",
     "functions_of",
     "keep_settings",
+    "model_in",
     "new_estimator",
     "plain_settings",
 ]
@@ -64,7 +66,7 @@ def plain_settings(model: Learner) -> Stored:
     'pa2'
     """
     kind = type(model).__name__
-    if kind not in KINDS or not hasattr(model, "learn_one"):
+    if KINDS.get(kind) is not type(model) or not hasattr(model, "learn_one"):
         raise TypeError(f"a journal needs an estimator of hinged that has learn_one; got a {kind}.")
     settings = model.get_params(deep=False)
     if "features" in settings:  # stored explicitly, because the meaning of "auto" may change
@@ -102,14 +104,22 @@ def agrees(model: Learner, stored: Stored) -> bool:
         return False
     usual = plain_settings(type(model)())["settings"]
     left_out = {n for n, value in given["settings"].items() if value == usual[n]}
-    before = DEFAULTS_BEFORE_AUTO | ({"rule": "simproj"} if given["estimator"] == "OrdinalClassifier" else {})
-    was_usual = {
-        n for n, value in before.items() if usual.get(n) == "auto" and kept["settings"].get(n, "auto") == value
-    }
-    excused = {n for n in left_out if n not in stored["settings"] or n in was_usual}
-    return {n: v for n, v in given["settings"].items() if n not in excused} == {
-        n: v for n, v in kept["settings"].items() if n not in excused
-    }
+    excused = left_out - (stored["settings"].keys() - _usual_before_auto(kept, usual))
+    return _without(given["settings"], excused) == _without(kept["settings"], excused)
+
+
+def _usual_before_auto(kept: Stored, usual: Mapping[str, object]) -> set[str]:
+    """Return the settings that have the default from before it became "auto", or before "auto" meant evidence."""
+    before = DEFAULTS_BEFORE_AUTO | ({"rule": "simproj"} if kept["estimator"] == "OrdinalClassifier" else {})
+    found = {n for n, value in before.items() if usual.get(n) == "auto" and kept["settings"].get(n, "auto") == value}
+    now, then = (to_json("features", value) for value in (Evidence(), BEFORE_EVIDENCE))
+    if usual.get("features") == now and kept["settings"].get("features") == then:
+        found.add("features")
+    return found
+
+
+def _without(settings: Mapping[str, object], names: set[str]) -> dict[str, object]:
+    return {name: value for name, value in settings.items() if name not in names}
 
 
 def estimator_of(plain: Stored, given: Learner | None = None) -> Learner:
@@ -125,6 +135,14 @@ def estimator_of(plain: Stored, given: Learner | None = None) -> Learner:
 def functions_of(model: Learner | None) -> dict[str, object]:
     """Return the settings that are functions, which no file can store."""
     return {} if model is None else {n: v for n, v in model.get_params(deep=False).items() if callable(v)}
+
+
+def model_in(path: Path, given: Learner | None) -> Learner | None:
+    """Return the model of a snapshot; None if there is none, or it is damaged: the journal is complete."""
+    try:
+        return load(path, **functions_of(given)) if path.exists() else None
+    except (OSError, ValueError):
+        return None
 
 
 def keep_settings(journal: Journal, model: Learner | Callable[[], Learner] | None, folder: Path) -> Learner | None:

@@ -10,7 +10,7 @@ from typing import Self
 
 from hinged.journal.errors import InUseError, journal_error
 
-__all__ = ["JOURNAL", "SNAPSHOT", "FolderLock", "erase", "flush_folder", "remove_files"]
+__all__ = ["JOURNAL", "SNAPSHOT", "FolderLock", "erase", "remove_files"]
 
 JOURNAL, SNAPSHOT = "journal.sqlite", "snapshot.hinged"
 DIGITS = 20
@@ -127,13 +127,3 @@ def remove_files(folder: Path) -> None:
             path.unlink(missing_ok=True)
     except OSError as problem:
         raise journal_error(problem, folder) from problem
-
-
-def flush_folder(folder: Path) -> None:
-    """Flush the entries of a folder to the disk, so that renames in it survive a power loss."""
-    if os.name != "nt":
-        file = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(file)
-        finally:
-            os.close(file)

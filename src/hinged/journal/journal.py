@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from hinged.journal.schema import COLUMNS, PASSED, SUM, Row, Value, connect, is_
 __all__ = ["Event", "Journal", "Line"]
 
 GIVEN = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'"  # last line number in use
+EDITS = "('forget', 'rename', 'merge', 'retract', 'become')"  # kinds of lines after which a model is learnt again
 
 Line = tuple[str | None, str, float | None, bytes | None]
 
@@ -35,7 +37,7 @@ class Event(NamedTuple):
 
 
 class Journal:
-    """An append-only record of examples and of edits of their labels. Not thread-safe.
+    """An append-only record of examples and of edits of their labels.
 
     An edit appends a line of its own and changes the labels of earlier lines: `examples` yields what is left to learn
     after all edits. The original labels are kept beside.
@@ -48,6 +50,9 @@ class Journal:
 
     Attributes
     ----------
+    lock : threading.RLock
+        Held by a thread during its transactions and while it reads: others never see half of one. Iterating over
+        lines (`events`) is for one thread at a time, or inside a transaction.
     damaged : dict of int to str
         Lines that could not be read, and why; every line has a checksum.
     damaged_rows : dict of str to str
@@ -72,7 +77,7 @@ class Journal:
     """
 
     def __init__(self, path: Path, *, read_only: bool = False, fsync: bool = True) -> None:
-        self.path = path
+        self.path, self.lock = path, threading.RLock()
         self.damaged: dict[int, str] = {}
         self.damaged_rows: dict[str, str] = {}
         try:
@@ -89,17 +94,18 @@ class Journal:
 
         Reads inside see a consistent state; with ``to_write=False`` other processes may write meanwhile.
         """
-        try:
-            self._database.execute("BEGIN IMMEDIATE" if to_write else "BEGIN")
+        with self.lock:
             try:
-                yield
-                self._database.execute("COMMIT")
-            except BaseException:
-                if self._database.in_transaction:  # some failures of a commit end the transaction
-                    self._database.execute("ROLLBACK")
-                raise
-        except sqlite3.Error as problem:
-            raise journal_error(problem, self.path) from problem
+                self._database.execute("BEGIN IMMEDIATE" if to_write else "BEGIN")
+                try:
+                    yield
+                    self._database.execute("COMMIT")
+                except BaseException:
+                    if self._database.in_transaction:  # some failures of a commit end the transaction
+                        self._database.execute("ROLLBACK")
+                    raise
+            except sqlite3.Error as problem:
+                raise journal_error(problem, self.path) from problem
 
     def append(
         self, kind: str, x: object = None, label: object = None, *, key: str | None = None, weight: float | None = None
@@ -155,7 +161,7 @@ class Journal:
         self._database.execute("UPDATE events SET dropped = 1, x = NULL, key = NULL WHERE seq = ?", [seq])  # if damaged
         self.append("retract", [], [seq])
 
-    def release(self, key: str, label: Hashable, kind: str | None = None, last: bool = False) -> None:
+    def release(self, key: str, label: object, kind: str | None = None, last: bool = False) -> None:
         """Remove a key from lines of a label, inside a transaction: from all, those of a kind, or the last one."""
         which, values = "key = ? AND label = ? AND kind = coalesce(?, kind)", (key, label_to_text(label), kind)
         self._update({"key": None}, f"seq = (SELECT max(seq) FROM events WHERE {which})" if last else which, values)
@@ -163,7 +169,7 @@ class Journal:
     def _map_lists(self, old: Hashable, by: list[Hashable]) -> None:
         """Replace a label in lines with several labels."""
         run = self._database.execute
-        several = "SELECT seq, label FROM events WHERE kind IN ('learn', 'declare') AND label LIKE '{\"list\"%'"
+        several = f"SELECT seq, label FROM events WHERE kind NOT IN {EDITS} AND label LIKE '{{\"list\"%'"
         for seq, text in run(several).fetchall():
             try:
                 labels = label_from_text(text)
@@ -211,8 +217,7 @@ class Journal:
 
     def last_edit(self, after: int = 0) -> int:
         """Return the number of the last edit of labels after a line; 0 if there is none."""
-        edits = "kind IN ('forget', 'rename', 'merge', 'retract')"
-        return self._number(f"SELECT coalesce(max(seq), 0) FROM events WHERE seq > ? AND {edits}", (after,))
+        return self._number(f"SELECT coalesce(max(seq), 0) FROM events WHERE seq > ? AND kind IN {EDITS}", (after,))
 
     def version(self) -> int:
         """Return a number that changes when another connection has written something."""
@@ -280,7 +285,8 @@ class Journal:
     def ask(self, query: str, values: tuple[Value, ...] = ()) -> list[Row]:
         """Return the rows of an SQL query."""
         try:
-            return self._database.execute(query, values).fetchall()
+            with self.lock:
+                return self._database.execute(query, values).fetchall()
         except sqlite3.Error as problem:
             raise journal_error(problem, self.path) from problem
 

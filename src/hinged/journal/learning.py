@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import groupby, islice
 from typing import NamedTuple, TypeAlias
 
 from hinged.estimators.learner import Learner
 from hinged.journal.codec import encode, label_to_text
 from hinged.journal.journal import Event, Journal, Line
+from hinged.mercer.fourier import remembers_rows
 
-__all__ = ["Example", "Receipt", "learn_again", "learn_in_order", "rename_is_exact", "shown"]
+__all__ = ["Example", "Receipt", "learn_again", "learn_in_order", "rename_is_exact", "with_progress"]
 
 Shape: TypeAlias = tuple[type, tuple[str, ...]]  # the type of labels, and the fields of documents
 MOST = 4096  # examples at a time
@@ -62,7 +64,7 @@ def learn_in_order(model: Learner, journal: Journal, examples: Iterable[Example]
 
     Only a list is learnt in batches: an iterator may read the journal before it yields the next example.
     """
-    run = _Run(model, journal, together=isinstance(examples, list) and _may_batch(model))
+    run = _WaitingExamples(model, journal, together=isinstance(examples, list) and _may_batch(model))
     for example in examples:
         run.take(example)
     run.learn()
@@ -70,7 +72,7 @@ def learn_in_order(model: Learner, journal: Journal, examples: Iterable[Example]
 
 
 def _may_batch(model: Learner) -> bool:
-    return getattr(model, "kernel", None) is None  # with a kernel, batches agree up to rounding only
+    return not remembers_rows(getattr(model, "kernel", None))  # there, batches agree up to rounding only
 
 
 def _check_key(key: str) -> None:
@@ -81,7 +83,7 @@ def _check_key(key: str) -> None:
         raise ValueError(f"a key must be valid Unicode that UTF-8 can encode; got {key!r}.") from None
 
 
-class _Run:
+class _WaitingExamples:
     """Examples of one shape that wait to be learnt as a batch, and the receipts of those before them."""
 
     def __init__(self, model: Learner, journal: Journal, together: bool) -> None:
@@ -166,6 +168,11 @@ class _Run:
             self.receipts.append(Receipt(self._journal.append_many("learn", [line]), True))
 
 
+def _answer(model: Learner, y: object) -> object:
+    """Return a label of the journal: a text from before the model became a ranker is a set of one now."""
+    return [y] if type(y) is str and model.task == "rank" else y
+
+
 def _teach(model: Learner, x: object, y: object, weight: float | None) -> None:
     if weight is None:
         model.learn_one(x, y)
@@ -189,31 +196,23 @@ def learn_again(model: Learner, events: Iterable[Event]) -> None:
         if first.kind == "declare":
             model.declare(first.label)
         elif len(some) > 1:
-            model.partial_fit([event.x for event in some], [event.label for event in some])
+            model.partial_fit([event.x for event in some], [_answer(model, event.label) for event in some])
         else:
-            _teach(model, first.x, first.label, first.weight)
+            _teach(model, first.x, _answer(model, first.label), first.weight)
 
 
 def _alike(events: Iterable[Event], together: bool) -> Iterator[list[Event]]:
     """Yield runs of events that a batch learns as a loop would (see `shape_of`)."""
-    some: list[Event] = []
-    shape: Shape | None = None
-    for event in events:
-        now = _shape(event) if together else None
-        if some and (now is None or now != shape or len(some) >= REPLAYED_AT_ONCE):
+
+    def shape(event: Event) -> Shape | None:
+        return shape_of(event.x, event.label, event.weight) if together and event.kind == "learn" else None
+
+    for common, alike in groupby(events, shape):
+        while some := list(islice(alike, 1 if common is None else REPLAYED_AT_ONCE)):
             yield some
-            some = []
-        some.append(event)
-        shape = now
-    if some:
-        yield some
 
 
-def _shape(event: Event) -> Shape | None:
-    return shape_of(event.x, event.label, event.weight) if event.kind == "learn" else None
-
-
-def shown(events: Iterator[Event], show: Callable[[str, int, int], None] | None, total: int) -> Iterator[Event]:
+def with_progress(events: Iterator[Event], show: Callable[[str, int, int], None] | None, total: int) -> Iterator[Event]:
     """Yield the same events, and call `show` with the progress now and then."""
     for number, event in enumerate(events):
         if show is not None and number % REPLAYED_AT_ONCE == 0:

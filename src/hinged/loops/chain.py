@@ -12,11 +12,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hinged.loops.base import check_arrays, dual_of
+from hinged.loops.base import check_arrays, dual_of, restored_metric, seen_of
 from hinged.loops.explain import Share
 from hinged.loops.hearing import hear, pieces
 from hinged.loops.ledger import LABELS, LEARNT, MISTAKES, NOVEL, Told, new_told
 from hinged.loops.memory import longer
+from hinged.loops.metric import EUCLIDEAN, adaptive_of, new_metric, widened
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE
 from hinged.loops.sequence import COST, MAX_LOSS, ChainLearner, Lessons, Wish, learn
 from hinged.loops.tokens import Answer, Chain, Sentences, answer
@@ -43,9 +44,20 @@ class ChainModel:
         Costs by position, empty for the number of errors.
     average : bool
         True to keep the sums for mean weights.
+    adaptive : float
+        r of a metric that learns; 0 for the Euclidean one.
     """
 
-    def __init__(self, dtype: DTypeLike, wish: Wish, rho: np.ndarray = NO_TABLE, average: bool = False) -> None:
+    metric = EUCLIDEAN  # of a model pickled when there was no other
+
+    def __init__(
+        self,
+        dtype: DTypeLike,
+        wish: Wish,
+        rho: np.ndarray = NO_TABLE,
+        average: bool = False,
+        adaptive: float = 0.0,
+    ) -> None:
         self.dtype = np.dtype(dtype)
         self.rho = rho
         self.depth = 2 if average else 1
@@ -58,6 +70,7 @@ class ChainModel:
         )
         self.counts, self.sums = np.zeros(6, np.int64), np.zeros(COST + 1)
         self.marks = np.zeros(1, np.int32)
+        self.metric = new_metric(adaptive)
         self.n_features = 0
         self.lock = threading.RLock()
 
@@ -80,6 +93,7 @@ class ChainModel:
         if n_features > self.n_features:
             self.view = self.view._replace(slots=longer(self.view.slots, n_features))
             self.marks = longer(self.marks, n_features)
+            self.metric = widened(self.metric, n_features)
             self.n_features = n_features  # last: readers go by it
 
     def _fit_tags(self, n_tags: int) -> None:
@@ -131,7 +145,7 @@ class ChainModel:
         cursor = np.zeros(2, np.int64)
         while True:
             chain = self.view
-            learner = ChainLearner(self.wish, self.rho, chain, self.counts, self.sums, self.marks)
+            learner = ChainLearner(self.wish, self.rho, chain, self.counts, self.sums, self.marks, self.metric)
             learn(lessons, learner, given, n_tags, told, cursor)
             if cursor[0] == len(lessons.order):
                 return
@@ -276,6 +290,7 @@ class ChainModel:
             "transitions": self.view.T[:, :k, :k],
             "counts": self.counts,
             "sums": self.sums,
+            **seen_of(self.metric, self.n_features),
         }
 
     def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_tags: int) -> None:
@@ -294,6 +309,7 @@ class ChainModel:
         held = slots[slots > 0] if slots.dtype == np.int32 and slots.ndim == 1 else None
         if held is None or (slots < 0).any() or len(np.unique(held)) != len(held) or held.max(initial=0) >= W.shape[1]:
             raise ValueError("its features point outside of it")
+        self.metric = restored_metric(self.metric, arrays, len(slots))
         self.counts, self.sums = counts.copy(), sums.copy()
         self._fit_tags(n_tags)
         self._lay_out(W.shape[1], self.view.W.shape[2])
@@ -311,7 +327,8 @@ class ChainModel:
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
             arrays = {name: array.copy() for name, array in self.arrays().items()}
-            return {"settings": (self.dtype, self.wish, self.rho, self.depth == 2), "arrays": arrays}
+            settings = (self.dtype, self.wish, self.rho, self.depth == 2, adaptive_of(self.metric))
+            return {"settings": settings, "arrays": arrays}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(*state["settings"])  # type: ignore[misc]

@@ -14,12 +14,23 @@ import numpy as np
 
 from hinged.compiling.arrays import Ints
 from hinged.geometry.entropy import Entropy, simplex_weights
-from hinged.loops.base import ScaledModel, check_arrays, restored_ledger
-from hinged.loops.entropy import DUE, FULL, UNTIL, EntropicLearner, learn_entropic, score_entropic
+from hinged.loops.base import ScaledModel, check_arrays, restored_label_ledger
+from hinged.loops.entropy import (
+    CURSOR,
+    DUE,
+    FULL,
+    MISSING,
+    UNTIL,
+    WHY,
+    EntropicLearner,
+    learn_entropic,
+    score_entropic,
+)
 from hinged.loops.explain import Share
 from hinged.loops.hearing import pieces
 from hinged.loops.labels import Targets
-from hinged.loops.ledger import GAIN, LABELS, LEARNT, Told, new_notes, new_told
+from hinged.loops.ledger import GAIN, LABELS, LEARNT, Told, kept_ledger, moved_ledger, new_notes, new_told
+from hinged.loops.memory import longer
 from hinged.loops.rows import Rows, longest_row
 from hinged.loops.simplex import SHIFT, SWEEP, TOTAL, TOUCHES, Simplex, sweep
 from hinged.loops.simplex_mean import COUNTED, grown, kept_means, mean_weights, new_means, renumbered, restored_means
@@ -51,7 +62,7 @@ class EntropicModel(ScaledModel):
     label_rows: Ints = np.zeros(0, np.int64)  # rows of each label are not counted here
 
     def __init__(self, geometry: Entropy, setting: Setting, **scaled: Any) -> None:
-        super().__init__(**scaled)
+        super().__init__(np.float64, **scaled)
         self.geometry, self.setting = geometry, setting
         self.plan: Plan = resolve_sharing("multi", None)
         self.names: dict[Hashable, int] = {}
@@ -103,6 +114,7 @@ class EntropicModel(ScaledModel):
     def _fit_to(self, n_labels: int, n_rows: int) -> None:
         """Make room for so many labels, and for the logarithms that so many more rows may need."""
         self._tabulate(n_rows)
+        self.ledger = self.ledger._replace(records=longer(self.ledger.records, n_labels))
         before = self.simplex
         columns = before.labels.shape[1]
         if n_labels > columns:
@@ -152,7 +164,7 @@ class EntropicModel(ScaledModel):
         rows = _double(rows)
         with self.lock:
             self._fit_to(len(labels), n)
-            cursor = np.zeros(4, np.int64)
+            cursor = np.zeros(CURSOR, np.int64)
             for part in pieces(rows.indptr, PER_LABEL * len(labels), delay, advance):
                 cursor[UNTIL] = part.stop
                 self._run(rows, targets, len(labels), delay, told, cursor)
@@ -161,12 +173,11 @@ class EntropicModel(ScaledModel):
     def _run(self, rows: Rows, targets: Targets, n_labels: int, delay: int, told: Told, cursor: np.ndarray) -> None:
         longest = longest_row(rows)
         while True:
-            cursor[1] = 0
             learner = EntropicLearner(self.setting, self._scaling(), self.simplex, self.ledger, self.notes)
             learn_entropic(rows, targets, delay, learner, longest, n_labels, told, cursor)
-            if cursor[1] == FULL:
-                self._make_room(int(cursor[2]))
-            elif cursor[1] == DUE:
+            if cursor[WHY] == FULL:
+                self._make_room(int(cursor[MISSING]))
+            elif cursor[WHY] == DUE:
                 self._sweep(n_labels)
             else:
                 return
@@ -252,8 +263,7 @@ class EntropicModel(ScaledModel):
             after = before._replace(theta=theta, mass=np.ones_like(theta), labels=labels, used=before.used.copy())
             sweep(after._replace(means=new_means(0, 0, False)), columns)
             after = after._replace(means=means)
-            ledger = type(self.ledger)(*(array.copy() for array in self.ledger))
-            ledger.counts[LABELS] = n_labels
+            ledger = moved_ledger(self.ledger, onto, n_labels)
             twin = object.__new__(type(self))
             vars(twin).update(vars(self), simplex=after, ledger=ledger)
             return twin
@@ -278,7 +288,7 @@ class EntropicModel(ScaledModel):
         """Everything learnt, as plain arrays."""
         simplex, k = self.simplex, int(self.ledger.counts[LABELS])
         n = int(simplex.used[0]) + 1
-        return {f"ledger.{name}": array for name, array in self.ledger._asdict().items()} | {
+        return kept_ledger(self.ledger) | {
             "n_features": np.array([self.n_features]),
             "notes": self.notes,
             "owners": simplex.owners[1:n].copy(),
@@ -291,7 +301,7 @@ class EntropicModel(ScaledModel):
 
     def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int) -> None:
         """Load what `arrays` describe after checking it; the arrays are copied."""
-        ledger, owners, width = restored_ledger(arrays), arrays["owners"], arrays["n_features"]
+        ledger, owners, width = restored_label_ledger(arrays), arrays["owners"], arrays["n_features"]
         if ledger.counts[LABELS] != n_labels:
             raise ValueError("its counts do not fit its labels")
         if width.shape != (1,) or width[0] < 0:
@@ -308,7 +318,7 @@ class EntropicModel(ScaledModel):
             raise ValueError("its weights are damaged")
         self.ledger, self.n_features = ledger, int(width[0])
         self.notes = arrays["notes"].copy()
-        self._restore_statistics(arrays, self.n_features + 1)
+        self._restore_statistics(arrays, self.n_features + 1, 0)  # on a simplex nothing is forgotten
         fresh.slots[owners] = np.arange(1, len(owners) + 1)
         self.simplex = fresh._replace(
             owners=np.concatenate([np.zeros(1, np.uint32), owners]),

@@ -12,24 +12,23 @@ import numpy as np
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats, Ints
+from hinged.loops.confidence import learn_lead
 from hinged.loops.ledger import (
     GAIN,
     GAP,
     ITERATIONS,
     LABELS,
     LEARNT,
-    MISTAKES,
-    NOVEL,
-    RANKED,
-    ROUNDS,
-    THRESHOLD,
     UNREACHED,
     UPDATES,
     Ledger,
     Told,
-    note_lead,
+    note_middle,
+    note_round,
 )
-from hinged.loops.rows import Rows, Scaling, Targets, enter_row, read_row
+from hinged.loops.lessons import Lesson, Targets, right_labels, weight_of
+from hinged.loops.round import NEW_LABEL, NO_RIVAL, Verdict, mark
+from hinged.loops.rows import Rows, Scaling, enter_row, read_row
 from hinged.loops.simplex import (
     TOTAL,
     Row,
@@ -41,11 +40,12 @@ from hinged.loops.simplex import (
     mass_inside,
     measure,
     missing,
-    move,
     outside,
 )
 from hinged.loops.simplex_mean import COUNTED, add_mean_scores, settle_row, watch_sum
+from hinged.loops.simplex_moves import move
 from hinged.loops.steps import Setting
+from hinged.native import borrowed
 from hinged.rules.combine import Labels
 from hinged.rules.on_curves import mark_curves, over_curves
 from hinged.rules.response import LOGISTIC, TILTED, Responses
@@ -54,7 +54,17 @@ from hinged.tasks.labels import find_new, judge, runner_up
 __all__ = ["EntropicLearner", "learn_entropic", "score_entropic"]
 
 DONE, FULL, DUE = 0, 1, 2  # all rounds are done · there is no room for the next row · columns must be rescaled
-UNTIL = 3  # place of the cursor: the round to stop at
+#: The cursor: the next round, why the loop stopped, how many coordinates have no room, the round to stop at.
+NEXT, WHY, MISSING, UNTIL = range(4)
+CURSOR = 4
+
+
+class Stream(NamedTuple):
+    """Rows, the answers to them, and by how many rounds learning lags behind predicting."""
+
+    rows: Rows
+    targets: Targets
+    delay: int
 
 
 class EntropicLearner(NamedTuple):
@@ -156,111 +166,114 @@ def learn_entropic(
     `told` gets each round's flag, rank and loss. With a delay d they are fixed when a row comes, and it is learnt d
     rows later.
     """
-    # taken out of their tuples once: every tuple that is read or passed on counts references to all its arrays
-    setting, scaling, simplex, ledger, notes = learner
-    counts, n_rows = ledger.counts, rows.indptr.shape[0] - 1
-    work = _scratch(longest, n_labels_after)
-    room_f, room_v, all_scores, all_sums, is_relevant = work.f, work.v, work.scores, work.sums, work.is_relevant
-    while cursor[0] < min(n_rows + delay, cursor[UNTIL]):
-        t = cursor[0]
-        i = t - delay
-        if delay > 0 and t < n_rows:
-            _predict(rows, targets, t, learner, work, told)
-        if i < 0:
-            cursor[0] = t + 1
-            continue
-        k, weight = counts[LABELS], targets.weights[i] if targets.weights.shape[0] > 0 else 1.0
-        relevant = targets.labels[targets.indptr[i] : targets.indptr[i + 1]]
-        # ---- read
-        n, _q = read_row(rows, i, scaling, counts[LEARNT], room_f, room_v)
-        n = expand(simplex.signed, room_f, room_v, n)
-        f, v = room_f[:n], room_v[:n]
-        is_new, k_after = find_new(relevant, k)
-        if weight > 0.0 and (setting.learns_new or not is_new):  # memory first: a round is done whole or not begun
-            new = missing(simplex, f)
-            if simplex.used[0] + new >= simplex.theta.shape[0]:
-                cursor[1], cursor[2] = FULL, new
-                return
-        flag, rank, loss, due = 0, 1, 0.0, False
-        if is_new:
-            flag, rank = -1, 0
-            if weight > 0.0:
-                counts[LABELS] = k_after
-                if simplex.means.kept:  # weights of a label count from this round on
-                    simplex.means.labels[COUNTED, k:k_after] = counts[LEARNT]
-                if setting.learns_new:
-                    k = k_after
-        if 0 < relevant.shape[0] < k and (not is_new or (setting.learns_new and weight > 0.0)):
-            # ---- score and count
-            s = all_scores[:k]
-            _score(simplex, f, v, k, all_sums, s)
-            for r in relevant:
-                is_relevant[r] = True
-            low, rival, gap, found_rank = judge(s, relevant, is_relevant)
-            if not is_new:
-                flag, rank, loss = 1 if gap <= 0.0 else 0, found_rank, max(0.0, setting.margin - gap)
-            if weight > 0.0:
-                labels = Labels(s, relevant, is_relevant[:k], low, rival)
-                if not is_new:
-                    _note_score(ledger.sums, ledger.leads, labels)
-                C = setting.C * weight if setting.uses_weight else setting.C
-                due = _step(setting, simplex, ledger, notes, C, labels, measure(simplex, f, v), work)
-            for r in relevant:
-                is_relevant[r] = False
-        # ---- note
-        if delay == 0:
-            told.flags[i], told.ranks[i], told.losses[i] = flag, rank, loss
-        _note_round(counts, told.flags[i], weight > 0.0)
-        if weight > 0.0:
-            enter_row(scaling, rows, i)
-        cursor[0] = t + 1
-        if due:
-            cursor[1] = DUE
-            return
-    cursor[1] = DONE
+    _rounds(Stream(rows, targets, delay), learner, _scratch(longest, n_labels_after), told, cursor)
 
 
 @compiled(helper=True)
-def _predict(rows: Rows, targets: Targets, t: int, learner: EntropicLearner, work: Scratch, told: Told) -> None:
+def _rounds(stream: Stream, learner: EntropicLearner, work: Scratch, told: Told, cursor: Ints) -> None:
+    """The loop, on arrays that their owners keep: without reference counts, small functions cost little."""
+    stream, learner, work, told = borrowed((stream, learner, work, told))
+    n_rows, delay = stream.rows.indptr.shape[0] - 1, stream.delay
+    cursor[WHY] = DONE
+    while cursor[NEXT] < min(n_rows + delay, cursor[UNTIL]):
+        t = cursor[NEXT]
+        if delay > 0 and t < n_rows:
+            _predict(stream, t, learner, work, told)
+        if t >= delay:
+            _learn_row(stream, t - delay, learner, work, told, cursor)
+            if cursor[WHY] == FULL:
+                return
+        cursor[NEXT] = t + 1
+        if cursor[WHY] == DUE:
+            return
+
+
+@compiled(helper=True)
+def _read(rows: Rows, i: int, learner: EntropicLearner, work: Scratch) -> int:
+    """Copy row `i` into `work`, scaled, by coordinates of the simplex; return how many there are."""
+    n, _q = read_row(rows, i, learner.scaling, learner.ledger.counts[LEARNT], work.f, work.v)
+    return expand(learner.simplex.signed, work.f, work.v, n)
+
+
+@compiled(helper=True)
+def _judge(margin: float, s: Floats, relevant: Ints, is_relevant: Bools) -> Verdict:
+    """Return how the scores compare with the right labels."""
+    low, rival, gap, rank = judge(s, relevant, is_relevant)
+    return Verdict(low, rival, gap, 1 if gap <= 0.0 else 0, rank, max(0.0, margin - gap), 0.0)
+
+
+@compiled(helper=True)
+def _predict(stream: Stream, t: int, learner: EntropicLearner, work: Scratch, told: Told) -> None:
     """Record the prediction for a row that is learnt later."""
-    relevant = targets.labels[targets.indptr[t] : targets.indptr[t + 1]]
-    counts, k = learner.ledger.counts, learner.ledger.counts[LABELS]
-    if find_new(relevant, k)[0]:
-        told.flags[t], told.ranks[t] = -1, 0
-    elif relevant.shape[0] == 0 or relevant.shape[0] == k:
-        told.flags[t], told.ranks[t] = 0, 1
-    else:
-        f, v, s = work.f, work.v, work.scores[:k]
-        n, _q = read_row(rows, t, learner.scaling, counts[LEARNT], f, v)
-        n = expand(learner.simplex.signed, f, v, n)
-        _score(learner.simplex, f[:n], v[:n], k, work.sums, s)
-        for r in relevant:
-            work.is_relevant[r] = True
-        _low, _rival, gap, told.ranks[t] = judge(s, relevant, work.is_relevant)
-        told.flags[t] = 1 if gap <= 0.0 else 0
-        told.losses[t] = max(0.0, learner.setting.margin - gap)
-        for r in relevant:
-            work.is_relevant[r] = False
+    relevant = right_labels(stream.targets, t)
+    k = learner.ledger.counts[LABELS]
+    verdict = NEW_LABEL if find_new(relevant, k)[0] else NO_RIVAL
+    if verdict.flag == 0 and 0 < relevant.shape[0] < k:
+        n = _read(stream.rows, t, learner, work)
+        _score(learner.simplex, work.f[:n], work.v[:n], k, work.sums, work.scores[:k])
+        mark(work.is_relevant, relevant, True)
+        verdict = _judge(learner.setting.margin, work.scores[:k], relevant, work.is_relevant)
+        mark(work.is_relevant, relevant, False)
+    _tell(told, t, verdict)
 
 
-@compiled(inline=True)
-def _note_score(sums: Floats, leads: Floats, labels: Labels) -> None:
-    """Follow the middle between right and wrong, and the winner's lead."""
-    s = labels.scores
-    sums[RANKED] += 1.0
-    middle = 0.5 * (s[labels.relevant[labels.low]] + s[labels.rival])
-    sums[THRESHOLD] += (middle - sums[THRESHOLD]) / min(sums[RANKED], 200.0)
-    first, lead = runner_up(s)
-    note_lead(leads, lead, labels.is_relevant[first])
+@compiled(helper=True)
+def _tell(told: Told, i: int, verdict: Verdict) -> None:
+    """Report the outcome of round `i`."""
+    told.flags[i], told.ranks[i], told.losses[i] = verdict.flag, verdict.rank, verdict.loss
 
 
-@compiled(inline=True)
-def _note_round(counts: Ints, flag: int, is_learnt: bool) -> None:
-    """Count a round."""
-    counts[MISTAKES] += flag == 1
-    counts[NOVEL] += flag == -1
-    counts[ROUNDS] += 1
-    counts[LEARNT] += is_learnt
+@compiled(helper=True)
+def _learn_row(stream: Stream, i: int, learner: EntropicLearner, work: Scratch, told: Told, cursor: Ints) -> None:
+    """Learn row `i` whole, or leave it and say in `cursor` that there is no room; or that columns must be rescaled."""
+    setting, simplex, counts, targets = learner.setting, learner.simplex, learner.ledger.counts, stream.targets
+    relevant, weight = right_labels(targets, i), weight_of(targets, i)
+    n = _read(stream.rows, i, learner, work)
+    f, v = work.f[:n], work.v[:n]
+    is_new, k_after = find_new(relevant, counts[LABELS])
+    moves, is_learnt = setting.learns_new or not is_new, weight > 0.0
+    if is_learnt and moves:
+        new = missing(simplex, f)
+        if simplex.used[0] + new >= simplex.theta.shape[0]:
+            cursor[WHY], cursor[MISSING] = FULL, new
+            return
+    verdict = NEW_LABEL if is_new else NO_RIVAL
+    if is_new and is_learnt:
+        if simplex.means.kept:  # weights of a label count from this round on
+            simplex.means.labels[COUNTED, counts[LABELS] : k_after] = counts[LEARNT]
+        counts[LABELS] = k_after
+    if 0 < relevant.shape[0] < counts[LABELS] and moves and (is_learnt or not is_new):
+        found = _learn_ranking(f, v, Lesson(relevant, weight, is_new), learner, work, cursor)
+        verdict = verdict if is_new else found
+    if stream.delay == 0:
+        _tell(told, i, verdict)
+    note_round(counts, told.flags[i], is_learnt)
+    if is_learnt:
+        enter_row(learner.scaling, stream.rows, i, 0)  # on a simplex nothing is forgotten
+
+
+@compiled(helper=True)
+def _learn_ranking(
+    f: Ints, v: Floats, lesson: Lesson, learner: EntropicLearner, work: Scratch, cursor: Ints
+) -> Verdict:
+    """Score, count, step and move for a row with right labels and wrong ones; return its verdict."""
+    setting, simplex, ledger, relevant = learner.setting, learner.simplex, learner.ledger, lesson.relevant
+    k = ledger.counts[LABELS]
+    s = work.scores[:k]
+    _score(simplex, f, v, k, work.sums, s)
+    mark(work.is_relevant, relevant, True)
+    verdict = _judge(setting.margin, s, relevant, work.is_relevant)
+    if lesson.weight > 0.0:
+        labels = Labels(s, relevant, work.is_relevant[:k], verdict.low, verdict.rival)
+        if not lesson.is_new:
+            note_middle(ledger.sums, 0.5 * (s[relevant[verdict.low]] + s[verdict.rival]))
+            first, lead = runner_up(s)
+            learn_lead(ledger.odds, ledger.records, lead, first, work.is_relevant[first])
+        C = setting.C * lesson.weight if setting.uses_weight else setting.C
+        if _step(setting, simplex, ledger, learner.notes, C, labels, measure(simplex, f, v), work):
+            cursor[WHY] = DUE
+    mark(work.is_relevant, relevant, False)
+    return verdict
 
 
 @compiled(inline=True)

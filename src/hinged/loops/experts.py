@@ -1,10 +1,10 @@
 """Learners that differ in C alone, side by side: a row is read, scaled and looked up once for all of them.
 
 The mean weights of the last of them, the boldest, may be one more forecaster, which learns nothing of its own. Its
-column of the weights is *late*: it holds Σ age · move of that learner, so that the mean is w - late / rounds, as in
-docs/maths.md, "Averaging". All forecasters answer together, by the mean of their scores weighted by
-p_e ∝ exp(-η γ L_e), where L_e ← γ L_e + z_e counts the forecaster's mistakes and forgets old ones. What that costs is
-proven in docs/maths.md, "Several C at once".
+column of the weights is *late*: it holds Σ mass(age) · move of that learner, so that after T rounds the mean is
+w - late / mass(T). All forecasters answer together, by the mean of their scores weighted by p_e ∝ exp(-η γ L_e), where
+L_e ← γ L_e + z_e counts the mistakes of a forecaster and forgets old ones. What this costs is in docs/maths.md,
+"Several C at once".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hinged.compiling.arrays import Floats, Ints
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, PENALTY, SQ_NORM
 from hinged.loops.pages import SEGMENT, column_of
-from hinged.loops.shares import FORGETTING, RATE, share_out
+from hinged.loops.shares import FORGETTING, GROWTH, RATE, mass, share_out
 from hinged.loops.steps import Ranking, Step, Vectors, net_coefficients
 from hinged.tasks.labels import judge
 
@@ -30,6 +30,7 @@ __all__ = [
     "FORGETTING",
     "RATE",
     "SINGLE",
+    "SOFT",
     "Experts",
     "choose_steps",
     "common_scores",
@@ -41,8 +42,9 @@ __all__ = [
 ]
 
 #: C of the learners: those with the fewest mistakes on 33 streams. Columns of numbers need a small and a large one,
-#: half a decade from 1; for words, rows of length 1, one learner and its mean are as good.
-BOLD, SINGLE = (10**-0.5, 10**0.5), (1.0,)
+#: half a decade from 1; for words, rows of length 1, one learner and its mean are as good. With slack in the
+#: rule no small C is needed.
+BOLD, SINGLE, SOFT = (10**-0.5, 10**0.5), (1.0,), (10**0.5,)
 #: What a round came to for a forecaster: whether it made a mistake; for a learner also Σλm, what the dual subtracts,
 #: ⟨ω, move⟩ and the move's squared length; for all, the share before it is divided by the sum of them.
 MISTAKE, GAINED, SOFTENED, INNER, SQ_MOVE, CREDIT = range(6)
@@ -56,13 +58,16 @@ class Experts(NamedTuple):
     mistakes: np.ndarray  # float64 (forecasters,): L
     sums: np.ndarray  # float64 (learners, 3): GAIN, SQ_NORM and PENALTY, as in a ledger
     round: np.ndarray  # float64 (forecasters, 6): MISTAKE ... of the round at hand
+    growth: float  # by which later rounds count for more in the mean: see `mass`
+    by_best: bool  # a label set is a mistake if its best label is not above all wrong ones; else, if any is not
 
 
 def new_experts(caps: tuple[float, ...], mean: bool) -> Experts:
     """Learners with these C that have learnt nothing, and where asked the mean of the last one; none if that is one."""
     caps, n = (caps, len(caps) + mean) if len(caps) + mean > 1 else ((), 0)
     shares = np.full(n, 1.0 / max(1, n))
-    return Experts(np.array(caps, np.float64), shares, np.zeros(n), np.zeros((len(caps), 3)), np.zeros((n, 6)))
+    sums, outcome = np.zeros((len(caps), 3)), np.zeros((n, 6))
+    return Experts(np.array(caps, np.float64), shares, np.zeros(n), sums, outcome, GROWTH, True)
 
 
 @compiled(helper=True)
@@ -72,7 +77,7 @@ def common_scores(experts: Experts, rounds: int, wide: Floats, s: Floats) -> Non
     `rounds` are those learnt so far; with 0, the mean is what its learner is now.
     """
     n, learners, k = experts.shares.shape[0], experts.caps.shape[0], s.shape[0]
-    share = 1.0 / rounds if rounds > 0 else 0.0
+    share = 1.0 / mass(experts.growth, float(rounds)) if rounds > 0 else 0.0
     s[:] = 0.0
     for e in range(n):
         for first in range(0, k, SEGMENT):
@@ -92,7 +97,8 @@ def mixture(experts: Experts, rounds: int) -> Floats:
     learners, factors = experts.caps.shape[0], experts.shares.copy()
     if learners < factors.shape[0]:
         factors[learners - 1] += experts.shares[learners]
-        factors[learners] = -experts.shares[learners] / rounds if rounds > 0 else 0.0
+        held = mass(experts.growth, float(rounds))
+        factors[learners] = -experts.shares[learners] / held if rounds > 0 else 0.0
     return factors
 
 
@@ -120,8 +126,8 @@ def choose_steps(
         if n > 0:
             for r in range(k):
                 s[r] = wide[column_of(n, r, e)]
-            low, rival, gap, _rank = judge(s, relevant, is_relevant)
-            experts.round[e, MISTAKE] = 0.0 if gap > 0.0 else 1.0
+            low, rival, gap, rank = judge(s, relevant, is_relevant)
+            experts.round[e, MISTAKE] = 0.0 if (rank == 1 if experts.by_best else gap > 0.0) else 1.0
             if e == experts.caps.shape[0]:
                 break
             own, cap = Ranking(s, relevant, is_relevant, low, rival), experts.caps[e]
@@ -149,11 +155,12 @@ def move_late(experts: Experts, age: float, k: int, wide_g: Floats) -> None:
     """Net coefficients of the late columns, from those of the last learner; `age` rounds were learnt before."""
     n, learners = experts.shares.shape[0], experts.caps.shape[0]
     if learners < n:
+        held = mass(experts.growth, age)
         for first in range(0, k, SEGMENT):
             begin = column_of(n, first, learners)
             late, last = wide_g[begin : begin + SEGMENT], wide_g[begin - SEGMENT : begin]
             for r in range(min(SEGMENT, k - first)):
-                late[r] = age * np.float64(last[r])
+                late[r] = held * np.float64(last[r])
 
 
 @compiled(helper=True, forceinline=True)

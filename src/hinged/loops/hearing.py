@@ -22,6 +22,7 @@ FIRST = 1 << 22  # operations of the first piece, before the speed is known
 FASTER = 4  # the next piece is at most this many times as large as the last one
 LONG = 1 << 27  # operations from which a single row runs in its own thread, so that signals are handled meanwhile
 TICK = 0.05  # seconds between two looks at that thread
+RETRY = 0.005  # seconds until a signal that Numba could not bear is sent again
 
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2")
 HEEDED = tuple(int(getattr(signal, name)) for name in NAMES if hasattr(signal, name))
@@ -43,7 +44,8 @@ class Stopped(BaseException):
 class BetweenRounds:
     """Context manager that defers signal handlers in the main thread: `hear` calls them, and the end of the block.
 
-    While Numba compiles a loop, which takes up to a minute and changes no model, handlers are called at once.
+    While Numba compiles a loop, which takes up to a minute and changes no model, handlers are called at once, or a
+    moment later where an exception would break Numba's own tables (`compiling`).
     """
 
     def __init__(self) -> None:
@@ -82,9 +84,14 @@ class BetweenRounds:
 
     def call(self) -> None:
         """Call the handlers of the signals received so far."""
-        while self._came:
-            number, frame = self._came.pop(0)
+        for number, frame in iter(self._take, None):
             self._before[number](number, frame)
+
+    def _take(self) -> tuple[int, FrameType | None] | None:
+        try:
+            return self._came.pop(0)
+        except IndexError:
+            return None
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._came.append((number, frame))
@@ -95,12 +102,34 @@ class BetweenRounds:
                 self._raised = raised
                 self._came.append((number, frame))
                 raise
+        elif registering(frame):
+            retry = threading.Timer(RETRY, self._send_again)
+            retry.daemon = True
+            retry.start()
+
+    def _send_again(self) -> None:
+        """Send the oldest deferred signal again, from another thread, unless it has been handled by now."""
+        if _open is self and (oldest := self._take()) is not None:
+            signal.raise_signal(oldest[0])
 
 
 def compiling(frame: FrameType | None) -> bool:
-    """Return True if a signal arrived while Numba was compiling or loading a loop, when no model changes."""
+    """Return True if a signal arrived while Numba was compiling or loading a loop, when no model changes.
+
+    False while Numba registers what it can compile: an exception there leaves it unable to compile in this process.
+    """
+    return _below(frame, "numba.") and not registering(frame)
+
+
+def registering(frame: FrameType | None) -> bool:
+    """Return True if a signal arrived while Numba filled its tables, importing modules as it goes."""
+    return _below(frame, "numba.core.", "refresh")
+
+
+def _below(frame: FrameType | None, modules: str, function: str = "") -> bool:
+    """Return True if a frame of these modules, and of this function, is at or below the frame in the stack."""
     while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).startswith("numba."):
+        if str(frame.f_globals.get("__name__", "")).startswith(modules) and function in ("", frame.f_code.co_name):
             return True
         frame = frame.f_back
     return False
@@ -131,7 +160,7 @@ def pieces(
     delay : int
         Rows are learnt this many steps after they were predicted, so there are `delay` more steps than rows.
     advance : function, optional
-        Called after each piece with the number of rows done, at least 200 times in all.
+        Called after each piece with the number of rows done: after every two-hundredth of them, if not more often.
 
     Examples
     --------
@@ -159,7 +188,7 @@ def _pieces(
     most = n if advance is None else max(1, rows // 200)
     while start < n:
         stop = max(start + 1, int(np.searchsorted(work, work[start] + room, side="right")) - 1)
-        stop = min(n, stop, start + most)
+        stop = min(n, stop, (start // most + 1) * most)  # whole shares of the rows, however long the last piece took
         began = time.perf_counter()
         yield slice(start, stop)
         if advance is not None:

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Ints
-from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, Columns, n_columns
+from hinged.loops.columns import NO_ROW_VECTORS, n_columns
+from hinged.loops.confidence import learn_lead
 from hinged.loops.experts import choose_steps, note_steps
-from hinged.loops.ledger import LABELS, LEARNT, Book
+from hinged.loops.ledger import LABELS, LEARNT, Book, note_middle
+from hinged.loops.lessons import Lesson, Targets, right_labels, weight_of
 from hinged.loops.pages import SEGMENT, Store, has_room, narrow_page
-from hinged.loops.prototypes import fast_forward
 from hinged.loops.round import (
     BLOCKS,
     DELAY,
@@ -41,25 +40,24 @@ from hinged.loops.round import (
     Row,
     Verdict,
     Work,
+    bend,
     count,
     current,
     describe,
+    lead_of,
     mark,
     move,
     new_example,
     new_work,
     note,
-    note_prediction,
     read,
     score,
     tell,
 )
-from hinged.loops.rows import Rows, Targets, enter_row
-from hinged.loops.shared import Parts
-from hinged.loops.side_by_side import Kept, forward_side_by_side
-from hinged.loops.steps import Ranking, Setting, Vectors
+from hinged.loops.rows import Rows, enter_row
+from hinged.loops.shared import Parts, fetch_ahead
+from hinged.loops.steps import Ranking, Vectors
 from hinged.native import borrowed
-from hinged.rules.words import is_interior, is_own
 from hinged.tasks.labels import find_new
 
 __all__ = ["Targets", "learn"]
@@ -67,12 +65,11 @@ __all__ = ["Targets", "learn"]
 WEIGHTS, VECTORS, COUNTS, FIRSTS, SUMS = range(5)
 
 
-class Lesson(NamedTuple):
-    """The answer to a row."""
+class Stream(NamedTuple):
+    """Rows and the answers to them."""
 
-    relevant: Ints  # the right labels
-    weight: float
-    is_new: bool  # one of them was not known: there was no prediction to note
+    rows: Rows
+    targets: Targets
 
 
 @compiled
@@ -91,91 +88,39 @@ def learn(
     `longest` is the largest number of values in a row, `n_labels` how many labels are known after all rows. With a
     delay d, the outcome of a row is fixed when it comes, and the row is learnt d rows later.
     """
-    n_rows, delay = rows.indptr.shape[0] - 1, cursor[DELAY]
-    until = min(n_rows + delay, cursor[UNTIL])
-    quick = delay == 0 and memory.parts is None and _is_plain(problem, memory.columns, memory.weights)
-    if quick and 1 < book.ledger.counts[LABELS] <= SEGMENT:
-        _forward(rows, targets, problem.setting, memory, book, longest, cursor)
-    if cursor[NEXT] == until:
-        return
-    x = new_example(rows, memory, longest, n_labels, rows.indices.shape[0] + n_rows)
+    rows, targets, problem = borrowed(rows), borrowed(targets), borrowed(problem)
+    memory, book, cursor = borrowed(memory), borrowed(book), borrowed(cursor)
+    x = new_example(rows, memory, longest, n_labels, rows.indices.shape[0] + rows.indptr.shape[0] - 1)
     work = new_work(x, memory.columns.n, n_labels)
-    _rounds(rows, targets, problem, memory, book, work, quick, cursor)
+    _rounds(Stream(rows, targets), problem, memory, book, work, cursor)
 
 
 @compiled(helper=True)
-def _rounds(
-    rows: Rows, targets: Targets, problem: Problem, memory: Memory, book: Book, work: Work, quick: bool, cursor: Ints
-) -> None:
+def _rounds(stream: Stream, problem: Problem, memory: Memory, book: Book, work: Work, cursor: Ints) -> None:
     """The loop, on arrays that their owners keep: without reference counts, small functions cost nothing."""
-    longest, n_rows, delay = work.x.f.shape[0] - 1, rows.indptr.shape[0] - 1, cursor[DELAY]
-    rows, targets, problem, memory = borrowed((rows, targets, problem, memory))
-    book, work, cursor = borrowed((book, work, cursor))
+    n_rows, delay = stream.rows.indptr.shape[0] - 1, cursor[DELAY]
     until = min(n_rows + delay, cursor[UNTIL])
     while cursor[NEXT] < until:
         t = cursor[NEXT]
-        if delay > 0 and cursor[PREDICTED] <= t < n_rows:  # not again where the loop stopped after it to make room
-            _predict(rows, targets, t, problem, memory, book, work)
-            cursor[PREDICTED] = t + 1
-        if t >= delay:
-            _learn_row(rows, targets, t - delay, problem, memory, book, work, cursor)
+        asked = delay > 0 and cursor[PREDICTED] <= t < n_rows  # not again where the loop stopped after it to make room
+        for learns in range(0 if asked else 1, 2 if t >= delay else 1):
+            i = t - delay if learns else t
+            _learn_row(stream, i, learns > 0, problem, memory, book, work, cursor)
             if cursor[REASON] != DONE:
                 return
+            cursor[PREDICTED] = max(cursor[PREDICTED], t + 1)
         cursor[NEXT] = t + 1
-        if quick and 1 < book.ledger.counts[LABELS] <= SEGMENT:
-            _forward(rows, targets, problem.setting, memory, book, longest, cursor)
-
-
-@compiled(helper=True)
-def _forward(
-    rows: Rows, targets: Targets, setting: Setting, memory: Memory, book: Book, longest: int, cursor: Ints
-) -> None:
-    """Learn rows of the common kind by the quick loop for one learner, or by that for several experts."""
-    if memory.columns.each > 1:
-        kept = Kept(memory.weights, memory.scaling, memory.experts)
-        forward_side_by_side(rows, targets, setting, kept, book, longest, cursor)
-    else:
-        fast_forward(rows, targets, setting, memory.scaling, memory.weights, book, longest, cursor)
-
-
-@compiled(helper=True)
-def _is_plain(problem: Problem, columns: Columns, weights: Store) -> bool:
-    """Return True if the quick loop can learn such rounds: a vector per label, no average, no costs."""
-    has_segments = weights.table.shape[1] > 1
-    rule = problem.setting.words
-    special = problem.costs.rho.shape[0] > 0 or is_interior(rule) or is_own(rule)
-    return columns.kind == PER_LABEL and weights.depth == 1 and not has_segments and not special
-
-
-@compiled(helper=True)
-def _predict(rows: Rows, targets: Targets, t: int, problem: Problem, memory: Memory, book: Book, work: Work) -> None:
-    """Report the outcome of row `t` by the current weights."""
-    counts = book.ledger.counts
-    k, learnt = counts[LABELS], counts[LEARNT]
-    relevant = targets.labels[targets.indptr[t] : targets.indptr[t + 1]]
-    if find_new(relevant, k)[0]:
-        tell(book, t, NEW_LABEL)
-    elif relevant.shape[0] == 0 or relevant.shape[0] == k:
-        tell(book, t, NO_RIVAL)
-    else:
-        s, never = work.scores[:k], np.zeros(1, np.int64)
-        row = read(rows, t, memory, learnt, work.x)
-        describe(memory, row, learnt, relevant[0], k, work.x, never)
-        score(memory, row, current(memory, learnt), s, work.x)
-        mark(work.is_relevant, relevant, True)
-        tell(book, t, count(problem.setting, problem.costs, s, relevant, work.is_relevant))
-        mark(work.is_relevant, relevant, False)
 
 
 @compiled(helper=True, forceinline=True)
 def _learn_row(
-    rows: Rows, targets: Targets, i: int, problem: Problem, memory: Memory, book: Book, work: Work, cursor: Ints
+    stream: Stream, i: int, learns: bool, problem: Problem, memory: Memory, book: Book, work: Work, cursor: Ints
 ) -> None:
-    """Learn row `i` whole, or leave it and say in `cursor` why."""
-    counts = book.ledger.counts
+    """Learn row `i` whole, or leave it and say in `cursor` why; without `learns`, report its outcome alone."""
+    rows, targets, counts = stream.rows, stream.targets, book.ledger.counts
     k = counts[LABELS]
-    weight = targets.weights[i] if targets.weights.shape[0] > 0 else 1.0
-    relevant = targets.labels[targets.indptr[i] : targets.indptr[i + 1]]
+    relevant, weight = right_labels(targets, i), weight_of(targets, i) if learns else 0.0
+    fetch_ahead(memory.parts, memory.weights, rows, i + 1)
     row = read(rows, i, memory, counts[LEARNT], work.x)
     is_new, k_after = find_new(relevant, k)
     if weight > 0.0:
@@ -194,11 +139,12 @@ def _learn_row(
             counts[LABELS] = k
             return
         verdict = verdict if is_new else found
-    if cursor[DELAY] == 0:
+    if not learns or cursor[DELAY] == 0:
         tell(book, i, verdict)
     if weight > 0.0:
-        enter_row(memory.scaling, rows, i)
-    note(memory, row, relevant, book.told.flags[i], weight, counts, work)
+        enter_row(memory.scaling, rows, i, counts[LEARNT])
+    if learns:
+        note(memory, row, relevant, book.told.flags[i], weight, counts, work)
 
 
 @compiled(helper=True, forceinline=True)
@@ -206,28 +152,28 @@ def _learn_ranking(
     row: Row, lesson: Lesson, problem: Problem, memory: Memory, book: Book, work: Work, cursor: Ints
 ) -> Verdict:
     """Score, count, step and move for a row with right labels and wrong ones; return its verdict."""
-    setting, ledger, stop, relevant, weight = (
-        problem.setting,
-        book.ledger,
-        cursor[STOP:],
-        lesson.relevant,
-        lesson.weight,
-    )
-    k = ledger.counts[LABELS]
-    s = work.scores[:k]
-    describe(memory, row, ledger.counts[LEARNT], relevant[0], k, work.x, stop)
-    base = score(memory, row, current(memory, ledger.counts[LEARNT]), s, work.x)
+    setting, ledger, stop, relevant = problem.setting, book.ledger, cursor[STOP:], lesson.relevant
+    k, learnt, is_learnt = ledger.counts[LABELS], ledger.counts[LEARNT], lesson.weight > 0.0
+    s, answers, base = work.scores[:k], work.spare[:k], 0.0
+    describe(memory, row, learnt, relevant[0], k, work.x, stop)
+    by_mean = memory.weights.depth == 2 and learnt > 0 and is_learnt and not lesson.is_new
+    for each in range(0 if by_mean else 1, 2):  # the mean's scores, then the current ones: `score` stands here once
+        over = current(memory, learnt) if each else learnt
+        base = score(memory, row, over, s if each else answers, work.x)
     mark(work.is_relevant, relevant, True)
     verdict = count(setting, problem.costs, s, relevant, work.is_relevant)
-    if weight > 0.0:
+    first, lead = lead_of(verdict, answers if by_mean else s, by_mean, relevant)
+    if is_learnt:
+        row = bend(memory, row, learnt, k, work.x)
         ranking = Ranking(s, relevant, work.is_relevant[:k], verdict.low, verdict.rival)
         vectors = Vectors(memory.columns, row.q, work.x.phi[:, : row.m, :k], setting.least_norm)
-        step = choose_steps(problem, memory.experts, weight, ranking, vectors, work, book.notes, stop)
+        step = choose_steps(problem, memory.experts, lesson.weight, ranking, vectors, work, book.notes, stop)
     if stop[0] != 0:  # what was computed is of no use, and nothing has changed
         cursor[REASON] = STOPPED
-    elif weight > 0.0:
+    elif is_learnt:
         if not lesson.is_new:
-            note_prediction(memory, row, verdict, base, relevant, ledger, work)
+            note_middle(ledger.sums, base + 0.5 * (s[relevant[verdict.low]] + s[verdict.rival]))
+            learn_lead(ledger.odds, ledger.records, lead, first, work.is_relevant[first])
         if memory.columns.each > 1:
             note_steps(memory.experts, not lesson.is_new)
         if step.total > 0.0:

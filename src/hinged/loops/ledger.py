@@ -1,4 +1,4 @@
-"""What is counted while learning: rounds and mistakes, the certificate's terms, hits by lead over the runner-up."""
+"""What is counted while learning: rounds and mistakes, the certificate's terms, how likely a prediction is right."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.geometry.euclidean import moved_sq_norm
+from hinged.loops.confidence import learn_lead, new_odds
 
 __all__ = [
-    "BINS",
     "Book",
     "Ledger",
     "Told",
-    "lead_bins",
+    "kept_ledger",
+    "moved_ledger",
     "new_ledger",
     "new_notes",
     "new_told",
-    "note_lead",
     "note_middle",
     "note_move",
     "note_round",
@@ -29,10 +29,6 @@ __all__ = [
 ROUNDS, LEARNT, MISTAKES, UPDATES, NOVEL, LABELS = range(6)
 GAIN, SQ_NORM, PENALTY, THRESHOLD, RANKED = range(5)
 UNREACHED, ITERATIONS, GAP, COST = range(4)
-BINS = 96
-FRACTION = (1 << 52) - 1
-QUARTER_1, QUARTER_2, QUARTER_3 = (int(np.float64(2.0 ** (q / 4)).view(np.int64)) & FRACTION for q in (1, 2, 3))
-FULL_BIN = 1000.0  # counts of a bin are halved here, so that it follows a drifting stream
 
 
 class Ledger(NamedTuple):
@@ -40,7 +36,8 @@ class Ledger(NamedTuple):
 
     counts: np.ndarray  # int64 (6,): ROUNDS ... LABELS
     sums: np.ndarray  # float64 (5,): GAIN Σλm, SQ_NORM ‖ω‖², PENALTY Σλ²/4C, THRESHOLD between right and wrong, RANKED
-    leads: np.ndarray  # float64 (2, BINS): rounds and hits by the winner's lead
+    odds: np.ndarray  # float64 (8,): of a prediction to be right, by its lead (`hinged.loops.confidence`) ...
+    records: np.ndarray  # ... and float64 (labels,): by its label, relative to those
 
 
 class Told(NamedTuple):
@@ -70,7 +67,30 @@ def new_told(n: int) -> Told:
 
 def new_ledger() -> Ledger:
     """An empty ledger."""
-    return Ledger(np.zeros(6, np.int64), np.zeros(5), np.zeros((2, BINS)))
+    return Ledger(np.zeros(6, np.int64), np.zeros(5), new_odds(), np.zeros(1))
+
+
+def kept_ledger(ledger: Ledger) -> dict[str, np.ndarray]:
+    """What a file keeps of a label learner's ledger."""
+    kept = ledger._replace(records=ledger.records[: ledger.counts[LABELS]])
+    return {f"ledger.{name}": array for name, array in kept._asdict().items()}
+
+
+def moved_ledger(ledger: Ledger, onto: Ints, n_labels: int) -> Ledger:
+    """A copy in which label r has become label onto[r], -1 for none; labels that join have the mean of their records.
+
+    Examples
+    --------
+    >>> ledger = new_ledger()._replace(records=np.array([1.0, 2.0, 3.0]))
+    >>> moved_ledger(ledger, np.array([-1, 0, 0]), 1).records.tolist()
+    [2.5]
+    """
+    counts, kept = ledger.counts.copy(), onto >= 0
+    counts[LABELS] = n_labels
+    sums, joined = np.zeros((2, max(n_labels, 1)))
+    np.add.at(sums, onto[kept], ledger.records[: len(onto)][kept])
+    np.add.at(joined, onto[kept], 1.0)
+    return Ledger(counts, ledger.sums.copy(), ledger.odds.copy(), sums / np.maximum(joined, 1.0))
 
 
 def new_notes() -> np.ndarray:
@@ -80,37 +100,6 @@ def new_notes() -> np.ndarray:
     GAP of a joint step by interior points, COST of all predictions where mistakes have costs.
     """
     return np.zeros(4)
-
-
-@compiled(helper=True)
-def lead_bin(lead: float) -> int:
-    """Bin of a lead: 0 for a tie, then four to each doubling from 2⁻¹⁰ on."""
-    if not lead > 0.0:
-        return 0
-    bits = int(np.float64(lead).view(np.int64))  # exponent and fraction: quicker than a logarithm
-    fraction = bits & FRACTION
-    quarter = int(fraction >= QUARTER_1) + int(fraction >= QUARTER_2) + int(fraction >= QUARTER_3)
-    return min(BINS - 1, max(1, 4 * ((bits >> 52) - 1013) + quarter))
-
-
-@compiled
-def lead_bins(leads: Floats) -> Ints:
-    """Bins of several leads."""
-    bins = np.empty(leads.shape[0], np.int64)
-    for i in range(leads.shape[0]):
-        bins[i] = lead_bin(leads[i])
-    return bins
-
-
-@compiled(inline=True)
-def note_lead(leads: Floats, lead: float, hit: bool) -> None:
-    """Count one prediction in its bin."""
-    b = lead_bin(lead)
-    leads[0, b] += 1.0
-    leads[1, b] += 1.0 if hit else 0.0
-    if leads[0, b] >= FULL_BIN:
-        leads[0, b] *= 0.5
-        leads[1, b] *= 0.5
 
 
 @compiled(helper=True)
@@ -139,8 +128,8 @@ def note_round(counts: Ints, flag: int, learnt: bool) -> None:
 
 
 @compiled
-def note_rounds(ledger: Ledger, middles: Floats, leads: Floats, hits: Bools) -> None:
-    """Count predictions in their bins, and follow the middle between right and wrong."""
+def note_rounds(ledger: Ledger, middles: Floats, leads: Floats, firsts: Ints, hits: Bools) -> None:
+    """Learn from predictions how likely others are right, and follow the middle between right and wrong."""
     for i in range(middles.shape[0]):
         note_middle(ledger.sums, middles[i])
-        note_lead(ledger.leads, leads[i], hits[i])
+        learn_lead(ledger.odds, ledger.records, leads[i], firsts[i], hits[i])

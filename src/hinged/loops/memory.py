@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import count, takewhile
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from itertools import count, pairwise, takewhile
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Int32s, Ints
+from hinged.loops.blocks import Blocks
 from hinged.loops.pages import PAGE, SEGMENT, Store, gather, put
 
-__all__ = ["Paged", "longer"]
+__all__ = ["Paged", "longer", "restored_stores", "values_of"]
 
 LINE = 64  # bytes in a cache line
 AT_ONCE = 1 << 23  # bytes of pages to make at a time in a store that is no longer small
@@ -70,12 +73,12 @@ class Paged:
         """Make sure that this many new slots and blocks can be claimed; `values` is how many are being learnt at once.
 
         With `in_order`, a new store of one segment gives all features their blocks at once if that takes no more memory
-        than the values being learnt with their columns (8 bytes each, or more).
+        for each expert than the values being learnt with their columns (8 bytes each, or more).
         """
         store, pages = self.view
         stride = self._stride(columns)
         features = store.slots.shape[0]
-        whole = features * stride * store.each * store.like.itemsize
+        whole = features * stride * store.like.itemsize
         in_order = in_order and not pages and store.depth == store.table.shape[1] == 1 and whole <= 8 * values
         if in_order:
             slots, blocks = slots + features, blocks + features
@@ -118,16 +121,11 @@ class Paged:
         With several experts, the sum of their values, each multiplied by its factor.
         """
         store, owners = self.store, self.learnt()
+        parts = [values_of(store, owners, columns, rounds, e, store.like.dtype) for e in range(len(factors))]
+        if len(factors) == 1:
+            return owners, parts[0]
         out = np.zeros((len(owners), columns), store.like.dtype)
-        for e, factor in enumerate(factors):
-            values = np.zeros_like(out)
-            _gather_all(store, owners, columns, e * store.depth, values)
-            if rounds > 0 and store.depth == 2:
-                sums = np.zeros_like(out)
-                _gather_all(store, owners, columns, e * store.depth + 1, sums)
-                values -= sums / out.dtype.type(rounds)
-            if len(factors) == 1:
-                return owners, values
+        for factor, values in zip(factors, parts, strict=True):
             out += out.dtype.type(factor) * values
         return owners, out
 
@@ -150,6 +148,18 @@ class Paged:
             chunk = store.owners[first + 1 : min(first + PAGE, n) + 1].astype(np.int64)
             new.make_room(len(chunk), len(chunk) * new.store.table.shape[1], columns)
             _move_columns(store, new.store, chunk, onto)
+        return new
+
+    def multiplied(self, s: float) -> Paged:
+        """Return a store of s times the values, on the same tables; readers of this one keep its pages."""
+        store, pages = self.view
+        new, n = copy(self), int(store.used[1]) // PAGE + 1
+        strides = store.stride.tolist()
+        whole = len(set(strides)) == 1  # in one piece again: features may be in order
+        after = self._pages(len(pages), strides[0]) if whole else [self._pages(1, each)[0] for each in strides]
+        for values, before in zip(after[:n], pages, strict=False):
+            np.multiply(before, store.like.dtype.type(s), out=values)
+        new._publish(store, tuple(after), store.stride, 0)
         return new
 
     def copy(self) -> Paged:
@@ -201,6 +211,41 @@ class Paged:
         paged._publish(store, pages, np.array(strides, np.int64), 0)
         return paged
 
+    @classmethod
+    def from_blocks(cls, blocks: Blocks, like: Paged, features: int, memory: np.ndarray) -> Paged:
+        """Return the store of these blocks, of the same kind as another one, with room for so many features.
+
+        Its pages are `memory`: `blocks.nbytes` zeros on a cache line.
+        """
+        owners, held, empty, n = blocks.owners, blocks.held, like.store, len(blocks.owners)
+        paged = cls(empty.like.dtype, empty.depth, like.least, empty.each)
+        if n == 0:
+            return paged
+        if int(owners.max()) >= features:
+            raise ValueError("its features point outside of it")
+        slots, order = np.zeros(features, np.uint32), np.arange(1, n + 1, dtype=np.uint32)
+        slots[owners] = order
+        if not np.array_equal(slots[owners], order):  # a feature comes twice
+            raise ValueError("its tables are damaged")
+        n_blocks, layers, _ = blocks.values.shape
+        pages = memory.view(empty.like.dtype).reshape(-1, PAGE * layers * blocks.stride)
+        blocks.write(pages.reshape(-1))
+        strides = np.full(len(pages), blocks.stride)
+        capacity = max(n + 1, len(pages) * PAGE // held.shape[1])
+        table, owner = np.zeros((capacity, held.shape[1]), np.uint32), np.zeros(capacity, np.uint32)
+        table[1 : n + 1][held] = np.arange(1, n_blocks + 1)
+        owner[1 : n + 1] = owners
+        store = paged.store._replace(
+            slots=slots,
+            owners=owner,
+            table=table,
+            address=pages.ctypes.data + pages.strides[0] * np.arange(len(pages)),
+            stride=strides,
+            used=np.array([n, n_blocks, strides.min(initial=SEGMENT), strides.max(initial=0), 0]),
+        )
+        paged.view = (store, tuple(pages))
+        return paged
+
     def nbytes(self) -> int:
         """Return the bytes that the pages and their tables take."""
         store, pages = self.view
@@ -227,11 +272,13 @@ class Paged:
 
     def _pages(self, n: int, stride: int) -> list[np.ndarray]:
         """Return `n` pages of zeros in one piece of memory that begins on a cache line."""
-        store = self.store
-        size = PAGE * store.depth * store.each * stride * store.like.itemsize
-        raw = np.zeros(n * size + LINE, np.uint8)
-        start = -raw.ctypes.data % LINE
-        return list(raw[start : start + n * size].view(store.like.dtype).reshape(n, -1))
+        return list(self._memory(n, stride))
+
+    def _memory(self, n: int, stride: int) -> np.ndarray:
+        """Return the same as one array (pages, values)."""
+        size = PAGE * self.store.depth * self.store.each * stride * self.store.like.itemsize
+        (raw,) = _in_one_piece([n * size])
+        return raw.view(self.store.like.dtype).reshape(n, size // self.store.like.itemsize)
 
     def _publish(self, store: Store, pages: tuple[np.ndarray, ...], stride: np.ndarray, first: int) -> None:
         """Replace the view by one with these pages, of which those before `first` have not moved."""
@@ -239,6 +286,44 @@ class Paged:
         used[2:4] = stride.min(initial=SEGMENT), stride.max(initial=0)
         address = np.concatenate([store.address[:first], np.array([p.ctypes.data for p in pages[first:]], np.int64)])
         self.view = (store._replace(address=address, stride=stride.astype(np.int64), used=used), pages)
+
+
+def values_of(
+    store: Store, features: np.ndarray, columns: int, rounds: int, expert: int, dtype: DTypeLike
+) -> np.ndarray:
+    """Return an expert's values of some features (features, columns): after `rounds` rounds, the mean values."""
+    layers = []
+    for layer in range(2 if rounds > 0 and store.depth == 2 else 1):
+        out = np.zeros((len(features), columns), store.like.dtype)
+        _gather_all(store, features, columns, expert * store.depth + layer, out)
+        layers.append(out.astype(dtype, copy=False))
+    return layers[0] if len(layers) == 1 else layers[0] - layers[1] / layers[1].dtype.type(rounds)
+
+
+def restored_stores(arrays: Mapping[str, Any], likes: Sequence[Paged], features: int) -> list[Paged]:
+    """Return the stores that a file (by pages) or a state (by blocks) describes, each of the same kind as another one.
+
+    Those of a state have room for so many features.
+    """
+    if "store0.held" not in arrays:
+        prefixes = [f"store{i}." for i in range(len(likes))]
+        of_each = [{n.removeprefix(p): a for n, a in arrays.items() if n.startswith(p)} for p in prefixes]
+        return [Paged.from_arrays(theirs, like) for theirs, like in zip(of_each, likes, strict=True)]
+    stores = [paged.store for paged in likes]
+    blocks = [Blocks.of(arrays, f"store{i}.", s.like.dtype, s.depth * s.each) for i, s in enumerate(stores)]
+    memory = _in_one_piece([each.nbytes for each in blocks])
+    return [Paged.from_blocks(each, like, features, m) for each, like, m in zip(blocks, likes, memory, strict=True)]
+
+
+def _in_one_piece(sizes: Iterable[int]) -> list[np.ndarray]:
+    """Return zeros, so many bytes in each array, which begins on a cache line; sizes are whole cache lines.
+
+    From 4 MB on NumPy asks for large pages of memory, which the system provides sooner than many small ones.
+    """
+    ends = np.cumsum([0, *sizes]).tolist()
+    raw = np.zeros(ends[-1] + LINE, np.uint8)
+    start = -raw.ctypes.data % LINE
+    return [raw[start + begin : start + end] for begin, end in pairwise(ends)]
 
 
 def longer(array: np.ndarray, n: int) -> np.ndarray:
@@ -263,17 +348,23 @@ def _check_arrays(arrays: dict[str, np.ndarray], pages: list[np.ndarray], dtype:
         raise ValueError("its weights are not finite")
     if owners.dtype != np.uint32 or table.dtype != np.uint32 or owners.ndim != 1 or table.shape[:1] != owners.shape:
         raise ValueError("its tables are damaged")
-    if table.ndim != 2 or len(arrays["features"]) != 1 or len(np.unique(owners)) != len(owners):
+    if table.ndim != 2 or len(arrays["features"]) != 1 or _has_duplicates(owners):
         raise ValueError("its tables are damaged")
     if table.shape[1] == 1 and not np.array_equal(table[:, 0], np.arange(1, len(table) + 1)):
         raise ValueError("its blocks are out of order")  # the fast loop takes a slot for its block
     if len(owners) and int(owners.max()) >= int(arrays["features"][0]):
         raise ValueError("its features point outside of it")
     held = table[table > 0]
-    if not 0 <= blocks <= max(0, len(pages) * PAGE - 1) or len(np.unique(held)) != len(held):
+    if not 0 <= blocks <= max(0, len(pages) * PAGE - 1) or _has_duplicates(held):
         raise ValueError("its blocks are damaged")
     if len(held) and int(held.max()) > blocks:
         raise ValueError("its blocks point outside of it")
+
+
+def _has_duplicates(numbers: np.ndarray) -> bool:
+    """Return True if a number comes twice; several times as fast as `np.unique`, which looks each up in a table."""
+    ordered = np.sort(numbers)
+    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 @compiled

@@ -20,7 +20,7 @@ import numpy as np
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Int32s, Ints, Uint32s
-from hinged.native import segment
+from hinged.native import fetch, segment
 
 __all__ = [
     "PAGE",
@@ -31,6 +31,7 @@ __all__ = [
     "add_to",
     "claim",
     "column_of",
+    "fetch_blocks",
     "gather",
     "has_room",
     "narrow_page",
@@ -102,7 +103,7 @@ def narrow_page(store: Store, f: Ints, n: int, blocks: int, columns: int) -> int
     return -1
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
 def claim(store: Store, feature: int, b: int) -> np.int64:
     """The block of a feature's segment `b`, made of zeros where there was none."""
     slot = np.int64(store.slots[feature])
@@ -120,6 +121,22 @@ def claim(store: Store, feature: int, b: int) -> np.int64:
 
 
 @compiled(helper=True)
+def fetch_blocks(store: Store, columns: Int32s, first: int) -> None:
+    """Ask the processor for the blocks of these columns of a row: read one by one, each would be waited for.
+
+    `first` is the store's feature for column 0.
+    """
+    slots, table, address, strides = store.slots, store.table, store.address, store.stride
+    n_blocks, size = address.shape[0] << PAGE_BITS, store.depth * store.each * store.like.itemsize
+    for j in range(columns.shape[0]):
+        for b in range(table.shape[1]):
+            block = _seen(slots, table, n_blocks, columns[j] + first, b)
+            if block > 0:
+                at, stride = _locate(address, strides, size, 1, block)
+                fetch(at, stride * size)
+
+
+@compiled(helper=True, forceinline=True)
 def gather(store: Store, feature: int, columns: int, layer: int, out: Floats | Int32s) -> bool:
     """Copy a feature's values of one layer into `out`; False where nothing was ever learnt.
 
@@ -141,13 +158,16 @@ def gather(store: Store, feature: int, columns: int, layer: int, out: Floats | I
     return found
 
 
-@compiled(helper=True)
-def put(store: Store, feature: int, column: int, layer: int, value: float) -> None:
-    """Add to one value of a layer (as in `gather`); room and width must be there."""
+@compiled(helper=True, forceinline=True)
+def put(store: Store, feature: int, column: int, layer: int, value: float) -> float:
+    """Add to one value of a layer (as in `gather`), and return it; room and width must be there."""
     block, layers = claim(store, feature, column >> SEGMENT_BITS), store.depth * store.each
     at, stride = _locate(store.address, store.stride, layers, store.like.itemsize, block)
     row = segment(at, stride * layers, store.like)
-    row[layer * stride + (column & (SEGMENT - 1))] += value
+    at_column = layer * stride + (column & (SEGMENT - 1))
+    row[at_column] += value
+    after: float = row[at_column]
+    return after
 
 
 @compiled(helper=True)

@@ -14,6 +14,7 @@ from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats, Ints
 from hinged.loops.columns import PER_LABEL, PER_SET, Columns, column_coefficients, label_scores, n_columns
 from hinged.loops.costs import Costs, counted_cost, round_loss
+from hinged.loops.evidence import Given
 from hinged.loops.experts import Experts, common_scores, move_late
 from hinged.loops.ledger import (
     COST,
@@ -22,20 +23,23 @@ from hinged.loops.ledger import (
     ROUNDS,
     Book,
     Ledger,
-    note_lead,
-    note_middle,
     note_move,
     note_round,
 )
+from hinged.loops.metric import Metric, adapts, bends, direction, new_direction, stretch, tighten
 from hinged.loops.pages import SEGMENT, Store, add_means, add_scores, add_to, column_of
 from hinged.loops.rows import Rows, Scaling, read_row
 from hinged.loops.shared import (
     Parts,
+    Tally,
     add_shared_scores,
+    fill_evidence,
     fill_features,
     learnt_among,
     measure_from,
     move_shared,
+    n_evidence,
+    new_tally,
     note_statistics,
     shared_room,
     support,
@@ -52,15 +56,16 @@ __all__ = [
     "Row",
     "Verdict",
     "Work",
+    "bend",
     "count",
     "current",
     "describe",
+    "lead_of",
     "mark",
     "move",
     "new_example",
     "new_work",
     "note",
-    "note_prediction",
     "only_learnt",
     "read",
     "score",
@@ -86,6 +91,7 @@ class Memory(NamedTuple):
     weights: Store
     parts: Parts | None
     experts: Experts
+    metric: Metric
 
 
 class Problem(NamedTuple):
@@ -101,7 +107,7 @@ class Row(NamedTuple):
 
     n: int  # features
     q: float  # ‖x‖²
-    m: int  # features on which some label's φ may differ from 0
+    m: int  # places at which some label's φ may differ from 0
 
 
 class Verdict(NamedTuple):
@@ -125,10 +131,13 @@ class Example(NamedTuple):
 
     f: np.ndarray  # int64: the row's features ...
     v: np.ndarray  # ... and values
-    fs: np.ndarray  # int64: features of φ ...
+    d: np.ndarray  # how far weights move for a step of 1: the values, or those in the metric
+    fs: np.ndarray  # int64: places of φ (see shared.py) ...
     vs: np.ndarray  # float64: ... and the row's values there
-    phi: np.ndarray  # float64 (parts, features of φ, labels), empty without shared vectors
-    origin: np.ndarray  # float64 (parts, features of φ): φ of the label that scores are measured from
+    phi: np.ndarray  # float64 (parts, places of φ, labels), empty without shared vectors
+    roots: np.ndarray  # float64 (places of φ,): roots of the variances there; empty where Euclidean
+    origin: np.ndarray  # float64 (parts, places of φ): φ of the label that scores are measured from
+    tally: Tally
     wide: np.ndarray  # scores by column, padded to whole segments
 
 
@@ -155,13 +164,17 @@ def new_example(rows: Rows, memory: Memory, longest: int, n_labels: int, to_come
     """Room for rows of at most `longest` values, which may bring `to_come` features not met before."""
     n_parts, room = shared_room(memory.parts, longest, to_come)
     n_wide = -(-max(1, n_columns(memory.columns, n_labels)) // SEGMENT) * SEGMENT * memory.columns.each
+    v = np.empty(longest + 1, rows.data.dtype)
     return Example(
         np.empty(longest + 1, np.int64),
-        np.empty(longest + 1, rows.data.dtype),
+        v,
+        new_direction(bends(memory.metric), v),
         np.empty(room, np.int64),
         np.empty(room),
         np.zeros((n_parts, room, n_labels)),
+        np.empty(room if adapts(memory.metric) else 0),
         np.zeros((n_parts, room)),
+        new_tally(n_parts, n_labels),
         np.zeros(n_wide, memory.weights.like.dtype),
     )
 
@@ -189,15 +202,15 @@ def new_work(x: Example, n_sets: int, n_labels: int) -> Work:
 
 @compiled(helper=True, forceinline=True)
 def read(rows: Rows, i: int, memory: Memory, rounds: int, x: Example) -> Row:
-    """Read row `i`, scaled as `rounds` earlier rounds ask for, and list the features of its φ."""
+    """Read row `i`, scaled as `rounds` earlier rounds ask for, and list the places of its φ."""
     n, q = read_row(rows, i, memory.scaling, rounds, x.f, x.v)
     return Row(n, q, support(memory.parts, x.f, x.v, n, x.fs, x.vs))
 
 
 @compiled(helper=True)
 def only_learnt(memory: Memory, row: Row, x: Example) -> Row:
-    """The same row, with those features of φ alone that can add to a score."""
-    return Row(row.n, row.q, learnt_among(memory.parts, x.fs, x.vs, row.m))
+    """The same row, with those places of φ alone that can add to a score."""
+    return Row(row.n, row.q, learnt_among(memory.parts, x.fs, x.vs, row.m, x.tally))
 
 
 @compiled(helper=True, forceinline=True)
@@ -207,7 +220,9 @@ def describe(memory: Memory, row: Row, rounds: int, pivot: int, n_labels: int, x
     Once `stop[0]` is set, the answer is of no use.
     """
     phi = x.phi[:, :, :n_labels]
-    fill_features(memory.parts, x.fs, x.vs, row.m, rounds, memory.scaling.df, phi, stop)
+    fs, vs = x.fs[: row.m], x.vs[: row.m]
+    fill_evidence(memory.parts, Given(x.f, x.v, row.n, row.q, rounds), fs, phi, x.tally, stop)
+    fill_features(memory.parts, fs, vs, rounds, memory.scaling.df, phi, x.tally, stop)
     if pivot >= 0:
         measure_from(phi, row.m, pivot, x.origin)
 
@@ -235,7 +250,15 @@ def score(memory: Memory, row: Row, mean_over: int, s: Floats, x: Example) -> fl
         common_scores(memory.experts, mean_over, wide, s)
     else:
         label_scores(memory.columns, wide, s)
-    return add_shared_scores(memory.parts, x.fs, row.m, x.phi, x.origin, mean_over, s)
+    return add_shared_scores(memory.parts, x.fs, row.m, x.phi, x.origin, mean_over, x.tally, s)
+
+
+@compiled(helper=True, forceinline=True)
+def bend(memory: Memory, row: Row, learnt: int, n_labels: int, x: Example) -> Row:
+    """Return the row as rules see it, measured in the metric; `x.d` is the way it moves weights, `x.phi` is √Σ φ."""
+    q = direction(memory.metric, learnt, x.f, x.v, row.n, row.q, x.d)
+    stretch(memory.metric, n_evidence(memory.parts), x.fs, row.m, x.phi[:, :, :n_labels], x.roots)
+    return Row(row.n, q, row.m)
 
 
 @compiled(helper=True)
@@ -260,27 +283,12 @@ def tell(book: Book, i: int, verdict: Verdict) -> None:
     book.notes[COST] += verdict.cost
 
 
-@compiled(helper=True, forceinline=True)
-def note_prediction(
-    memory: Memory, row: Row, verdict: Verdict, base: float, relevant: Ints, ledger: Ledger, work: Work
-) -> None:
-    """Count the lead of the label that is predicted, by the mean weights where they are kept; overwrites `work.spare`.
-
-    Scores are measured from `base`.
-    """
-    k, learnt = ledger.counts[LABELS], ledger.counts[LEARNT]
-    s = work.scores
-    note_middle(ledger.sums, base + 0.5 * (s[relevant[verdict.low]] + s[verdict.rival]))
-    if memory.weights.depth == 2 and learnt > 0:
-        mean = work.spare[:k]
-        score(memory, row, learnt, mean, work.x)
-        first, lead = runner_up(mean)
-        note_lead(ledger.leads, lead, work.is_relevant[first])
-    elif verdict.flag == 0 and relevant.shape[0] == 1:
-        note_lead(ledger.leads, verdict.gap, True)
-    else:
-        first, lead = runner_up(s[:k])
-        note_lead(ledger.leads, lead, work.is_relevant[first])
+@compiled(helper=True)
+def lead_of(verdict: Verdict, answers: Floats, by_mean: bool, relevant: Ints) -> tuple[int, float]:
+    """Return the predicted label, and by how much it leads; `answers` are the scores that predict."""
+    if verdict.flag == 0 and relevant.shape[0] == 1 and not by_mean:
+        return relevant[0], verdict.gap
+    return runner_up(answers)
 
 
 @compiled(helper=True, forceinline=True)
@@ -306,7 +314,7 @@ def _by_column(columns: Columns, g: Floats, relevant: Ints, work: Work) -> int:
 
 @compiled(helper=True, forceinline=True)
 def move(memory: Memory, row: Row, step: Step, relevant: Ints, ledger: Ledger, work: Work) -> None:
-    """Move every label's weights by its net coefficient times the row, and count the move."""
+    """Move every label's weights by its net coefficient times the direction of the row, and count the move."""
     k, age = ledger.counts[LABELS], float(ledger.counts[LEARNT])
     g, wide_g, touched = work.g[:k], work.wide_g, work.touched
     inner, sq_move = 0.0, 0.0
@@ -321,10 +329,11 @@ def move(memory: Memory, row: Row, step: Step, relevant: Ints, ledger: Ledger, w
     else:
         for a in range(n_touched):
             sq_move += row.q * np.float64(wide_g[touched[a]]) ** 2
-    add_to(memory.weights, work.x.f, work.x.v, row.n, wide_g, touched, n_touched, age)
+    add_to(memory.weights, work.x.f, work.x.d, row.n, wide_g, touched, n_touched, age)
     for a in range(n_touched):
         wide_g[touched[a]] = 0
-    sq_move += move_shared(memory.parts, work.x.fs, row.m, work.x.phi, g, relevant.shape[0] > 1, age)
+    sq_move += move_shared(memory.parts, work.x, row.m, g, relevant.shape[0] > 1, age)
+    tighten(memory.metric, ledger.counts[LEARNT], work.x.f, work.x.v, row.n)
     note_move(ledger, step.gain, step.penalty, inner, sq_move)
 
 
@@ -333,4 +342,4 @@ def note(memory: Memory, row: Row, relevant: Ints, flag: int, weight: float, cou
     """Count the round, and update what later rounds are described by."""
     note_round(counts, flag, weight > 0.0)
     if weight > 0.0:
-        note_statistics(memory.parts, work.x.f, work.x.v, row.n, counts[ROUNDS], relevant)
+        note_statistics(memory.parts, work.x.f, work.x.v, row.n, counts[ROUNDS], counts[LEARNT], relevant)

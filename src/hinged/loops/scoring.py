@@ -20,13 +20,13 @@ def score(rows: Rows, memory: Memory, counts: Ints, mean_over: int, longest: int
     By the mean weights of `mean_over` rounds; by the current weights where that is 0. Once `stop[0]` is set, `out` is
     of no use.
     """
+    rows, memory, counts, out, stop = borrowed(rows), borrowed(memory), borrowed(counts), borrowed(out), borrowed(stop)
     x = new_example(rows, memory, longest, out.shape[1], NO_MORE)
     _score_rows(rows, memory, counts[LEARNT], mean_over, x, out, stop)
 
 
 @compiled(helper=True)
 def _score_rows(rows: Rows, memory: Memory, learnt: int, mean_over: int, x: Example, out: Floats, stop: Ints) -> None:
-    rows, memory, x, out = borrowed((rows, memory, x, out))
     for i in range(out.shape[0]):
         row = only_learnt(memory, read(rows, i, memory, learnt, x), x)
         describe(memory, row, learnt, FROM_ZERO, out.shape[1], x, stop)

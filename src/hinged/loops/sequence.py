@@ -13,8 +13,11 @@ import numpy as np
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Int32s, Ints
+from hinged.compiling.copying import copy_to
+from hinged.geometry.adaptive import variance
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, LABELS, LEARNT, MISTAKES, NOVEL, PENALTY, ROUNDS, SQ_NORM, UPDATES, Told
+from hinged.loops.metric import Metric, adapts
 from hinged.loops.tokens import Chain, Sentences, emissions
 from hinged.rules.combine import multipliers
 from hinged.rules.words import Words, is_joint
@@ -57,6 +60,7 @@ class ChainLearner(NamedTuple):
     counts: Ints  # int64 (6,) as in `Ledger`
     sums: Floats  # float64 (COST + 1,)
     marks: Int32s  # int32 (features,): zeros, before and after
+    metric: Metric
 
 
 class Round(NamedTuple):
@@ -74,6 +78,7 @@ class Round(NamedTuple):
     D: Floats  # float64 (m, features touched + 1, width): the directions, by feature and by transition
     across: Floats  # float64 (m, tags, width)
     touched: Ints  # int64 (features touched + 1,)
+    roots: Floats  # float64 (features touched + 1,): roots of the variances; ones where Euclidean
 
 
 @compiled(helper=True)
@@ -97,6 +102,7 @@ def _room(lessons: Lessons, first: int, wish: Wish, width: int, k: int) -> Round
         np.zeros((m, most + 1, width)),
         np.zeros((m, k, width)),
         np.zeros(most + 1, np.int64),
+        np.ones(most + 1),
     )
 
 
@@ -190,7 +196,7 @@ def _find_rivals(learner: ChainLearner, y: Ints, k: int, given: Floats, found: i
     n_rivals = 0
     for j in range(found):
         if not _same(n, now.listed[j], y):
-            now.rivals[n_rivals] = now.listed[j]
+            copy_to(now.rivals[n_rivals], now.listed[j])
             now.margins[n_rivals] = given[j] if given.shape[0] > 0 else 0.0
             n_rivals += 1
     return n_rivals
@@ -218,6 +224,7 @@ def _step(
     wish, counts, sums, k = learner.wish, learner.counts, learner.sums, learner.counts[LABELS]
     gaps, margins, lam = now.gaps[:n_rivals], now.margins[:n_rivals], now.lam[:n_rivals]
     n_touched = _directions(sentences, a, y, now.rivals[:n_rivals], learner.marks, now)
+    _stretch(learner.metric, n_rivals, n_touched, now)
     _inner_products(n_rivals, n_touched, k, wish, now)
     C = wish.C * weight if wish.uses_weight else wish.C
     total, softened = multipliers(wish.words, gaps, margins, now.gram, C, lam)
@@ -228,7 +235,7 @@ def _step(
         for j in range(n_rivals):
             sums[GAIN] += lam[j] * margins[j]
             inner += lam[j] * gaps[j]
-        moved = _move(learner.chain, lam, n_touched, k, float(counts[LEARNT]), now)
+        moved = _move(learner.chain, learner.metric, lam, n_touched, k, float(counts[LEARNT]), now)
         sums[SQ_NORM] = moved_sq_norm(sums[SQ_NORM], inner, moved)
 
 
@@ -272,6 +279,18 @@ def _directions(sentences: Sentences, a: int, y: Ints, rivals: Ints, marks: Int3
 
 
 @compiled(helper=True)
+def _stretch(metric: Metric, m: int, n_touched: int, now: Round) -> None:
+    """Replace the features' part of z_j by √Σ of it, whose plain inner products are those in the metric."""
+    if adapts(metric):
+        for place in range(1, n_touched + 1):
+            now.roots[place] = math.sqrt(variance(metric.seen[now.touched[place]], metric.r))
+            for j in range(m):
+                own = now.D[j, place]
+                for c in range(own.shape[0]):
+                    own[c] *= now.roots[place]
+
+
+@compiled(helper=True)
 def _inner_products(m: int, n_touched: int, k: int, wish: Wish, now: Round) -> None:
     """⟨z_i, z_j⟩: all of them for joint steps, else the squared norms alone."""
     D, across, gram = now.D, now.across, now.gram
@@ -291,13 +310,17 @@ def _inner_products(m: int, n_touched: int, k: int, wish: Wish, now: Round) -> N
 
 
 @compiled(helper=True)
-def _move(chain: Chain, lam: Floats, n_touched: int, k: int, age: float, now: Round) -> float:
-    """Add Σ_j λ_j z_j to the weights, and that times `age` to the sums of the average; return its squared norm."""
+def _move(chain: Chain, metric: Metric, lam: Floats, n_touched: int, k: int, age: float, now: Round) -> float:
+    """Add Σ_j λ_j z_j, in the metric, to the weights, and that times `age` to the sums of the average.
+
+    Return its squared norm. In a metric each feature that moves is entered with the x² of a pair of labels: half the
+    squared length that it has in the mean direction Σ λ_j z_j / Σ λ_j.
+    """
     D, across, touched, move, m = now.D, now.across, now.touched, now.room.work[0], lam.shape[0]
     W, T, width, averaged = chain.W, chain.T, chain.W.shape[2], chain.W.shape[0] == 2
-    square = 0.0
+    square, total = 0.0, np.sum(lam)
     for place in range(1, n_touched + 1):
-        here = 0.0
+        here, root = 0.0, now.roots[place]
         for c in range(width):
             move[c] = lam[0] * D[0, place, c]
         for j in range(1, m):
@@ -308,6 +331,8 @@ def _move(chain: Chain, lam: Floats, n_touched: int, k: int, age: float, now: Ro
         if here == 0.0:
             continue
         square += here
+        if adapts(metric):
+            metric.seen[touched[place]] += 0.5 * here / (root * total) ** 2
         slot = chain.slots[touched[place]]
         if slot == 0:
             slot = chain.used[0]
@@ -315,11 +340,11 @@ def _move(chain: Chain, lam: Floats, n_touched: int, k: int, age: float, now: Ro
             chain.used[0] += 1
         row = W[0, slot]
         for c in range(width):
-            row[c] += move[c]
+            row[c] += root * move[c]
         if averaged:
             kept = W[1, slot]
             for c in range(width):
-                kept[c] += age * move[c]
+                kept[c] += age * (root * move[c])
     for p in range(k):
         for c in range(k):
             step = 0.0

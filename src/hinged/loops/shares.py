@@ -7,9 +7,25 @@ import math
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats
 
-__all__ = ["FORGETTING", "RATE", "share_out"]
+__all__ = ["FORGETTING", "GROWTH", "RATE", "mass", "share_out"]
 
 RATE, FORGETTING = 0.1, 0.999  # η and γ
+#: The exponent of `mass` for a mean that is a forecaster; 1 in models that began when every round counted alike.
+GROWTH = 1.5
+
+
+@compiled(helper=True)
+def mass(growth: float, rounds: float) -> float:
+    r"""Return what the first n rounds count for together in a mean, :math:`n^{1.5}`, or n where `growth` is 1.
+
+    Round t counts for :math:`t^{1.5} - (t - 1)^{1.5} \approx 1.5 \sqrt t`: the weights of a beginner count for less.
+
+    Examples
+    --------
+    >>> mass(1.5, 4.0), mass(1.0, 4.0)
+    (8.0, 4.0)
+    """
+    return rounds if growth == 1.0 else rounds * math.sqrt(rounds)
 
 
 @compiled(helper=True)

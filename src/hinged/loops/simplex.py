@@ -18,9 +18,9 @@ import numpy as np
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats, Ints
+from hinged.compiling.copying import copy_to
 from hinged.loops.simplex_mean import Means, settle_column
 from hinged.rules.response import Responses
-from hinged.rules.tilt import FARTHEST, exponentials
 
 __all__ = [
     "Row",
@@ -32,7 +32,6 @@ __all__ = [
     "mass_inside",
     "measure",
     "missing",
-    "move",
     "outside",
     "sweep",
 ]
@@ -42,7 +41,6 @@ EPS = 2.0**-52
 SWEEP = 16384.0  # updates of a label after which its column is recomputed
 FAR = 600.0  # of exponents from the shift: further out masses leave the range of numbers
 NEAR = 300.0  # of the largest exponent from the shift: within this a sweep leaves the shift alone
-SUNK = 1e-130  # of a column's sum: all of it has moved far below the shift
 TINY = 1e-290  # a mass below this is read from its logarithm
 PRECISE = 1e-9  # relative error at which the weight outside a row is added up again
 
@@ -127,11 +125,11 @@ def claim(simplex: Simplex, f: Ints) -> None:
     for j in range(f.shape[0]):
         if simplex.slots[f[j]] == 0:
             slot = simplex.used[0] + 1
-            simplex.theta[slot, :] = 0.0
-            simplex.mass[slot, :] = simplex.mass[0, :]
+            simplex.theta[slot] = 0.0
+            copy_to(simplex.mass[slot], simplex.mass[0])
             if simplex.means.kept:
-                simplex.means.gathered[slot, :] = simplex.means.gathered[0, :]
-                simplex.means.since[slot, :] = simplex.means.since[0, :]
+                copy_to(simplex.means.gathered[slot], simplex.means.gathered[0])
+                copy_to(simplex.means.since[slot], simplex.means.since[0])
             simplex.owners[slot] = f[j]
             simplex.used[0] = slot
             simplex.slots[f[j]] = slot
@@ -211,47 +209,56 @@ def draw(
 
     `sums_v` holds Σ v mass of each label.
     """
-    # arrays apart from their tuples: handing a tuple to a function counts references, label by label
-    labels, start, logs, theta, slots = simplex.labels, curves.start, curves.logs, simplex.theta, simplex.slots
-    f, v, flat, n = row.f, row.v, row.flat, row.f.shape[0]
-    sign = 1.0 if flat and v[0] > 0.0 else -1.0
-    k, n_wanted = wanted.shape[0], 0
+    labels, k, n_wanted = simplex.labels, wanted.shape[0], 0
     for r in range(k):
         n_wanted += wanted[r]
-    together = not flat and 4 * n_wanted > k  # coordinate by coordinate: a label's own column lies far apart
-    inside_of = np.zeros(k if together else 0)
-    if together:
-        for j in range(n):
-            masses, thetas = simplex.mass[slots[f[j]]], theta[slots[f[j]]]
-            for r in range(k):
-                inside_of[r] += masses[r]
-            for r in range(k):
-                logs[r, j] = thetas[r]
+    together = not row.flat and 4 * n_wanted > k  # coordinate by coordinate: a label's own column lies far apart
+    inside_of = _gather(simplex, row.f, curves.logs, k if together else 0)
     for r in range(k):
         if not wanted[r]:
             continue
-        if flat:
-            inside = sums_v[r] / v[0]
+        if row.flat:
+            inside = sums_v[r] / row.v[0]
         else:
-            inside = inside_of[r] if together else mass_inside(simplex, f, r)
+            inside = inside_of[r] if together else mass_inside(simplex, row.f, r)
         rest[r] = labels[TOTAL, r] - inside
         error[r] = labels[ERROR, r] + 4.0 * EPS * labels[TOTAL, r]
-        if not error[r] <= PRECISE * rest[r]:
-            rest[r], error[r] = outside(simplex, f, r, inside)
-        if flat and min(inside, rest[r]) > 1e-140 and max(inside, rest[r]) < 1e140:
-            # a row of one negative value lifts a label by taking weight off itself
-            start[r] = sign * math.log(inside / rest[r])
-            continue
-        log_rest = math.log(rest[r]) if rest[r] > TINY else log_outside(simplex, f, r)
-        if flat:
-            log_inside = math.log(inside) if inside > TINY else _log_inside(simplex, f, r)
-            start[r] = sign * (log_inside - log_rest)
+        if not error[r] <= PRECISE * rest[r]:  # called for few labels: a call takes longer than the sums above
+            rest[r], error[r] = outside(simplex, row.f, r, inside)
+        if row.flat:
+            curves.start[r] = _flat_start(simplex, row, r, inside, rest[r])
         else:
+            log_rest = math.log(rest[r]) if rest[r] > TINY else log_outside(simplex, row.f, r)
             log_total = math.log(inside + rest[r])
-            start[r] = log_rest - log_total
-            own, shift = logs[r], labels[SHIFT, r]
-            for j in range(n):
-                own[j] = (own[j] if together else theta[slots[f[j]], r]) - shift - log_total
+            curves.start[r] = log_rest - log_total
+            own, shift = curves.logs[r], labels[SHIFT, r]
+            for j in range(row.f.shape[0]):
+                own[j] = (own[j] if together else simplex.theta[simplex.slots[row.f[j]], r]) - shift - log_total
+
+
+@compiled(helper=True)
+def _gather(simplex: Simplex, f: Ints, thetas: Floats, k: int) -> Floats:
+    """Masses inside a row of the first `k` labels; copies their θ there into `thetas` (labels, coordinates)."""
+    inside = np.zeros(k)
+    if k > 0:
+        for j in range(f.shape[0]):
+            masses, own = simplex.mass[simplex.slots[f[j]]], simplex.theta[simplex.slots[f[j]]]
+            for r in range(k):
+                inside[r] += masses[r]
+            for r in range(k):
+                thetas[r, j] = own[r]
+    return inside
+
+
+@compiled(helper=True, forceinline=True)
+def _flat_start(simplex: Simplex, row: Row, r: int, inside: float, rest: float) -> float:
+    """Where the curve of label `r` starts if all values of the row are the same: the log odds of being inside."""
+    if min(inside, rest) > 1e-140 and max(inside, rest) < 1e140:
+        odds = math.log(inside / rest)
+    else:
+        log_rest = math.log(rest) if rest > TINY else log_outside(simplex, row.f, r)
+        odds = (math.log(inside) if inside > TINY else _log_inside(simplex, row.f, r)) - log_rest
+    return odds if row.v[0] > 0.0 else -odds  # a row of one negative value lifts a label by taking weight off itself
 
 
 @compiled(helper=True)
@@ -264,68 +271,6 @@ def _log_inside(simplex: Simplex, f: Ints, r: int) -> float:
     for j in range(f.shape[0]):
         total += math.exp(simplex.theta[simplex.slots[f[j]], r] - top)
     return top + math.log(total) - simplex.labels[SHIFT, r]
-
-
-@compiled(helper=True)
-def move(simplex: Simplex, row: Row, g: Floats, touched: Ints, rest: Floats, error: Floats) -> bool:
-    """θ[f_j, r] += g_r v_j for touched labels r, whose `rest` and `error` `outside` gave; True if a sweep is due."""
-    f, v, flat, n = row.f, row.v, row.flat, row.f.shape[0]
-    theta, mass, labels, slots, k = simplex.theta, simplex.mass, simplex.labels, simplex.slots, g.shape[0]
-    factor, inside, steady = np.ones(k), np.zeros(k), np.ones(k, np.bool_)
-    lowest, highest = v[0], v[0]
-    for j in range(n):
-        lowest, highest = min(lowest, v[j]), max(highest, v[j])
-    for r in touched:
-        labels[LOW, r] += min(0.0, g[r] * lowest, g[r] * highest)
-        labels[HIGH, r] += max(0.0, g[r] * lowest, g[r] * highest)
-        steady[r] = labels[HIGH, r] - labels[SHIFT, r] <= FAR and labels[LOW, r] - labels[SHIFT, r] >= -FAR
-        if flat and steady[r]:
-            factor[r] = math.exp(g[r] * v[0])
-    if flat and 4 * touched.shape[0] > k:  # all labels in one go: untouched ones are multiplied by 1
-        for j in range(n):
-            masses, thetas, value = mass[slots[f[j]]], theta[slots[f[j]]], v[j]
-            for r in range(k):
-                now = masses[r] * factor[r]
-                masses[r] = now
-                inside[r] += now
-                thetas[r] += g[r] * value
-    elif 4 * touched.shape[0] > k and np.abs(g).max() * max(abs(lowest), abs(highest)) <= FARTHEST:
-        none, pull = np.zeros(k), np.where(steady, g, 0.0)
-        for j in range(n):
-            masses, thetas, value = mass[slots[f[j]]], theta[slots[f[j]]], v[j]
-            exponentials(none, pull, value, factor)
-            for r in range(k):
-                now = masses[r] * factor[r]
-                masses[r] = now
-                inside[r] += now
-                thetas[r] += g[r] * value
-    else:
-        for j in range(n):
-            masses, thetas, value = mass[slots[f[j]]], theta[slots[f[j]]], v[j]
-            for r in touched:
-                now = masses[r] * (factor[r] if flat or not steady[r] else math.exp(g[r] * value))
-                masses[r] = now
-                inside[r] += now
-                thetas[r] += g[r] * value
-    due = False
-    for r in touched:
-        labels[TOUCHES, r] += 1.0
-        if not steady[r]:
-            if labels[HIGH, r] - labels[SHIFT, r] > FAR:
-                labels[TOUCHES, r] = (
-                    SWEEP  # masses stay as they were until the sweep, which comes before the next score
-                )
-            else:
-                inside[r] = 0.0
-                for j in range(n):
-                    mass[slots[f[j]], r] = math.exp(theta[slots[f[j]], r] - labels[SHIFT, r])
-                    inside[r] += mass[slots[f[j]], r]
-        labels[TOTAL, r] = rest[r] + inside[r]
-        labels[ERROR, r] = error[r] + 4.0 * EPS * labels[TOTAL, r]
-        if labels[TOTAL, r] < SUNK:
-            labels[TOUCHES, r] = SWEEP
-        due = due or labels[TOUCHES, r] >= SWEEP
-    return due
 
 
 @compiled

@@ -10,18 +10,20 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from hinged.compiling.arrays import Ints
-from hinged.loops.base import ScaledModel, check_arrays, restored_ledger
+from hinged.loops.base import ScaledModel, check_arrays, restored_growth, restored_label_ledger
 from hinged.loops.columns import NO_ROW_VECTORS, PER_LABEL, PER_SET, Columns
 from hinged.loops.costs import NO_COSTS
-from hinged.loops.experts import Experts, mixture, new_experts
+from hinged.loops.evidence import Totals, moved_totals, new_totals, totals_for
+from hinged.loops.experts import mixture, new_experts
 from hinged.loops.labels import COUNTS, FIRSTS, SUMS, VECTORS, WEIGHTS
-from hinged.loops.ledger import COST, LABELS, LEARNT, new_notes
-from hinged.loops.memory import Paged, longer
+from hinged.loops.ledger import COST, LABELS, LEARNT, kept_ledger, moved_ledger, new_notes, new_told
+from hinged.loops.memory import Paged, longer, restored_stores, values_of
 from hinged.loops.pages import Store
 from hinged.loops.round import Memory, Problem
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Scaling
 from hinged.loops.shared import Parts
 from hinged.loops.steps import Setting
+from hinged.sharing.evidence import KINDS, NAMES
 from hinged.sharing.features import DISTANCE, FIRST, FREQUENCY, TFIDF
 from hinged.sharing.plan import Plan
 
@@ -51,8 +53,9 @@ class LabelMemory(ScaledModel):
         C of several learners side by side, in place of the rule's own; one may stand alone beside its mean.
     mean : bool
         Whether the mean weights of the last of them are one more forecaster; not with `average`.
-    scaling, unit, bias, average
-        What happens to rows before they are scored, and whether mean weights are kept.
+    scaling, unit, bias, average, adaptive, feature_map, half_lives
+        What happens to rows before they are scored, whether mean weights are kept, r of a metric that learns, random
+        features, and how fast all is forgotten.
     """
 
     def __init__(
@@ -65,13 +68,15 @@ class LabelMemory(ScaledModel):
         mean: bool = False,
         **options: Any,
     ) -> None:
-        super().__init__(**options)
-        self.dtype = np.dtype(dtype)
+        super().__init__(dtype, **options)
         least = LEAST_NORM if self.dtype.itemsize == 8 else LEAST_NORM_SINGLE
         self.plan, self.setting, self.own = plan, setting._replace(least_norm=least), own
         depth, experts = 2 if self.average else 1, new_experts(caps, mean)
         codes = {part.code for part in plan.parts}
-        self.keeps = np.array([bool(codes & {FREQUENCY, TFIDF}), FIRST in codes, DISTANCE in codes])
+        kinds = [KINDS[NAMES[code]] for code in plan.evidence]
+        counts = bool(codes & {FREQUENCY, TFIDF}) or any(kind.counts for kind in kinds)
+        sums = DISTANCE in codes or any(kind.sums for kind in kinds)
+        self.keeps = np.array([counts, FIRST in codes, sums])
         self.kind = f"{self.dtype.name} {'shared' if plan.parts else 'own'}"
         self.in_use = [WEIGHTS, *([VECTORS] if plan.parts else []), *(COUNTS + np.flatnonzero(self.keeps)).tolist()]
         self.counts_features = self.counts_features or TFIDF in codes
@@ -88,9 +93,11 @@ class LabelMemory(ScaledModel):
         self.costs = NO_COSTS
         self.label_rows: Ints = np.zeros(1, np.int64)
         self.first_rounds = np.zeros(1, np.int64)
+        self.totals = new_totals(1)
         self.names: dict[Hashable, int] = {}  # features of the user's own label features
         self.functions = plan.functions
         self._fitted_to = (-1, -1)  # features, with those there is room for, and labels
+        self.unread = new_told(1)  # the outcome of a round that nobody asks for
         self._columns: tuple[int, Columns] | None = None
         # What the loops were given last: making such tuples anew takes as long as learning a short row.
         self._scaled_by: Scaling | None = None
@@ -120,15 +127,20 @@ class LabelMemory(ScaledModel):
 
     def coef(self) -> np.ndarray | sparse.csr_array:
         """Weights (labels, features) of the labels' own vectors, or of the sets'; sparse when large."""
+        now = self._now()
+        coef, left = now._stored_coef(), now._left
+        return left * coef if left != 1.0 else coef
+
+    def _stored_coef(self) -> np.ndarray | sparse.csr_array:
         n = self.plan.n_columns(int(self.ledger.counts[LABELS]))
         rounds = self.mean_over
         factors = mixture(self.experts, rounds) if self.each > 1 else (1.0,)
         owners, values = self.stores[WEIGHTS].rows(max(n, 1), rounds, factors)
         columns, values = owners[owners > 0] - 1, values[owners > 0][:, :n]
-        if n * self.n_features > LARGEST_DENSE:
+        if n * self.n_weights > LARGEST_DENSE:
             kept = sparse.coo_array(values)
-            return sparse.csr_array((kept.data, (kept.col, columns[kept.row])), shape=(n, self.n_features))
-        coef = np.zeros((n, self.n_features), self.dtype)
+            return sparse.csr_array((kept.data, (kept.col, columns[kept.row])), shape=(n, self.n_weights))
+        coef = np.zeros((n, self.n_weights), self.dtype)
         coef[:, columns] = values.T
         return coef
 
@@ -140,7 +152,8 @@ class LabelMemory(ScaledModel):
         """
         n, width, names = len(self.plan.parts), self.n_features, list(self.names)
         owners, values = self.stores[VECTORS].rows(n, self.mean_over)
-        columns, values = owners[owners > 0] - 1, values[owners > 0]
+        of_words = owners > len(self.plan.evidence)
+        columns, values = owners[of_words] - len(self.plan.evidence) - 1, values[of_words]
         if self.functions:
             places = [name for name in names if isinstance(name, int) and name >= 0]
             if len(places) == len(names):
@@ -151,6 +164,12 @@ class LabelMemory(ScaledModel):
         out = np.zeros((n, width), self.dtype)
         out[:, columns] = values.T
         return out[0] if n == 1 else out
+
+    def evidence(self) -> dict[str, float]:
+        """The weight that the shared vector gives to each kind of evidence."""
+        places = np.arange(len(self.plan.evidence))
+        weights = values_of(self.stores[VECTORS].store, places, 1, self.mean_over, 0, np.float64)[:, 0]
+        return {NAMES[code]: float(weight) for code, weight in zip(self.plan.evidence, weights, strict=True)}
 
     # ------------------------------------------------------------------ labels
     def with_plan(self, plan: Plan) -> Self:
@@ -175,11 +194,12 @@ class LabelMemory(ScaledModel):
             seen = kept & (rows > 0)  # of the others, no row came first
             first_rounds = np.full(max(n_labels, 1), np.iinfo(np.int64).max)
             np.minimum.at(first_rounds, onto[seen], self.first_rounds[: len(onto)][seen])
-            ledger = type(self.ledger)(*(array.copy() for array in self.ledger))
-            ledger.counts[LABELS] = n_labels
-            experts = Experts(*(array.copy() for array in self.experts))
+            ledger = moved_ledger(self.ledger, onto, n_labels)
+            copies = {name: getattr(self.experts, name).copy() for name in ("caps", "round", *KEPT)}
+            experts = self.experts._replace(**copies)
             changed = {"label_rows": label_rows, "first_rounds": first_rounds, "ledger": ledger, "experts": experts}
-            return self._twin(stores=stores, **changed)
+            totals = moved_totals(self.totals, onto, n_labels, stores[SUMS])
+            return self._twin(stores=stores, totals=totals, **changed)
 
     def _earliest(self, onto: np.ndarray, n_labels: int) -> np.ndarray:
         """`onto`, with -1 for labels that join one whose first row came earlier."""
@@ -190,6 +210,9 @@ class LabelMemory(ScaledModel):
                 if rival < 0 or self.first_rounds[r] < self.first_rounds[rival]:
                     earliest[to] = r
         return np.array([to if to >= 0 and earliest[to] == r else -1 for r, to in enumerate(onto)], np.int64)
+
+    def _multiplied(self, s: float) -> dict[str, Any]:
+        return {"stores": [*self.stores[:WEIGHTS], self.stores[WEIGHTS].multiplied(s), *self.stores[WEIGHTS + 1 :]]}
 
     def _twin(self, **changed: Any) -> Self:
         twin = object.__new__(type(self))
@@ -211,24 +234,30 @@ class LabelMemory(ScaledModel):
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything learnt, as plain arrays, without the room for more."""
         n_labels = int(self.counts[LABELS])
-        arrays = {f"ledger.{name}": array for name, array in self.ledger._asdict().items()}
-        arrays |= {
+        arrays = kept_ledger(self.ledger) | {
             "label_rows": self.label_rows[:n_labels],
             "first_rounds": self.first_rounds[:n_labels],
             "n_features": np.array([self.n_features]),
         }
+        if self.plan.evidence:
+            arrays |= {f"totals.{name}": array[:n_labels] for name, array in self.totals._asdict().items()}
         arrays |= self._statistics(self.n_features + 1)
         if self.notes[COST] > 0.0:
             arrays["cost"] = self.notes[[COST]]
         if self.each > 1:
             arrays |= {f"experts.{name}": getattr(self.experts, name) for name in KEPT}
+            arrays["experts.growth"] = np.array([self.experts.growth])
+            arrays["experts.by_best"] = np.array([self.experts.by_best])
         for which, paged in enumerate(self.stores):
             arrays |= {f"store{which}.{name}": array for name, array in paged.arrays().items()}
         return arrays
 
     def restore(self, arrays: dict[str, np.ndarray], names: Sequence[Hashable], n_labels: int) -> None:
-        """Become what `arrays` described, if it makes sense; the arrays are copied."""
-        ledger, rows = restored_ledger(arrays), arrays["label_rows"]
+        """Become what `arrays` described, if it makes sense; the arrays are copied.
+
+        The values of a store may be `hinged.loops.blocks.SparseValues`.
+        """
+        ledger, rows = restored_label_ledger(arrays), arrays["label_rows"]
         if ledger.counts[LABELS] != n_labels or len(rows) < n_labels or (rows < 0).any():
             raise ValueError("its counts do not fit its labels")
         if len(arrays["first_rounds"]) < n_labels or arrays["first_rounds"].dtype != np.int64:
@@ -238,8 +267,12 @@ class LabelMemory(ScaledModel):
         self.ledger = ledger
         self.label_rows = rows.copy()
         self.first_rounds = arrays["first_rounds"].copy()
+        if self.plan.evidence:
+            fresh = {f"totals.{name}": array for name, array in new_totals(n_labels)._asdict().items()}
+            check_arrays(arrays, {name: (array.shape, array.dtype) for name, array in fresh.items()})
+            self.totals = Totals(*(arrays[name].copy() for name in fresh))
         self.n_features = int(arrays["n_features"][0])
-        self._restore_statistics(arrays, self.n_features + 1)
+        self._restore_statistics(arrays, self.n_features + 1, int(ledger.counts[LEARNT]))
         if "cost" in arrays:
             if arrays["cost"].shape != (1,) or not 0.0 <= float(arrays["cost"][0]) < np.inf:
                 raise ValueError("its cost is damaged")
@@ -247,12 +280,12 @@ class LabelMemory(ScaledModel):
         if self.each > 1:
             shapes = {f"experts.{name}": getattr(self.experts, name).shape for name in KEPT}
             check_arrays(arrays, {name: (shape, np.float64) for name, shape in shapes.items()})
-            self.experts = self.experts._replace(**{name: arrays[f"experts.{name}"].copy() for name in KEPT})
+            growth = restored_growth(arrays, "experts.growth")
+            by_best = bool(arrays.get("experts.by_best", np.zeros(1, np.bool_)).all())
+            kept = {name: arrays[f"experts.{name}"].copy() for name in KEPT}
+            self.experts = self.experts._replace(growth=growth, by_best=by_best, **kept)
         self.names = {name: i for i, name in enumerate(names, start=1)}
-        for which, paged in enumerate(self.stores):
-            prefix = f"store{which}."
-            theirs = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-            self.stores[which] = Paged.from_arrays(theirs, paged)
+        self.stores = restored_stores(arrays, self.stores, self._features())
         self._fit_to(int(self.counts[LABELS]), 0)
 
     def copy(self) -> Self:
@@ -276,15 +309,21 @@ class LabelMemory(ScaledModel):
     def _fit_to(self, n_labels: int, n_rows: int) -> None:
         """Make the tables large enough for these labels and the features admitted."""
         self._tabulate(n_rows)
-        features = max(self.n_features, len(self.names)) + 1
+        features = self._features()
         room, labels = self._fitted_to
         if features <= room and n_labels == labels:
             return
         for which in self.in_use:
             self.stores[which].fit_to(features, self._width(which, n_labels))
+        self.ledger = self.ledger._replace(records=longer(self.ledger.records, n_labels))
         self.label_rows = longer(self.label_rows, n_labels)
         self.first_rounds = longer(self.first_rounds, n_labels)
+        self.totals = totals_for(self.totals, n_labels)
         self._fitted_to = (min(self.stores[which].store.slots.shape[0] for which in self.in_use), n_labels)
+
+    def _features(self) -> int:
+        """How many features the tables must have room for."""
+        return max(self.n_weights, len(self.names)) + 1 + len(self.plan.evidence)
 
     def _width(self, which: int, n_labels: int) -> int:
         if which == WEIGHTS:
@@ -293,7 +332,13 @@ class LabelMemory(ScaledModel):
 
     def _scaling(self) -> Scaling:
         now = self._scaled_by
-        if now is None or now.df is not self.df or now.logs is not self.logs or now.spreads is not self.spreads:
+        if now is None or not (
+            now.df is self.df
+            and now.logs is self.logs
+            and now.spreads is self.spreads
+            and now.turns is self.turns
+            and now.fading is self.metric.fading
+        ):
             now = self._scaled_by = super()._scaling()
         return now
 
@@ -311,14 +356,15 @@ class LabelMemory(ScaledModel):
 
     def _memory(self, labels: Sequence[Hashable], explicit: Explicit | None, held: Views | None = None) -> Memory:
         """What the loops are given: these labels' columns, and the stores as they are now or as `held` has them."""
-        columns, scaling = self.columns_of(labels), self._scaling()
+        columns, scaling, metric = self.columns_of(labels), self._scaling(), self.metric
         if self.plan.parts:
             stores = [view[0] for view in held or [paged.view for paged in self.stores]]
             parts = self._parts(labels, explicit, stores)
-            return Memory(columns, scaling, stores[WEIGHTS], parts, self.experts)
+            return Memory(columns, scaling, stores[WEIGHTS], parts, self.experts, metric)
         weights, last = held[WEIGHTS][0] if held else self.stores[WEIGHTS].view[0], self._last
-        if last is None or last.weights is not weights or last.columns is not columns or last.scaling is not scaling:
-            last = self._last = Memory(columns, scaling, weights, None, self.experts)
+        same = last is not None and last.columns is columns and last.scaling is scaling and last.metric is metric
+        if last is None or not same or last.weights is not weights:
+            last = self._last = Memory(columns, scaling, weights, None, self.experts, metric)
         return last
 
     def _problem(self) -> Problem:
@@ -332,6 +378,7 @@ class LabelMemory(ScaledModel):
         parts = self.plan.parts
         ids, phi = explicit or (np.zeros(0, np.int64), np.zeros((len(parts), 0, 0)))
         return Parts(
+            np.array(self.plan.evidence, np.int64),
             np.array([part.code for part in parts], np.int64),
             np.array([part.thresholds for part in parts], np.int64),
             np.array([part.factors for part in parts], np.float64),
@@ -343,6 +390,7 @@ class LabelMemory(ScaledModel):
             stores[SUMS],
             longer(self.label_rows, len(labels)),
             self.first_rounds,
+            totals_for(self.totals, len(labels)),
             ids,
             phi,
         )

@@ -13,16 +13,17 @@ from hinged.loops.columns import Columns, common_columns, sq_distance
 from hinged.loops.costs import Costs, constrained_rival, cost_margins, gain_of, own_margins
 from hinged.loops.ledger import GAP, ITERATIONS
 from hinged.loops.rows import LEAST_NORM
-from hinged.loops.shared import add_shared_inner, shared_sq_distance
+from hinged.loops.shared import add_shared_squares, shared_sq_distance
 from hinged.rules.active_set import maximise
 from hinged.rules.combine import over_pairs, shares
+from hinged.rules.gram import Gram
 from hinged.rules.interior_point import MOST_ITERATIONS, interior_point
 from hinged.rules.length import alone, softening
 from hinged.rules.optimal import by_sorting
 from hinged.rules.response import LINEAR, Responses
 from hinged.rules.words import Words, is_interior, is_joint, is_one, is_own, is_uncapped
 
-__all__ = ["Ranking", "Setting", "Step", "Vectors", "by_joint_step", "by_share", "net_coefficients"]
+__all__ = ["Ranking", "Setting", "Step", "Vectors", "by_joint_step", "by_share", "net_coefficients", "price_of_slack"]
 
 
 class Setting(NamedTuple):
@@ -35,6 +36,7 @@ class Setting(NamedTuple):
     least_norm: float = LEAST_NORM  # a direction with a smaller squared norm counts as none
     tolerance: float = 1e-14  # relative gap at which interior points stop
     learns_new: bool = False  # a round with a new label is learnt, though never counted
+    slack: float = 0.0  # of joint steps: squared length of a feature that a row shares with no other
 
 
 class Ranking(NamedTuple):
@@ -72,20 +74,18 @@ def _pair_norm(vectors: Vectors, r: int, s: int) -> float:
 
 
 @compiled(helper=True)
-def _gram(vectors: Vectors, k: int, stop: Ints) -> Floats:
-    """⟨V_r, V_s⟩ for all labels; zeros where even the longest V_r counts as none."""
-    gram = np.zeros((k, k))
-    add_shared_inner(vectors.phi, gram, stop)
+def _gram(vectors: Vectors, k: int, stop: Ints) -> Gram:
+    """⟨V_r, V_s⟩ for all labels, to be computed as they are asked for; zeros where even the longest V_r is none."""
+    K, squares, longest = np.zeros((k, k)), np.zeros(k), 0.0
+    add_shared_squares(vectors.phi, squares)
     for r in range(k):
-        for s in range(r + 1):
-            gram[r, s] += vectors.q * common_columns(vectors.columns, r, s)
-            gram[s, r] = gram[r, s]
-    longest = 0.0
-    for r in range(k):
-        longest = max(longest, gram[r, r])
+        for s in range(r):
+            K[r, s] = K[s, r] = vectors.q * common_columns(vectors.columns, r, s)
+        K[r, r] = squares[r] + vectors.q * common_columns(vectors.columns, r, r)
+        longest = max(longest, K[r, r])
     if longest < vectors.least:
-        gram[:, :] = 0.0
-    return gram
+        K[:, :] = 0.0
+    return Gram(K, np.full(k, longest < vectors.least), vectors.phi, stop)
 
 
 @compiled(helper=True)
@@ -154,11 +154,9 @@ def _by_rule(
         return _by_interior_points(setting, C, ranking, vectors.q, notes, g), 0.0
     if is_joint(rule):
         if vectors.phi.shape[0] == 0 and vectors.columns.separate:
-            return by_joint_step(setting, C, ranking, vectors.q, work.spare[:k], g), 0.0
-        gram = _gram(vectors, k, stop)
-        if stop[0] != 0:
-            return 0.0, 0.0
-        return maximise(s, ranking.is_relevant, gram, margin, C, is_uncapped(rule), g, several)[0], 0.0
+            return by_joint_step(setting, C, ranking, vectors.q, work.spare[:k], g)
+        gram, uncapped = _gram(vectors, k, stop), is_uncapped(rule)
+        return maximise(s, ranking.is_relevant, gram, margin, C, uncapped, g, several)[0], 0.0
     if several:
         norms = _pair_norms(margin, ranking, vectors)
         return over_pairs(rule, s, relevant, ranking.is_relevant, norms, margin, C, g, True)
@@ -181,14 +179,27 @@ def _by_interior_points(setting: Setting, C: float, ranking: Ranking, q: float, 
 
 
 @compiled(helper=True)
-def by_joint_step(setting: Setting, C: float, ranking: Ranking, q: float, work: Floats, g: Floats) -> float:
-    """Fill `g` with the best joint step where every label has a vector of its own; return Σλ."""
-    s, y = ranking.scores, ranking.relevant[ranking.low]
+def price_of_slack(slack: float, steps: Floats) -> float:
+    """Return what the dual subtracts for the features that a row shares with no other."""
+    price = 0.0
+    if slack > 0.0:
+        for j in range(steps.shape[0]):
+            price += 0.5 * slack * steps[j] * steps[j]
+    return price
+
+
+@compiled(helper=True)
+def by_joint_step(
+    setting: Setting, C: float, ranking: Ranking, q: float, work: Floats, g: Floats
+) -> tuple[float, float]:
+    """Fill `g` with the best joint step where every label has a vector of its own; return Σλ and the price of slack."""
+    s, y, q = ranking.scores, ranking.relevant[ranking.low], q + setting.slack
     if q > 0.0:
-        return by_sorting(s, ranking.is_relevant, q, setting.margin, C, work, g)
+        total = by_sorting(s, ranking.is_relevant, q, setting.margin, C, work, g)
+        return total, price_of_slack(setting.slack, g)
     total = alone(setting.words.length, s[y] - s[ranking.rival], 0.0, setting.margin, C)
     g[y], g[ranking.rival] = total, -total
-    return total
+    return total, 0.0
 
 
 @compiled(helper=True, error_model="numpy")

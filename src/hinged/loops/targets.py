@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hinged.compiling import compiled
-from hinged.loops.rows import CONSTANT, welford
+from hinged.loops.fading import left, weight_of_all
+from hinged.loops.moments import CONSTANT, welford
 
 __all__ = ["Numbers", "deviation", "enter_target", "insensitivity", "unit_of"]
 
@@ -21,18 +22,19 @@ class Numbers(NamedTuple):
     epsilon: float  # negative where labels are learnt
     relative: bool  # whether epsilon is in units of the targets' deviation
     known: np.ndarray  # float64 (2,): mean and sum of squared deviations so far; empty where targets are not scaled
+    half_life: float = 0.0  # of what is known; 0 where all targets count alike
 
 
 @compiled(helper=True)
-def deviation(mean: float, spread: float, count: int) -> float:
-    """Standard deviation of `count` numbers; 0 where it is no more than rounding.
+def deviation(mean: float, spread: float, held: float) -> float:
+    """Standard deviation of numbers that weigh `held` together; 0 where it is no more than rounding.
 
     Examples
     --------
-    >>> deviation(3.0, 8.0, 2), deviation(1e9, 1e-20, 2), deviation(0.0, 0.0, 0)
+    >>> deviation(3.0, 8.0, 2.0), deviation(1e9, 1e-20, 2.0), deviation(0.0, 0.0, 0.0)
     (2.0, 0.0, 0.0)
     """
-    variance = max(0.0, spread) / count if count > 0 else 0.0  # a reader may meet a mean whose spread is yet to come
+    variance = max(0.0, spread) / held if held > 0.0 else 0.0  # a reader may meet a mean whose spread is yet to come
     return math.sqrt(variance) if variance > (CONSTANT * mean) ** 2 else 0.0
 
 
@@ -41,7 +43,8 @@ def unit_of(numbers: Numbers, count: int) -> tuple[float, float]:
     """Mean and deviation of the `count` targets so far; 0 and 1 unscaled. A prediction is mean + deviation · score."""
     if numbers.known.shape[0] == 0:
         return 0.0, 1.0
-    return numbers.known[MEAN], deviation(numbers.known[MEAN], numbers.known[SPREAD], count)
+    held = weight_of_all(numbers.half_life, count)
+    return numbers.known[MEAN], deviation(numbers.known[MEAN], numbers.known[SPREAD], held)
 
 
 @compiled(helper=True)
@@ -54,13 +57,16 @@ def insensitivity(numbers: Numbers, scale: float) -> float:
 def enter_target(numbers: Numbers, target: float, count: int) -> tuple[float, float]:
     """Let a target join `count` others; return it and ε as the learners see them, in units of the deviation.
 
-    Mean and deviation are those of all targets so far, this one included; while all are equal, it counts as 0.
+    Mean and deviation are those of all targets so far, this one included, old ones counting for less where some is
+    forgotten; while all are equal, it counts as 0.
     """
     known = numbers.known
     if known.shape[0] == 0:
         return target, numbers.epsilon
-    known[MEAN], known[SPREAD] = welford(known[MEAN], known[SPREAD], count, target)
-    scale = deviation(known[MEAN], known[SPREAD], count + 1)
+    held = weight_of_all(numbers.half_life, count)
+    known[MEAN], spread = welford(known[MEAN], known[SPREAD], held, target, 1.0)
+    known[SPREAD] = left(numbers.half_life, 1) * spread
+    scale = deviation(known[MEAN], spread, held + 1.0)
     if scale == 0.0:
         return 0.0, 0.0
     return (target - known[MEAN]) / scale, numbers.epsilon if numbers.relative else numbers.epsilon / scale

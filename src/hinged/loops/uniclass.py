@@ -22,6 +22,7 @@ from hinged.loops.ledger import LEARNT, MISTAKES, ROUNDS, UPDATES
 from hinged.loops.memory import longer
 from hinged.loops.rows import USUAL_SQUARE, USUAL_SQUARE_SINGLE, Rows
 from hinged.loops.steps import Setting
+from hinged.native import borrowed
 from hinged.rules.length import alone
 from hinged.tasks.uniclass import radius
 
@@ -136,6 +137,7 @@ def _learn(
     losses: Floats,
 ) -> None:
     """Learn rows in order; `centre` is its vector, its numbers and the counts."""
+    rows, centre = borrowed((rows, centre))
     for i in range(losses.shape[0]):
         weight = weights[i] if weights.shape[0] > 0 else 1.0
         if weight > 0.0 and not uses_weight:
@@ -146,6 +148,7 @@ def _learn(
 
 @compiled
 def _distances(rows: Rows, v: Floats, numbers: Floats, out: Floats) -> None:
+    rows, v, numbers = borrowed((rows, v, numbers))
     for i in range(out.shape[0]):
         row = slice(rows.indptr[i], rows.indptr[i + 1])
         out[i] = math.sqrt(_apart(rows.indices[row], rows.data[row], v, numbers)[0])
@@ -315,7 +318,7 @@ class UniclassModel(Model):
 
     def restore(self, arrays: dict[str, np.ndarray], names: object, n_labels: int) -> None:
         """Load what `arrays` describe after checking it; the arrays are copied."""
-        ledger = restored_ledger(arrays, ("counts",), "")
+        ledger = restored_ledger(arrays, ("counts",))
         expected = {"numbers": (self.numbers.shape, np.float64), "v": (arrays["v"].shape[:1], self.dtype)}
         check_arrays(arrays, expected)
         numbers = arrays["numbers"]

@@ -13,7 +13,10 @@ import numpy as np
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats
 from hinged.loops.ledger import Ledger
-from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Rows, Scaling
+from hinged.loops.metric import Metric, new_direction, tighten
+from hinged.loops.products import room_to_cross
+from hinged.loops.rows import Rows, Scaling, norm
+from hinged.loops.shares import GROWTH, mass
 from hinged.loops.steps import Setting
 from hinged.loops.targets import Numbers
 
@@ -27,7 +30,6 @@ __all__ = [
     "measure",
     "move",
     "new_forecasters",
-    "norm",
     "room",
 ]
 
@@ -36,7 +38,7 @@ class Vector(NamedTuple):
     """One weight per feature and learner, thresholds where there are any, and what their means need."""
 
     w: np.ndarray  # (features + 1, learners): the bias is feature 0
-    late: np.ndarray  # float64 (features + 1, means), Σ age · move of the last learners: a mean is w - late / rounds
+    late: np.ndarray  # float64 (features + 1, means), Σ mass · move of the last learners: a mean is w - late / mass
     b: np.ndarray  # float64 (thresholds,)
     late_b: np.ndarray  # float64 like b; empty where no mean is kept
 
@@ -48,6 +50,7 @@ class Forecasters(NamedTuple):
     shares: np.ndarray  # float64 (forecasters,): p
     losses: np.ndarray  # float64 (forecasters,): L
     credit: np.ndarray  # float64 (forecasters,): scratch
+    growth: float = 1.0  # by which later rounds count for more in the mean that is one of them: see `mass`
 
 
 class VectorLearner(NamedTuple):
@@ -59,6 +62,7 @@ class VectorLearner(NamedTuple):
     ledger: Ledger
     forecasters: Forecasters
     numbers: Numbers
+    metric: Metric
 
 
 class Work(NamedTuple):
@@ -66,6 +70,7 @@ class Work(NamedTuple):
 
     f: np.ndarray  # int64: features
     v: np.ndarray  # their values
+    d: np.ndarray  # how far weights move for a step of 1: the values, or those in the metric
     lanes: np.ndarray  # float64 (4, columns + 1): partial sums of the scores, and of ‖x‖²
     s: np.ndarray  # float64 (columns,): scores of the learners, then of means
     moves: np.ndarray  # float64 (learners,): the signed step of each
@@ -73,30 +78,27 @@ class Work(NamedTuple):
 
 def new_forecasters(caps: tuple[float, ...], mean: bool) -> Forecasters:
     """Learners with these C that have learnt nothing, and the mean of the last one; no C for one plain learner."""
-    n = max(1, len(caps)) + mean
-    return Forecasters(np.array(caps, np.float64), np.full(n, 1.0 / n), np.zeros(n), np.zeros(n))
+    n, growth = max(1, len(caps)) + mean, GROWTH if mean else 1.0
+    return Forecasters(np.array(caps, np.float64), np.full(n, 1.0 / n), np.zeros(n), np.zeros(n), growth)
 
 
 @compiled(helper=True)
-def room(rows: Rows, learners: int, means: int) -> Work:
-    """Room for the longest of some rows, for so many learners and means."""
-    longest = 0
+def room(rows: Rows, scaling: Scaling, learners: int, means: int, bends: bool) -> Work:
+    """Room for the longest of some rows, for so many learners and means, and for directions if a metric bends them."""
+    longest, m = 0, scaling.turns.shape[1]
     for i in range(rows.indptr.shape[0] - 1):
         longest = max(longest, rows.indptr[i + 1] - rows.indptr[i])
+    if scaling.hashing.bits > 0:
+        longest = room_to_cross(scaling.hashing, longest)
+    longest = max(longest, 2 * m) + m  # as `room_for` has it
     f, v, n = np.empty(longest + 1, np.int64), np.empty(longest + 1, rows.data.dtype), learners + means
-    return Work(f, v, np.zeros((4, n + 1)), np.zeros(n), np.zeros(learners))
+    return Work(f, v, new_direction(bends, v), np.zeros((4, n + 1)), np.zeros(n), np.zeros(learners))
 
 
 @compiled(inline=True)
 def joined(a: float, b: float, c: float, d: float) -> float:
     """Four partial sums as one."""
     return (a + b) + (c + d)
-
-
-@compiled(inline=True)
-def norm(q: float, itemsize: int) -> float:
-    """A squared norm, 0 where it is next to nothing."""
-    return q if q >= (LEAST_NORM if itemsize == 8 else LEAST_NORM_SINGLE) else 0.0
 
 
 @compiled(helper=True)
@@ -125,14 +127,15 @@ def measure(vector: Vector, means: int, n: int, work: Work) -> float:
 
 
 @compiled(helper=True)
-def answer(shares: Floats, s: Floats, learners: int, means: int, rounds: int) -> float:
+def answer(forecasters: Forecasters, s: Floats, learners: int, means: int, rounds: int) -> float:
     """Replace ⟨late, x⟩ by the scores of mean weights; return the common answer.
 
     Where there are no more forecasters than learners, means answer in the place of their learners.
     """
+    shares, held = forecasters.shares, mass(forecasters.growth, float(rounds))
     for m in range(means):
         e = learners - means + m
-        mean = s[e] - s[learners + m] / rounds if rounds > 0 else s[e]
+        mean = s[e] - s[learners + m] / held if rounds > 0 else s[e]
         s[learners + m if shares.shape[0] > learners else e] = mean
     total = shares[0] * s[0]
     for e in range(1, shares.shape[0]):
@@ -141,14 +144,15 @@ def answer(shares: Floats, s: Floats, learners: int, means: int, rounds: int) ->
 
 
 @compiled(helper=True)
-def move(vector: Vector, n: int, work: Work, age: float) -> None:
-    """Add to the weights of every learner its own move times the row."""
-    w, late, f, v, moves = vector.w, vector.late, work.f, work.v, work.moves
+def move(vector: Vector, metric: Metric, learnt: int, n: int, work: Work, age: float) -> None:
+    """Add to the weights of every learner its own move times the direction of the row."""
+    w, late, f, d, moves = vector.w, vector.late, work.f, work.d, work.moves
     first = w.shape[1] - late.shape[1]
     for j in range(n):
         for e in range(w.shape[1]):
-            w[f[j], e] += w.dtype.type(moves[e] * v[j])
+            w[f[j], e] += w.dtype.type(moves[e] * d[j])
     if late.shape[1] > 0:
         for j in range(n):
             for m in range(late.shape[1]):
-                late[f[j], m] += age * moves[first + m] * v[j]
+                late[f[j], m] += age * moves[first + m] * d[j]
+    tighten(metric, learnt, f, work.v, n)

@@ -1,4 +1,4 @@
-"""Compile every loop once, so that later calls need not wait for it."""
+"""Run every loop on a few tiny rows, so that it is compiled and later calls need not wait for it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from itertools import product
 import numpy as np
 
 from hinged.geometry.entropy import Entropy
+from hinged.loops.blocks import Blocks, SparseValues
 from hinged.loops.chain import ChainModel
+from hinged.loops.confidence import chances, new_odds
 from hinged.loops.entropic import EntropicModel
 from hinged.loops.labels import Targets
-from hinged.loops.ledger import lead_bins, new_ledger, note_rounds
+from hinged.loops.ledger import new_ledger, note_rounds
 from hinged.loops.model import LabelModel
+from hinged.loops.row_scaler import RowScaler
 from hinged.loops.rows import Dense, Rows
 from hinged.loops.sequence import MAX_LOSS, PREDICTION, Wish
 from hinged.loops.steps import Setting
@@ -31,38 +34,7 @@ from hinged.rules.table import resolve as resolve_rule
 from hinged.sharing.plan import resolve as resolve_sharing
 from hinged.tasks.trials import directions
 
-__all__ = ["warm_up", "warm_up_labels", "warm_up_others"]
-
-
-def warm_up(progress: Callable[[str, int, int], None] | None = None) -> int:
-    """Run each loop on three tiny rows in both precisions; return how many versions there are.
-
-    Parameters
-    ----------
-    progress : callable, optional
-        Called with (name, done, total) before each version and once at the end.
-    """
-    return _run((*LABELS_ONLY, *OTHERS), progress)
-
-
-def warm_up_labels(progress: Callable[[str, int, int], None] | None = None) -> int:
-    """The first half of it: prototypes and shared vectors."""
-    return _run(LABELS_ONLY, progress)
-
-
-def warm_up_others(progress: Callable[[str, int, int], None] | None = None) -> int:
-    """The second half of it: entropy, trials, single vectors, kernels and sequences."""
-    return _run(OTHERS, progress)
-
-
-def _run(parts: tuple[tuple[str, Callable[[], None]], ...], progress: Callable[[str, int, int], None] | None) -> int:
-    for done, (name, run) in enumerate(parts):
-        if progress is not None:
-            progress(name, done, len(parts))
-        run()
-    if progress is not None:
-        progress("done", len(parts), len(parts))
-    return len(parts)
+__all__ = ["VERSIONS"]
 
 
 def _run_all(dtype: type, sharing: str, features: str | None) -> None:
@@ -79,7 +51,26 @@ def _run_all(dtype: type, sharing: str, features: str | None) -> None:
         paged.rows(2)
     model.explain(rows, labels)
     model.with_labels(np.array([0, 0], np.int64), 1)
-    lead_bins(np.zeros(1))
+    chances(new_odds(), np.zeros(1), np.zeros(1), np.zeros(1, np.int64))
+
+
+def _run_blocks() -> None:
+    """Write a number to pages of each type."""
+    for dtype in (np.float32, np.float64, np.int32):
+        values = SparseValues((1, 1, 1), np.ones(1, np.uint64), np.ones(1, dtype))
+        Blocks(np.zeros(1, np.uint32), np.ones((1, 1), np.bool_), values, 1).write(np.zeros(2, dtype))
+
+
+def _run_quick(dtype: type) -> None:
+    """The loops for many rows at once: for one learner, and for several side by side."""
+    step, _ = resolve_rule("pa1", 1.0, 1.0)
+    setting = Setting(step.words, step.C, step.margin, step.uses_weight)
+    rows = Rows(np.array([0, 1, 2, 3], np.int64), np.array([0, 1, 0], np.int32), np.ones(3, dtype))
+    for caps in ((), (0.5, 1.0)):
+        model = LabelModel(dtype, resolve_sharing("multi", None), setting, caps=caps, mean=len(caps) > 0)
+        model.widen(2)
+        model.declare(2)
+        model.learn(rows, Targets(np.arange(4), np.array([0, 1, 1], np.int64), np.zeros(0)), ["a", "b"])
 
 
 def _run_entropic() -> None:
@@ -116,7 +107,7 @@ def _run_vectors() -> None:
 
 
 def _run_dicts() -> None:
-    read_dict(id({"a": 1.0}), id({"a": 0}), KEYS, VALUES, np.zeros(1, np.int32), np.zeros(1))
+    read_dict(id({"a": 1.0}), id({"a": 0}), -1, KEYS, VALUES, np.zeros(1, np.int32), np.zeros(1))
 
 
 def _run_sequences() -> None:
@@ -146,7 +137,10 @@ def _run_kernels() -> None:
                     rounds = LabelRounds(Rule(), np.arange(4), np.array([0, 1, 1], np.int64), none, 2)
                 machine.learn(rows, rounds, n_outputs)
                 machine.make_sparse()
-    note_rounds(new_ledger(), none, none, np.zeros(0, np.bool_))
+        scaler = RowScaler(dtype, "standard", False)
+        scaler.n_features = 2
+        scaler.learn(Dense(X), none)
+    note_rounds(new_ledger(), none, none, np.zeros(0, np.int64), np.zeros(0, np.bool_))
 
 
 def _run_trials() -> None:
@@ -163,15 +157,18 @@ def _run_trials() -> None:
         model.learn(directions(np.eye(2), np.array([1.0, -1.0])), np.ones(2))
 
 
-LABELS_ONLY = tuple(
-    (f"{sharing} {np.dtype(dtype).name}", partial(_run_all, dtype, sharing, features))
+#: What compiles each version of the loops, by name; those that take longest come first.
+VERSIONS: dict[str, Callable[[], None]] = {
+    f"{sharing} {np.dtype(dtype).name}": partial(_run_all, dtype, sharing, features)
     for dtype, (sharing, features) in product((np.float64, np.float32), (("multi", None), ("hybrid", "frequency")))
-)
-OTHERS = (
-    ("entropy", _run_entropic),
-    ("trials", _run_trials),
-    ("single vectors", _run_vectors),
-    ("kernels", _run_kernels),
-    ("sequences", _run_sequences),
-    ("dicts", _run_dicts),
-)
+} | {
+    "many rows float64": partial(_run_quick, np.float64),
+    "many rows float32": partial(_run_quick, np.float32),
+    "entropy": _run_entropic,
+    "sequences": _run_sequences,
+    "kernels": _run_kernels,
+    "single vectors": _run_vectors,
+    "trials": _run_trials,
+    "dicts": _run_dicts,
+    "states": _run_blocks,
+}

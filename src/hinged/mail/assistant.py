@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Self
 
 from hinged.estimators.learner import Learner
 from hinged.estimators.text import TextClassifier
 from hinged.journal import DurableModel, Example
 from hinged.mail.features import FIELDS, fields_of
-from hinged.mail.headers import addresses_in
+from hinged.mail.filed import FilingLog
 from hinged.mail.hits import Hits
-from hinged.mail.memory import Memory
+from hinged.mail.label_sets import Filed, label_of, place_of
+from hinged.mail.memory import MailMemory
 from hinged.mail.message import Message
 from hinged.mail.reading import Skip, Skipped, attempt
+from hinged.mail.settings import AccountSettings
 from hinged.mail.sources.source import Folder, Place
 from hinged.mail.suggestion import Candidate, Suggestion, Thresholds, ranked, reasons, within
 
@@ -28,15 +31,7 @@ LEARNT_FROM = ("", "archive")
 TOGETHER = 64  # messages in one commit
 
 
-class Filed(NamedTuple):
-    """A message, the folder the user put it in, and its place."""
-
-    message: Message
-    folder: str
-    place: Place | None = None
-
-
-class Assistant:
+class Assistant(AccountSettings):
     """Learns from where the user files messages; all it knows is stored in one folder (`hinged.journal`).
 
     Parameters
@@ -47,6 +42,11 @@ class Assistant:
         Only suggest and explain; works beside a process that learns.
     thresholds : Thresholds, optional
         When to suggest nothing.
+
+    Attributes
+    ----------
+    listeners : list of functions of a `Filed`
+        Each is called for each message that was learnt, once it is on the disk; shared with assistants `beside`.
 
     Examples
     --------
@@ -71,38 +71,50 @@ class Assistant:
         thresholds: Thresholds | None = None,
         fsync: bool = True,
     ) -> None:
-        self.state, self.thresholds = Path(state), thresholds or Thresholds()
+        self.state, self.read_only = Path(state), read_only
+        self.listeners: list[Callable[[Filed], None]] = []
         self._here: dict[str, list[str]] = {}  # folders seen by a read-only assistant
         self.kept = DurableModel(state, None if read_only else TextClassifier, read_only=read_only, fsync=fsync)
-        self.memory, self.hits = Memory(self.kept.journal), Hits(self.kept)
+        self.memory, self.hits = MailMemory(self.kept.journal), Hits(self.kept)
+        self.log = FilingLog(self.memory)
         try:
             self._open(read_only)
         except BaseException:
             self.kept.close()
             raise
-        if thresholds is None:
-            self.thresholds = replace(self.thresholds, confidence=self._get("confidence", 0.0))
+        self.thresholds = thresholds or self._kept_thresholds()
+
+    def beside(self, read_only: bool = False) -> Assistant:
+        """Return an assistant of the same folder for another thread: it shares what is learnt, and has thresholds of
+        its own. Close the first one only.
+        """
+        other = copy(self)
+        other.read_only, other._here, other.thresholds = read_only, {}, self._kept_thresholds()
+        return other
 
     def _open(self, read_only: bool) -> None:
         if read_only:
             self.memory.check_tables(temporary=True)
             return
-        with self.kept.changing(), self.kept.journal.transaction():
+        with self.kept.writing():
             self.memory.make_tables()
             self.hits.make_table()
+            self.log.make_table()
 
     # ------------------------------------------------------------------ learning
     def learn(self, filed: Iterable[Filed], skip: Skip | None = None) -> int:
         """Learn where the user put messages, in this order; return how many of them were new.
 
         A message that was learnt for the same folder before is not new, and neither is one that the assistant moved
-        there itself. Each batch is on the disk before the next one begins, and all are when this returns.
+        there itself. A message that lies in several folders is learnt for the set of them, see docs/mail.md. Each batch
+        is on the disk before the next one begins, and all are when this returns.
 
         `skip` is called for each message that cannot be learnt; without it, the first such message raises.
         """
-        learnt = 0
-        for some in _batches(filed, TOGETHER):
+        learnt, left = 0, iter(filed)
+        while some := list(islice(left, TOGETHER)):
             given: list[Filed] = []
+            self._expect_sets(some)
             receipts = self.kept.learn_many(self._examples(some, given, skip))
             learnt += sum(receipt.new for receipt in receipts)
             for one, receipt in zip(given, receipts, strict=True):
@@ -110,7 +122,18 @@ class Assistant:
                     if skip is None:
                         raise receipt.error
                     skip(Skipped(place_of(one), str(receipt.error)))
+                elif receipt.new:
+                    for listener in tuple(self.listeners):  # another thread may remove one meanwhile
+                        listener(one)
         return learnt
+
+    def _expect_sets(self, filed: Iterable[Filed]) -> None:
+        """Learn sets of folders from now on, if one of these messages lies in several: until then they are the same."""
+        if self.is_off or not any(len(self.own_folders(one)) > 1 for one in filed if one.copies):
+            return
+        with self.kept.changing():
+            if not self.ranks_sets:
+                self.kept.become_ranker()
 
     def _examples(self, filed: Iterable[Filed], given: list[Filed], skip: Skip | None) -> Iterator[Example]:
         """Yield examples of the new messages, and add these messages to `given`.
@@ -124,61 +147,82 @@ class Assistant:
             if example is not None:
                 given.append(one)
                 yield example
-                if self.has_learnt(one.message, one.folder):  # else it was refused; the next look tries it again
-                    self.memory.note(one.message, one.place)
+                if self.kept.journal.find(one.message.id, example.y):  # else it was refused; the next look tries again
+                    self.memory.note(one.message, one.places)
 
     def _example(self, filed: Filed) -> Example | None:
         """Return a message as an example; None if it is not new."""
-        message, folder, place = filed
-        if within(folder, self.excluded):
+        message = filed.message
+        if within(filed.folder, self.excluded):
             return None
-        if self.knows(message, folder):
-            if place is not None:
+        folders = self.own_folders(filed)
+        if self.knows(message, folders):
+            for place in filed.places:
                 self.memory.note_place(place, message.id)
             return None
-        self.kept.journal.release(message.id, folder)  # so that it is learnt again
-        return Example(fields_of(message, self.memory), folder, message.id)
+        sets = self.kept.model.task == "rank"
+        label = label_of(folders, as_set=sets)
+        for same in (label, label_of(folders)):  # from before there were sets
+            self.kept.journal.release(message.id, same)  # so that it is learnt again
+        if sets:
+            self.memory.number(folders)
+        return Example(fields_of(message, self.memory), label, message.id)
 
-    def knows(self, message: Message, folder: str) -> bool:
-        """Return True if this message in this folder is not new: learnt before, or moved there by the assistant.
+    def own_folders(self, filed: Filed) -> Collection[str]:
+        """Return the folders that a message lies in; of its copies, those that are learnt from."""
+        if not filed.copies:
+            return {filed.folder}
+        usable = self._may_suggest()
+        return {filed.folder, *(copy.folder for copy in filed.copies if usable(copy.folder))}
 
-        One that was elsewhere since, and came back, is new.
+    def knows(self, message: Message, folder: str | Collection[str]) -> bool:
+        """Return True if this message in this folder, or set of them, is not new: learnt before, or put there by the
+        assistant. One that was elsewhere since, and came back, is new.
         """
-        return self.has_learnt(message, folder) and (
-            self.memory.went_last(message.id) == folder or self.memory.lies_in(message.id, folder)
-        )
+        now, went = {folder} if isinstance(folder, str) else {*folder}, self.memory.went_last(message.id)
+        if len(now) > 1 or len(went) > 1:
+            return now == {*went}
+        (only,) = now
+        return self.has_learnt(message, only) and (went == (only,) or self.memory.lies_in(message.id, only))
 
     def has_learnt(self, message: Message, folder: str) -> bool:
         """Return True if the journal has this message in this folder, wherever it went since."""
-        return self.kept.journal.find(message.id, folder) is not None
+        return self.memory.was_in(message.id, folder)
 
     def retract(self, message: Message, folder: str, place: Place | None = None) -> None:
-        """Unlearn that a message belongs to a folder, as if it had never been learnt."""
+        """Unlearn that a message belongs to a folder, as if it had never been learnt.
+
+        Of a message in several folders, the last set with this one is unlearnt; the set before it counts again.
+        """
         with self.kept.changing():
-            if not self.has_learnt(message, folder):
+            label = self.memory.learnt_for(message.id, folder)
+            if label is None:
                 raise ValueError(f"the message {message.id!r} was not learnt for the folder {folder!r}.")
             with self.kept.journal.transaction():
-                self.memory.forget_topic(message, folder)
+                self.memory.forget_topic(message, label)
                 if place is not None:
                     self.memory.forget_place(place)
-            self.kept.retract(message.id, folder)
+            self.kept.retract(message.id, label)
 
     def forget_place(self, place: Place) -> None:
         """Forget which message is at a place, so that it counts as unseen."""
-        with self.kept.changing(), self.kept.journal.transaction():
+        with self.kept.writing():
             self.memory.forget_place(place)
 
     # ------------------------------------------------------------------ suggesting
-    def suggest(self, message: Message, top: int = 3, why: bool = True) -> Suggestion:
-        """Return the best folders for a message, or why there is no suggestion; changes nothing."""
+    def suggest(self, message: Message, top: int = 3, why: bool = True, has: Collection[str] = ()) -> Suggestion:
+        """Return the best folders for a message, or why there is no suggestion; changes nothing.
+
+        `has` are folders with copies of it (`hinged.mail.filing.folders_besides`), which are not suggested again.
+        """
         if self.is_off:
             return Suggestion(silent="the assistant is switched off")
         pin = self.pinned(message)
         if pin is not None:
-            return self._suggest_pinned(*pin)
+            return self._suggest_pinned(*pin, has)
         x, may_suggest = fields_of(message, self.memory), self._may_suggest()
         model = self.model  # the same for folders and reasons, even if another process renames a folder now
-        found = ranked(model, x, may_suggest, self.thresholds, top)
+        found = replace(ranked(model, x, may_suggest, self.thresholds, top, has), further=bool(has))
         if not why:
             return found
 
@@ -189,8 +233,10 @@ class Assistant:
         explained = [replace(one, reasons=why_of(one.folder)) for one in found.candidates]
         return replace(found, candidates=tuple(explained))
 
-    def _suggest_pinned(self, who: str, folder: str) -> Suggestion:
+    def _suggest_pinned(self, who: str, folder: str, has: Collection[str]) -> Suggestion:
         why = f"mail from {who} is pinned to {folder}"
+        if folder in has:
+            return Suggestion(silent=f"{why}, where it is already")
         there = self._here.get("folders", self._get("folders"))
         if there is not None and folder not in there:
             return Suggestion(silent=f"{why}, a folder that is gone")
@@ -211,9 +257,14 @@ class Assistant:
 
     @property
     def model(self) -> Learner:
-        """The `TextClassifier`, including what other processes have learnt until now."""
+        """The `TextClassifier`, or `TextRanker` for sets, including what other processes have learnt until now."""
         self.kept.refresh()
         return self.kept.model
+
+    @property
+    def ranks_sets(self) -> bool:
+        """True if a message of several folders was ever learnt."""
+        return self.model.task == "rank"
 
     # ------------------------------------------------------------------ folders
     def folders(self) -> list[str]:
@@ -237,23 +288,31 @@ class Assistant:
         """
         names = sorted(folder.name for folder in folders if folder.use in LEARNT_FROM)
         now = {"present": names, "folders": sorted(folder.name for folder in folders)}
-        if self.kept.read_only:
+        if self.read_only:
             self._here = now
         elif any(now[note] != sorted(self._get(note, [])) for note in now):
-            with self.kept.changing(), self.kept.journal.transaction():
+            with self.kept.writing():
                 for note, value in now.items():
                     self.kept.journal.put(note, value)
         return list(filter(self._may_suggest(), names))
 
     def forget(self, folder: str) -> None:
-        """Forget what was learnt from a folder, as if its messages had never existed; their text is erased."""
+        """Forget what was learnt from a folder, as if its messages had never existed; their text is erased.
+
+        Messages that lie in other folders as well remain examples of these.
+        """
         with self.kept.changing():
             self._check_known(folder)
+            sets = {message: folders for message, folders in self.memory.sets().items() if folder in folders}
             with self.kept.journal.transaction():
                 self.memory.forget_topics(folder)
                 self.memory.forget_moves(folder)
+                self.log.forget()
                 self.hits.forget(folder)
             self.kept.forget(folder)  # also removes erased content from the file
+            with self.kept.writing():  # so that these messages are not new where they lie
+                for message, folders in sets.items():
+                    self.memory.stay_in(message, folders)
 
     def rename(self, old: str, new: str) -> None:
         """Rename a folder that was learnt."""
@@ -276,7 +335,7 @@ class Assistant:
         def renamed(names: Iterable[str]) -> list[str]:
             return list(dict.fromkeys(new if name == old else name for name in names))
 
-        with self.kept.changing(), self.kept.journal.transaction():
+        with self.kept.writing():
             self.memory.follow(old, new)
             self.hits.follow(old, new)
             for note in ("present", "folders"):
@@ -292,74 +351,6 @@ class Assistant:
             some = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
             raise ValueError(f"nothing was learnt of a folder {folder!r}; known are {some or 'none yet'}.")
 
-    # ------------------------------------------------------------------ the user's settings
-    def pin(self, who: str, folder: str) -> None:
-        """Always suggest a folder for mail from an address, a domain (``@example.com``) or a list."""
-        with self.kept.changing():
-            self._put("pins", {**self.pins(), _who(who): folder})
-
-    def unpin(self, who: str) -> None:
-        """Remove a pin."""
-        with self.kept.changing():
-            pins = self.pins()
-            if _who(who) not in pins:
-                raise ValueError(f"there is no pin for {who!r}; pinned are {', '.join(pins) or 'none'}.")
-            del pins[_who(who)]
-            self._put("pins", pins)
-
-    def pins(self) -> dict[str, str]:
-        """Return all pins: sender or list → folder."""
-        return dict(self._get("pins", {}))
-
-    def pinned(self, message: Message) -> tuple[str, str] | None:
-        """Return the pin that applies to a message, and its folder: of the sender, the list, or the sender's domain."""
-        pins = self.pins()
-        address = message.address
-        for who in (address, message.list_id.lower(), f"@{address.rpartition('@')[2]}"):
-            for name in (who, *addresses_in(who)):
-                if name and name in pins:
-                    return name, pins[name]
-        return None
-
-    def keep_confidence(self, least: float) -> None:
-        """Store the minimum confidence below which nothing is suggested."""
-        self._put("confidence", least)
-        self.thresholds = replace(self.thresholds, confidence=least)
-
-    def exclude(self, folder: str) -> None:
-        """Exclude a folder, and those below it, from learning and suggestions."""
-        with self.kept.changing():
-            self._put("excluded", list(dict.fromkeys([*self.excluded, folder])))
-
-    def include(self, folder: str) -> None:
-        """Undo `exclude`."""
-        with self.kept.changing():
-            if folder not in self.excluded:
-                raise ValueError(f"{folder!r} is not excluded; excluded are {', '.join(self.excluded) or 'none'}.")
-            self._put("excluded", [name for name in self.excluded if name != folder])
-
-    @property
-    def excluded(self) -> tuple[str, ...]:
-        """Folders that are neither learnt from nor suggested."""
-        return tuple(self._get("excluded", []))
-
-    def switch(self, on: bool) -> None:
-        """Switch the assistant on or off; while it is off, nothing is learnt, suggested, moved or marked."""
-        self._put("off", not on)
-
-    @property
-    def is_off(self) -> bool:
-        """True if the assistant is switched off."""
-        return bool(self._get("off", False))
-
-    def _get(self, name: str, default: object = None) -> Any:
-        self.kept.refresh()  # raises if another process has erased everything
-        return self.kept.journal.get(name, default)
-
-    def _put(self, name: str, value: object) -> None:
-        with self.kept.changing(), self.kept.journal.transaction():
-            self.kept.journal.put(name, value)
-
     # ------------------------------------------------------------------ closing
     def reset(self) -> None:
         """Forget everything, and close."""
@@ -374,17 +365,3 @@ class Assistant:
 
     def __exit__(self, *raised: object) -> None:
         self.close()
-
-
-def place_of(filed: Filed) -> Place:
-    """Return the place of a message, or its Message-ID if the place is unknown."""
-    return filed.place or Place(filed.folder, filed.message.id)
-
-
-def _who(who: str) -> str:
-    return next(iter(addresses_in(who)), who.strip().lower())
-
-
-def _batches(items: Iterable[Filed], size: int) -> Iterator[list[Filed]]:
-    left = iter(items)
-    return iter(lambda: list(islice(left, size)), [])

@@ -24,6 +24,8 @@ SAID = {
     "from": "the sender is called",
     "files": "a file is called",
 }
+#: Fields whose words are numbers of folders: what is said before the name of the folder.
+FOLDERS = {"thread": "an earlier message of the thread is in", "last": "the last message went to"}
 
 
 class Past(Protocol):
@@ -32,8 +34,8 @@ class Past(Protocol):
     def of_thread(self, message: Message) -> list[int]:
         """Return the folders of earlier messages of the thread, the nearest first."""
 
-    def last(self) -> int | None:
-        """Return the folder of the last message that was filed."""
+    def last(self) -> list[int]:
+        """Return the folders of the last message that was filed."""
 
 
 def fields_of(message: Message, past: Past) -> dict[str, str]:
@@ -43,12 +45,11 @@ def fields_of(message: Message, past: Past) -> dict[str, str]:
     --------
     >>> from hinged.mail.message import read_message
     >>> class Nothing:
-    ...     of_thread, last = staticmethod(lambda message: [4]), staticmethod(lambda: None)
+    ...     of_thread, last = staticmethod(lambda message: [4]), staticmethod(lambda: [])
     >>> fields = fields_of(read_message(b"From: Ann <ann@example.com>\\nSubject: tax\\n\\nDue!"), Nothing())
     >>> fields["subject"], fields["sender"], fields["thread"]
     ('tax', 'ann_example_com ann_example_com_2 ann_example_com_3', 'f4 f4_2 f4_3')
     """
-    address, last = message.address, past.last()
     recipients = addresses_in(f"{message.to}, {message.cc}")[:MOST_RECIPIENTS]
     return {
         "from": message.sender,
@@ -56,13 +57,13 @@ def fields_of(message: Message, past: Past) -> dict[str, str]:
         "cc": message.cc,
         "subject": message.subject,
         "body": message.body,
-        "sender": _loud([_one_word(address)]),
-        "domain": _one_word(address.rpartition("@")[2]),
+        "sender": _loud([_one_word(message.address)]),
+        "domain": _one_word(_domain(message)),
         "recipients": " ".join(map(_one_word, recipients)),
         "list": _one_word(message.list_id),
         "files": " ".join([*message.files, *map(_one_word, message.kinds)]),
         "thread": _loud(f"f{number}" for number in past.of_thread(message)),
-        "last": "" if last is None else _loud([f"f{last}"]),
+        "last": _loud(f"f{number}" for number in past.last()),
     }
 
 
@@ -86,24 +87,20 @@ def in_words(feature: str, message: Message, name_of: Callable[[int], str]) -> s
     an earlier message of the thread is in Work
     """
     field, _, word = feature.partition(":")
-    if field == "sender":
-        return f"it is from {message.address}"
-    if field == "domain":
-        return f"it is from {message.address.rpartition('@')[2]}"
-    if field == "list":
-        return f"it came by the list {message.list_id}"
-    if field in ("thread", "last"):
-        folder = name_of(int(word[1:].partition("_")[0]))
-        where = "an earlier message of the thread is in" if field == "thread" else "the last message went to"
-        return f"{where} {folder}"
-    if field in ("to", "cc", "recipients"):
-        return f"it is to {_addresses_by_word(message.to, message.cc).get(word, word)}"
+    if field in FOLDERS:
+        return f"{FOLDERS[field]} {name_of(int(word[1:].partition('_')[0]))}"
+    if field in DESCRIBED:
+        return DESCRIBED[field](message, word)
     return f'{SAID.get(field, field)} "{word}"'
 
 
 @lru_cache(maxsize=1)  # a message has thousands of features
 def _addresses_by_word(to: str, cc: str) -> dict[str, str]:
     return {_one_word(address): address for address in addresses_in(f"{to}, {cc}")}
+
+
+def _domain(message: Message) -> str:
+    return message.address.rpartition("@")[2]
 
 
 def _one_word(text: str) -> str:
@@ -113,3 +110,22 @@ def _one_word(text: str) -> str:
 def _loud(words: Iterable[str]) -> str:
     marks = ["", *(f"_{i}" for i in range(2, LOUD + 1))]
     return " ".join(word + mark for word in words if word for mark in marks)
+
+
+#: What else speaks for a folder, or against it, beside single words.
+EVIDENCE = {
+    "centroid": "it is like the mail in this folder",
+    "bayes": "its words are more usual in this folder than elsewhere",
+    "recency": "how lately mail came to this folder",
+}
+#: How fields are described whose words are not shown as they are: from the message and the word.
+DESCRIBED: dict[str, Callable[[Message, str], str]] = {
+    "sender": lambda message, word: f"it is from {message.address}",
+    "domain": lambda message, word: f"it is from {_domain(message)}",
+    "list": lambda message, word: f"it came by the list {message.list_id}",
+    **dict.fromkeys(
+        ("to", "cc", "recipients"),
+        lambda message, word: f"it is to {_addresses_by_word(message.to, message.cc).get(word, word)}",
+    ),
+    "evidence": lambda message, word: EVIDENCE[word],
+}

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import NamedTuple
 
-from hinged.mail.assistant import Assistant
+from hinged.mail import filed
+from hinged.mail.assistant import Assistant, Filed
 from hinged.mail.memory import MOVED_ON, UNDONE, Move
 from hinged.mail.message import Message
-from hinged.mail.reading import Show, Skip, Skipped, attempt, messages, names_of, show_nothing
+from hinged.mail.reading import Show, Skip, Skipped, attempt, messages, names_of, show_nothing, still_there
 from hinged.mail.sources.source import Place, RejectedError, Source, SourceError, UnclearError, UnreachableError
 from hinged.mail.suggestion import Suggestion, Thresholds
 
-__all__ = ["CERTAIN", "Proposal", "Undone", "file_mail", "filing", "inbox_of", "undo"]
+__all__ = ["CERTAIN", "Proposal", "Undone", "file_mail", "folders_besides", "inbox_of", "make_move", "undo"]
 
 #: How sure the assistant must be before it moves a message by itself.
-CERTAIN = Thresholds(confidence=0.9, gap=0.1)
+CERTAIN = Thresholds(confidence=0.9)
 #: The server cannot be asked any more: the last move may have happened, and others need not be tried.
 CUT_OFF = (UnreachableError, RejectedError)
 
@@ -60,6 +61,12 @@ def inbox_of(source: Source, folder: str | None = None) -> str:
     return folder
 
 
+def folders_besides(assistant: Assistant, source: Source, message: Message, place: Place) -> set[str]:
+    """Return the folders to learn from that hold a copy of a message, beside the one at its place."""
+    copies = still_there(source, assistant.memory.copies(message.id, place))
+    return set(assistant.own_folders(Filed(message, place.folder, place, copies))) - {place.folder}
+
+
 def file_mail(
     assistant: Assistant,
     source: Source,
@@ -69,6 +76,7 @@ def file_mail(
     only: Collection[str] = (),
     show: Show | None = None,
     skip: Skip = lambda skipped: None,
+    done: list[Proposal] | None = None,
 ) -> list[Proposal]:
     """Propose a move for every message of a folder of which the assistant is certain; move them if `apply`.
 
@@ -84,77 +92,88 @@ def file_mail(
     apply : bool, default False
         Move the messages; otherwise only propose.
     only : target folders that are allowed; all if empty
+    show : function of (what, done, total), optional
     skip : function of a `Skipped`, optional
         Called for each message that could not be read.
+    done : list, optional
+        Gets each proposal as it is made, so that moves before a failure are known; it is what is returned.
     """
-    return list(filing(assistant, source, folder, apply=apply, only=only, show=show, skip=skip))
-
-
-def filing(
-    assistant: Assistant,
-    source: Source,
-    folder: str,
-    *,
-    apply: bool,
-    only: Collection[str],
-    show: Show | None,
-    skip: Skip,
-) -> Iterator[Proposal]:
-    """Do what `file_mail` does, yielding each proposal, so that moves before a failure can be reported."""
-    show = show or show_nothing
+    show, done = show or show_nothing, [] if done is None else done
     assistant.see_folders(source.folders())
     places, batch = source.places(folder), 0
     moved_before = assistant.memory.moved_out_of(folder)  # if it is here again, the user moved it back
-    for done, (place, message) in enumerate(messages(source, places, skip)):
-        show("looking", done, len(places))
-        suggestion = attempt(place, skip, assistant.suggest, message) or Suggestion()
-        target = suggestion.best
-        if target in (None, folder) or (only and target not in only) or message.id in moved_before:
+    for number, (place, message) in enumerate(messages(source, places, skip)):
+        show("looking", number, len(places))
+        has = folders_besides(assistant, source, message, place)
+        suggestion = attempt(place, skip, assistant.suggest, message, has=has) or Suggestion()
+        target = _target(suggestion, folder, only)
+        if target is None or message.id in moved_before:
             continue
         proposal = Proposal(message, place, suggestion)
         if not apply:
-            yield proposal
+            done.append(proposal)
             continue
-        batch, number = _begin(assistant, batch, message, place, str(target))
-        try:
-            _move(assistant, source, number, message, place, str(target))
-        except SourceError as problem:
-            yield proposal._replace(failed=str(problem))
-            if isinstance(problem, CUT_OFF):
-                return
-        else:
-            yield proposal._replace(moved=True)
+        batch, problem = make_move(assistant, source, proposal, target, batch)
+        done.append(proposal._replace(moved=problem is None, failed="" if problem is None else str(problem)))
+        if isinstance(problem, CUT_OFF):
+            break
+    return done
 
 
-def _begin(assistant: Assistant, batch: int, message: Message, place: Place, target: str) -> tuple[int, int]:
-    """Record a move; return the number of its batch, a new one if 0 is given, and of the move."""
-    with assistant.kept.changing(), assistant.kept.journal.transaction():
+def _target(suggestion: Suggestion, folder: str, only: Collection[str]) -> str | None:
+    """Return the folder to move a message to; None if it is there or elsewhere already, or may not go there."""
+    best = suggestion.best
+    return None if best == folder or suggestion.further or (only and best not in only) else best
+
+
+def make_move(
+    assistant: Assistant, source: Source, proposal: Proposal, target: str, batch: int = 0, promised: bool = False
+) -> tuple[int, SourceError | None]:
+    """Move a message; return the number of the batch and, if that failed, why.
+
+    The move is recorded before it is made. If it fails, the record is deleted, unless the move may have happened.
+
+    Parameters
+    ----------
+    assistant : Assistant
+    source : Source
+    proposal : Proposal
+    target : folder to move it to
+    batch : number of the batch; 0 for a new one
+    promised : True if the move counts for a promise
+    """
+    message, place = proposal.message, proposal.place
+    folders = {target, *folders_besides(assistant, source, message, place)}
+    with assistant.kept.writing():
         batch = batch or assistant.memory.last_batch() + 1
-        return batch, assistant.memory.begin_move(batch, message, place, target)
-
-
-def _move(assistant: Assistant, source: Source, number: int, message: Message, place: Place, target: str) -> None:
-    """Make a recorded move; if it fails, delete the record, unless the move may have happened."""
-    memory, journal, changing = assistant.memory, assistant.kept.journal, assistant.kept.changing
+        number = assistant.memory.begin_move(batch, message, place, target, folders=folders)
+        assistant.log.begin(number, message, proposal.suggestion, promised)
     try:
         now = source.move(place, target)
-    except (*CUT_OFF, UnclearError):
-        raise
-    except SourceError:
-        with changing(), journal.transaction():
-            memory.drop_move(number, message.id, target)
-        raise
-    with changing(), journal.transaction():
-        memory.end_move(number, now, message.id)
+    except (*CUT_OFF, UnclearError) as problem:
+        return batch, problem
+    except SourceError as problem:
+        with assistant.kept.writing():
+            assistant.memory.drop_move(number, message.id, target)
+            assistant.log.drop(number)
+        return batch, problem
+    with assistant.kept.writing():
+        assistant.memory.end_move(number, now, message.id)
+        assistant.log.made(number)
+    return batch, None
 
 
-def undo(assistant: Assistant, source: Source) -> Undone:
-    """Move back what the last `file_mail` moved.
+def undo(assistant: Assistant, source: Source, numbers: Collection[int] | None = None) -> Undone:
+    """Move back what the last `file_mail` moved, or the moves with these numbers (`hinged.mail.filed.Entry.move`).
 
     A message that the user has moved since stays there. One that cannot be moved back does not stop the others; the
     next call tries it again, and if that fails, continues with the `file_mail` before.
     """
     done = Undone([], [], [])
+    if numbers is not None:
+        chosen = [move for move in assistant.memory.every_move() if move.is_open and move.number in numbers]
+        _undo(assistant, source, chosen[::-1], done)
+        return done
     moves = assistant.memory.moves()
     while moves:
         went_on = _undo(assistant, source, moves, done)
@@ -166,7 +185,7 @@ def undo(assistant: Assistant, source: Source) -> Undone:
 
 def _undo(assistant: Assistant, source: Source, moves: list[Move], done: Undone) -> bool:
     """Move back the messages of one batch and record that in `done`; return False if the source is unreachable."""
-    memory, changing, journal = assistant.memory, assistant.kept.changing, assistant.kept.journal
+    memory = assistant.memory
     for move in moves:
         try:
             place, made = _move_back(source, move)
@@ -174,7 +193,7 @@ def _undo(assistant: Assistant, source: Source, moves: list[Move], done: Undone)
             done.failed.append((move.subject, str(problem)))
             if isinstance(problem, CUT_OFF):
                 return False
-            with changing(), journal.transaction():
+            with assistant.kept.writing():
                 memory.fail_move(move.number)
             continue
         if made:
@@ -182,8 +201,12 @@ def _undo(assistant: Assistant, source: Source, moves: list[Move], done: Undone)
         how = MOVED_ON if place is None else UNDONE
         if place is None and move.place is not None:
             place = Place(move.target, move.place)
-        with changing(), journal.transaction():
+        with assistant.kept.writing():
             memory.drop_move(move.number, move.message, move.target, place, how)
+            if made:
+                assistant.log.end(move.number, filed.UNDONE if how == UNDONE else filed.MOVED)
+            else:
+                assistant.log.drop(move.number)
     return True
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import NamedTuple, TypedDict
 
 from hinged.journal import DurableModel, Journal, JournalError
-from hinged.journal.codec import label_from_text
 from hinged.journal.tables import Table
+from hinged.mail.label_sets import folders_in
 from hinged.mail.memory import GONE
+from hinged.mail.suggestion import Suggestion
 
 __all__ = ["Hit", "Hits", "filed_on_page"]
 
@@ -32,6 +32,12 @@ class Hit(NamedTuple):
     folder: str
     rank: int
     best: str
+
+    @classmethod
+    def of(cls, found: Suggestion, folder: str) -> Hit:
+        """Return the hit of a message that had this suggestion."""
+        folders = [one.folder for one in found.candidates]
+        return cls(folder, folders.index(folder) + 1 if folder in folders else 0, found.best or "")
 
     def renamed(self, old: str, new: str) -> Hit:
         """Return the hit after a folder was renamed, or merged into another."""
@@ -63,12 +69,12 @@ class Hits:
 
     def note(self, message: str, folder: str, rank: int, best: str) -> int:
         """Record a message that was filed (see `Hit`), and return the number of the record."""
-        with self.kept.changing(), self.journal.transaction():
+        with self.kept.writing():
             return self._table.add(time.time(), message, folder, rank, best)
 
     def drop(self, number: int) -> None:
         """Delete a record, because the filing was undone."""
-        with self.kept.changing(), self.journal.transaction():
+        with self.kept.writing():
             self._table.remove("number = ?", (number,))
 
     def follow(self, old: str, new: str) -> None:
@@ -88,7 +94,7 @@ class Hits:
 
     def keep_replay(self, hits: Iterable[Hit]) -> None:
         """Store what the assistant would have suggested for mail that was filed before the page was opened."""
-        with self.kept.changing(), self.journal.transaction():
+        with self.kept.writing():
             self._keep(hits)
 
     def _keep(self, hits: Iterable[Hit]) -> None:
@@ -138,14 +144,14 @@ class Hits:
         }
 
     def learnt(self) -> dict[str, int]:
-        """Return how many messages of each folder were learnt."""
+        """Return how many messages of each folder were learnt; those of several count for each."""
         rows = self.journal.ask(
             "SELECT label, count(*) FROM events WHERE kind = 'learn' AND dropped = 0 GROUP BY label"
         )
         found: dict[str, int] = {}
         for text, n in rows:
-            with suppress(TypeError, ValueError):  # a damaged line
-                found[str(label_from_text(text))] = n
+            for folder in folders_in(text or ""):
+                found[folder] = found.get(folder, 0) + n
         return found
 
     def by_folder(self) -> dict[str, Recent]:

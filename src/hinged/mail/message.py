@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 
 from hinged.mail.headers import addresses_in, decoded, ids_in, moment, plain_id, text_of_bytes
-from hinged.mail.mime import Budget, Part, read_part, text_of_html
+from hinged.mail.mime import MimePart, ParseBudget, read_part, text_of_html
 
 __all__ = ["ENOUGH", "Message", "read_message"]
 
@@ -97,13 +97,13 @@ def _id(fields: dict[str, list[str]], body: str) -> str:
     return "digest:" + hashlib.sha256("\0".join([*told, body]).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _content(whole: Part) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+def _content(whole: MimePart) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """Return the text of a message, and the names and types of its attachments."""
     files: list[str] = []
     kinds: list[str] = []
-    budget, html = Budget(MOST_PARTS), MOST_HTML
+    budget, html = ParseBudget(MOST_PARTS), MOST_HTML
 
-    def text_of(part: Part, depth: int) -> str:
+    def text_of(part: MimePart, depth: int) -> str:
         nonlocal html
         budget.parts -= 1
         kind, attached = part.kind, part.is_attached

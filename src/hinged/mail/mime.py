@@ -16,7 +16,7 @@ from urllib.parse import unquote_to_bytes
 
 from hinged.mail.headers import readable, text_of_bytes
 
-__all__ = ["Part", "read_part", "text_of_html"]
+__all__ = ["MimePart", "read_part", "text_of_html"]
 
 Fields = dict[str, list[str]]
 
@@ -43,7 +43,7 @@ UUENCODED = ("x-uuencode", "uuencode", "uue", "x-uue")
 
 
 @dataclass
-class Budget:
+class ParseBudget:
     """How many parts and boundaries of a message may still be read."""
 
     parts: int
@@ -51,7 +51,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Part:
+class MimePart:
     """Header fields by name in lower case, with bytes beyond ASCII as surrogates, and the content after them."""
 
     fields: Fields
@@ -89,7 +89,7 @@ class Part:
             return _from_base64(self.content)
         return _from_uu(self.content) if encoding in UUENCODED else self.content
 
-    def parts(self, budget: Budget) -> Iterator[Part]:
+    def parts(self, budget: ParseBudget) -> Iterator[MimePart]:
         """Yield the parts between the boundaries of a multipart; none if there are no boundaries."""
         boundary = _parameter(self._type[1], "boundary")
         default = "message/rfc822" if self.kind == "multipart/digest" else "text/plain"
@@ -108,7 +108,7 @@ class Part:
         return parameters(self.fields.get("content-disposition", [""])[0])
 
 
-def read_part(data: bytes, most: int = HEAD, default: str = "text/plain") -> Part:
+def read_part(data: bytes, most: int = HEAD, default: str = "text/plain") -> MimePart:
     """Split header fields from content; the first line that is not a field begins the content.
 
     Examples
@@ -123,7 +123,7 @@ def read_part(data: bytes, most: int = HEAD, default: str = "text/plain") -> Par
     for number, line in enumerate(data[:most].splitlines(keepends=True)):
         if at + len(line) == most < len(data) or number == MOST_LINES:  # skip the rest of the fields
             blank = BLANK.search(data, max(0, at - 1))
-            return Part(_joined(fields), data[blank.end() :] if blank else b"", default)
+            return MimePart(_joined(fields), data[blank.end() :] if blank else b"", default)
         found = FIELD.match(line)
         if line[:1] in (b" ", b"\t"):
             if last is not None:
@@ -136,7 +136,7 @@ def read_part(data: bytes, most: int = HEAD, default: str = "text/plain") -> Par
             at += len(line) if line in (b"\n", b"\r\n", b"\r") else 0
             break
         at += len(line)
-    return Part(_joined(fields), data[at:], default)
+    return MimePart(_joined(fields), data[at:], default)
 
 
 def _joined(fields: dict[str, list[list[str]]]) -> Fields:
@@ -190,27 +190,36 @@ def _parameter(found: dict[str, str], name: str) -> str | None:
     return text_of_bytes(whole, charset) if whole else None
 
 
-def _between(content: bytes, boundary: bytes, budget: Budget) -> Iterator[bytes]:
+def _between(content: bytes, boundary: bytes, budget: ParseBudget) -> Iterator[bytes]:
     """Yield what is between the lines of a boundary, and after the last one if it is not closed."""
+    begin = -1
+    for at, end, closes in _boundaries(content, boundary, budget):
+        if begin >= 0:
+            yield content[begin : at - 1 if content[at - 1 : at] == b"\r" else at]
+        if closes:
+            return
+        begin = end + 1
+    if begin >= 0:
+        yield content[begin:]
+
+
+def _boundaries(content: bytes, boundary: bytes, budget: ParseBudget) -> Iterator[tuple[int, int, bool]]:
+    """Yield where the newline before and the one after each line of a boundary are, and True if it is the closing one.
+
+    Lines that only begin like one count against the budget too.
+    """
     mark = b"\n--" + boundary
-    begin, at = -1, 0 if content.startswith(mark[1:]) else content.find(mark)
+    at = 0 if content.startswith(mark[1:]) else content.find(mark)
     while at >= 0 and budget.boundaries > 0 and boundary:
         budget.boundaries -= 1
         behind = at + len(mark) - (0 if content.startswith(mark, at) else 1)
         end = content.find(b"\n", behind)
         end = len(content) if end < 0 else end
         rest = content[behind : min(end, behind + 100)].strip()
-        if rest in (b"", b"--") and end - behind < 100:
-            if begin >= 0:
-                yield content[begin : at - 1 if content[at - 1 : at] == b"\r" else at]
-            if rest:
-                return
-            begin = end + 1
-            at = content.find(mark, end)
-        else:
-            at = content.find(mark, behind)
-    if begin >= 0:
-        yield content[begin:]
+        is_one = rest in (b"", b"--") and end - behind < 100
+        if is_one:
+            yield at, end, rest == b"--"
+        at = content.find(mark, end if is_one else behind)
 
 
 def _from_base64(content: bytes) -> bytes:

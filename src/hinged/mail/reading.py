@@ -8,9 +8,19 @@ from typing import NamedTuple, ParamSpec, TypeVar
 
 from hinged.journal.errors import JournalError
 from hinged.mail.message import Message, read_message
-from hinged.mail.sources.source import FolderError, GoneError, Place, Source, SourceError, Unreadable
+from hinged.mail.sources.source import (
+    FolderError,
+    GoneError,
+    Place,
+    RejectedError,
+    Source,
+    SourceError,
+    UnreachableError,
+    Unreadable,
+)
 
 __all__ = ["Show", "Skip", "Skipped", "attempt", "messages", "names_of", "one_message", "places_of", "show_nothing"]
+__all__ += ["still_there", "there_now"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -67,6 +77,25 @@ def places_of(source: Source, folder: str, skip: Skip) -> list[Place] | None:
     except FolderError as problem:
         skip(Skipped(Place(folder, ""), str(problem).rstrip(".")))
         return None
+
+
+def still_there(source: Source, places: Sequence[Place]) -> tuple[Place, ...]:
+    """Return those of these places that still hold a message; none of a folder that is gone or cannot be listed."""
+    now: dict[str, set[Place]] = {}
+    for folder in {place.folder for place in places}:
+        try:
+            now[folder] = set(source.places(folder))
+        except (UnreachableError, RejectedError):
+            raise
+        except SourceError:  # also of a source that has no such folder, as standard input
+            now[folder] = set()
+    return tuple(place for place in places if place in now[place.folder])
+
+
+def there_now(source: Source, places: Sequence[Place]) -> tuple[Place, ...]:
+    """Return those of these places that hold a message when the source is asked anew, not as of the last look."""
+    source.folders()
+    return still_there(source, places)
 
 
 @contextmanager

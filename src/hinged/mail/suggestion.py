@@ -73,12 +73,14 @@ class Suggestion:
     confidence : probability that the first is right; None if nothing is suggested
     silent : why nothing is suggested, else ""
     pinned : True if a pin decided, not what was learnt
+    further : True if the message lies in other folders already; how often further ones are right is not known
     """
 
     candidates: tuple[Candidate, ...] = field(default=())
     confidence: float | None = None
     silent: str = ""
     pinned: bool = False
+    further: bool = False
 
     @property
     def best(self) -> str | None:
@@ -86,17 +88,30 @@ class Suggestion:
         return self.candidates[0].folder if self.candidates else None
 
 
-def ranked(model: Learner, x: object, usable: Callable[[str], bool], limits: Thresholds, top: int = 3) -> Suggestion:
-    """Return the best folders among those that may be suggested, unless a limit is not met."""
+def ranked(
+    model: Learner,
+    x: object,
+    usable: Callable[[str], bool],
+    limits: Thresholds,
+    top: int = 3,
+    has: Collection[str] = (),
+) -> Suggestion:
+    """Return the best folders among those that may be suggested, unless a limit is not met.
+
+    `has` are folders that the message lies in already. Others are suggested then if the best scores as the folders of a
+    message do (the threshold of `hinged.Ranker`).
+    """
     if getattr(model, "n_rounds_", 0) < limits.messages or not hasattr(model, "model_"):
         return Suggestion(silent=f"too little is learnt yet: {limits.messages} messages are needed")
     said: Scored = model.scored([x])
-    kept = [i for i, folder in enumerate(said.labels) if usable(str(folder))]
+    kept = [i for i, folder in enumerate(said.labels) if usable(str(folder)) and folder not in has]
     if len(kept) < 2:
         return Suggestion(silent="fewer than two folders are known that may be suggested")
     said = said.among(kept)
     sure = float(said.confidence[0])
     best = tuple(Candidate(str(said.labels[i]), float(said.scores[0, i])) for i in said.order(0, top))
+    if has and best[0].score <= said.threshold:
+        return Suggestion(silent=f"it is in {', '.join(sorted(has))} already")
     if limits.allow(best[0].score, best[0].score - best[1].score, sure):
         return Suggestion(best, sure)
     return Suggestion(silent="no folder is ahead far enough")

@@ -10,12 +10,14 @@ from typing import NamedTuple
 
 from hinged.journal import InUseError
 from hinged.mail.assistant import Assistant, Filed
+from hinged.mail.filed import PromiseBroken
+from hinged.mail.filing import folders_besides
 from hinged.mail.looking import look
 from hinged.mail.message import Message
-from hinged.mail.reading import Skipped, attempt, messages
+from hinged.mail.reading import Skipped, attempt, messages, there_now
+from hinged.mail.self_filing import SelfFiling
 from hinged.mail.sources.folder_names import to_utf7
 from hinged.mail.sources.source import (
-    BaseSource,
     Folder,
     Place,
     RejectedError,
@@ -26,7 +28,8 @@ from hinged.mail.sources.source import (
 )
 from hinged.mail.suggestion import Suggestion
 
-__all__ = ["Away", "Back", "MessageLearnt", "Renamed", "Stopped", "Suggested", "Watcher", "keyword_of"]
+__all__ = ["Away", "Back", "MessageFiled", "MessageLearnt", "Renamed", "StoppedWatching", "Suggested", "Watcher"]
+__all__ += ["keyword_of"]
 
 LONGEST_KEYWORD = 50  # Dovecot's default limit
 REFUSALS = 3  # errors in a row; a folder that is renamed or removed while it is read causes a single one
@@ -35,10 +38,11 @@ WATCHED = "watched"  # name of the journal's note of inboxes whose old mail was 
 
 
 class MessageLearnt(NamedTuple):
-    """A message was found in a folder of the user's own, and was learnt; it is on the disk."""
+    """A message was found in a folder of the user's own, and was learnt for all its folders; it is on the disk."""
 
     message: Message
     folder: str
+    folders: tuple[str, ...] = ()
 
 
 class Suggested(NamedTuple):
@@ -47,6 +51,15 @@ class Suggested(NamedTuple):
     message: Message
     place: Place
     suggestion: Suggestion
+
+
+class MessageFiled(NamedTuple):
+    """A new message was moved to the best folder; `failed` says why if it was not."""
+
+    message: Message
+    place: Place
+    suggestion: Suggestion
+    failed: str
 
 
 class Renamed(NamedTuple):
@@ -66,18 +79,18 @@ class Back(NamedTuple):
     """The source was reached again, and what happened in the meantime is learnt."""
 
 
-Event = Away | Back | MessageLearnt | Renamed | Skipped | Suggested
+Event = Away | Back | PromiseBroken | MessageFiled | MessageLearnt | Renamed | Skipped | Suggested
 
 
-class Stopped(Exception):  # noqa: N818
+class StoppedWatching(Exception):  # noqa: N818
     """The user asked to stop; everything reported so far is stored."""
 
 
 class Watcher:
     """Watches a source in turns: each learns what was filed, then suggests folders for new messages.
 
-    Nothing is moved. A message gets one suggestion, and is learnt once per folder, however often it is seen and
-    whichever program moved it; keywords that the assistant set are not feedback.
+    Nothing is moved without `filing`. A message gets one suggestion, and is learnt once per folder, however often it is
+    seen and whichever program moved it; keywords that the assistant set are not feedback.
 
     Parameters
     ----------
@@ -87,10 +100,15 @@ class Watcher:
         The folder whose new messages get suggestions. Messages that are there at the first start are skipped.
     keywords : bool, default False
         Set the best folder as a keyword on each new message (`keyword_of`), and remove it once the message is filed.
+    filing : SelfFiling, optional
+        Moves new messages of which the assistant is sure enough; the others wait.
     tell : function of an event
-        Called for each event; for a learnt message, after it is on the disk.
+        Called for each event; for a learnt message, after it is on the disk. What another thread learns meanwhile, with
+        an assistant `beside` this one, is told too, in that thread.
+    away : bool, default False
+        True if `tell` was told that the source cannot be reached: the first turn that succeeds tells that it is back.
     going : function, optional
-        Called between messages; if it returns False, `Stopped` is raised.
+        Called between messages; if it returns False, `StoppedWatching` is raised.
     """
 
     def __init__(
@@ -101,13 +119,20 @@ class Watcher:
         tell: Callable[[Event], None],
         *,
         keywords: bool = False,
+        filing: SelfFiling | None = None,
+        away: bool = False,
         going: Callable[[], bool] = lambda: True,
     ) -> None:
         self.assistant, self.source, self.inbox, self.keywords = assistant, source, inbox, keywords
-        self._tell, self._view = tell, _View(source, going)
-        self._settled, self._away, self._refusals = False, False, 0
+        self.filing, self._tell, self._view = filing, tell, _View(source, going)
+        self._settled, self._away, self._refusals, self._asked_anew = False, away, 0, False
         self._to_unmark: list[Place] = []
         self._skipped: set[Place] = set()
+        assistant.listeners.append(self._learnt)
+
+    def close(self) -> None:
+        """Tell no more of what the assistant learns."""
+        self.assistant.listeners.remove(self._learnt)
 
     def moments(self) -> Iterator[None]:
         """Yield whenever a turn is due: at once, when something may have changed, and after a failed turn.
@@ -135,9 +160,9 @@ class Watcher:
         ------
         SourceError
             If the source fails several times in a row, or rejects the login.
-        Stopped
+        StoppedWatching
         """
-        self._settled = False
+        self._settled = self._asked_anew = False
         try:
             self._learn()
             self._suggest()
@@ -149,7 +174,7 @@ class Watcher:
             pass
         else:
             self._view.settle()
-            self._settled, self._refusals = True, 0
+            self._settled, self._refusals = not self._asked_anew, 0
             if self._away:
                 self._away = False
                 self._tell(Back())
@@ -167,14 +192,7 @@ class Watcher:
             self._tell(Away(str(problem)))
 
     def _learn(self) -> None:
-        marked = self.assistant.memory.messages_in(self.inbox) if self.keywords else set()
-
-        def learnt(filed: Filed) -> None:
-            self._tell(MessageLearnt(filed.message, filed.folder))
-            if filed.message.id in marked and filed.place is not None:
-                self._to_unmark.append(filed.place)
-
-        found = look(self.assistant, self._view, learnt=learnt, unchanged=self._view.is_settled)
+        found = look(self.assistant, self._view, unchanged=self._view.is_settled, there=self._there)
         for old, new in found.renamed.items():
             self._tell(Renamed(old, new))
         for one in found.skipped:
@@ -182,6 +200,16 @@ class Watcher:
         while self._to_unmark and not self.assistant.is_off:
             self.source.mark(self._to_unmark[-1], [])
             self._to_unmark.pop()
+
+    def _there(self, places: Sequence[Place]) -> tuple[Place, ...]:
+        """Ask the source anew; what else changed meanwhile is for another turn, which the source will not announce."""
+        self._asked_anew = True
+        return there_now(self.source, places)
+
+    def _learnt(self, filed: Filed) -> None:
+        self._tell(MessageLearnt(filed.message, filed.folder, tuple(sorted(self.assistant.own_folders(filed)))))
+        if self.keywords and filed.place is not None and self.assistant.memory.lies_in(filed.message.id, self.inbox):
+            self._to_unmark.append(filed.place)  # it got a keyword there
 
     def _skip(self, skipped: Skipped) -> None:
         """Report a message that cannot be read, once."""
@@ -202,8 +230,11 @@ class Watcher:
             else:
                 looked_at = dict.fromkeys(new, "")
         finally:
+            news = self.assistant.log.news
+            while news:
+                self._tell(news.pop(0))
             if looked_at or self.inbox not in before:
-                with self.assistant.kept.changing(), journal.transaction():
+                with self.assistant.kept.writing():
                     for place, name in looked_at.items():
                         memory.note_place(place, name)
                     journal.put(WATCHED, sorted({*before, self.inbox}))
@@ -213,16 +244,32 @@ class Watcher:
         seen = self.assistant.memory.messages_in(self.inbox)
         for place, message in messages(self._view, places, self._skip):
             if message.id not in seen:  # the server may number messages anew
-                suggestion = attempt(place, self._skip, self.assistant.suggest, message)
-                if suggestion is None:
+                has = folders_besides(self.assistant, self.source, message, place)
+                suggestion = attempt(place, self._skip, self.assistant.suggest, message, has=has)
+                if suggestion is None or self._file(place, message, suggestion):
                     continue
                 if self.keywords and suggestion.best is not None:
                     self.source.mark(place, [keyword_of(suggestion.best)])
                 self._tell(Suggested(message, place, suggestion))
+                if self.filing is not None:
+                    self.filing.wait(place, message)
+                    problem = self.filing.put_aside(place, message)
+                    if problem is not None:
+                        self._skip(Skipped(place, f"not put aside: {str(problem).rstrip('.')}"))
             looked_at[place] = message.id
 
+    def _file(self, place: Place, message: Message, suggestion: Suggestion) -> bool:
+        """File a message if that is wanted, and sure enough; return True if it was moved."""
+        if self.filing is None:
+            return False
+        done = self.filing.take(place, message, suggestion)
+        if done is None:
+            return False
+        self._tell(MessageFiled(message, place, suggestion, done.failed))
+        return done.moved
 
-class _View(BaseSource):
+
+class _View(Source):
     """A source in which folders that have not changed since the last turn look empty."""
 
     read_only = "mail that is watched is not changed."
@@ -253,6 +300,10 @@ class _View(BaseSource):
         self._pending[folder] = now
         return now
 
+    def copies(self, place: Place) -> tuple[Place, ...]:
+        """Return the other places of the same message that are known without reading it."""
+        return self._source.copies(place)
+
     def is_settled(self, folder: str) -> bool:
         """Return True if the folder has not changed since the last turn."""
         return folder in self._settled and folder not in self._pending
@@ -261,7 +312,7 @@ class _View(BaseSource):
         """Yield the messages, until the user asks to stop."""
         for place, raw in self._source.read(places):
             if not self._going():
-                raise Stopped
+                raise StoppedWatching
             yield place, raw
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from hinged.mercer.blocked import Machine
 from hinged.mercer.budget import Budget, check_budget, resolve_budget
 from hinged.mercer.device import resolve_device
-from hinged.mercer.functions import Centred, Kernel, check_kernel
+from hinged.mercer.fourier import FeatureMap
+from hinged.mercer.functions import Centred, Kernel, check_kernel, check_scale
 from hinged.mercer.rounds import LabelRounds
 from hinged.mercer.steps import Rule
 from hinged.rules.table import RULES, cap_of
@@ -102,7 +103,10 @@ def learn(
 
 
 def _check(kernel: object, rule: str, sharing: str) -> None:
+    if isinstance(kernel, FeatureMap):
+        raise ValueError(f"kernel={kernel!r} is for estimators such as hinged.Classifier; here use Gaussian(gamma).")
     check_kernel(kernel)
+    check_scale(kernel)
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}; got rule={rule!r}.")
     if (sharing != "multi") != isinstance(kernel, Centred):

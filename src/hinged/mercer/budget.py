@@ -260,7 +260,7 @@ def _paired(kernel: RowKernel, A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """K of each row of A with the row of B at its place."""
     A, B = A.astype(np.float64), B.astype(np.float64)
     if isinstance(kernel, Gaussian):
-        return np.asarray(np.exp(-kernel.gamma * squares(A - B)))
+        return np.asarray(np.exp(-kernel.coefficient * squares(A - B)))
     if isinstance(kernel, Linear | Polynomial):
         products = np.einsum("ij,ij->i", A, B)[:, None]
         kernel.from_products(products, squares(A), squares(B[:1]))

@@ -14,6 +14,7 @@ import numpy as np
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Int32s, Ints
+from hinged.compiling.copying import copy_to
 from hinged.compiling.lanes import dot, squared_distance
 from hinged.rules.combine import Directions, Labels, over_labels
 from hinged.rules.length import alone, softening
@@ -63,6 +64,7 @@ class Noted(NamedTuple):
     losses: np.ndarray  # float64 (rounds,)
     middles: np.ndarray  # float64 (rounds,): between right and wrong, of the rounds that had both
     leads: np.ndarray  # float64 (rounds,): the winner's lead in them
+    firsts: np.ndarray  # int64 (rounds,): the winner
     hits: np.ndarray  # bool (rounds,): and whether it was right
     moved: np.ndarray  # int64 (rounds,): rounds with a step
     coef: np.ndarray  # float64 (rounds, labels): their net coefficients
@@ -132,7 +134,7 @@ def add_lines(indptr: Ints, indices: Int32s, data: Floats, place: Int32s, lines:
 def _fill(formula: Formula, X: Floats, i: int, out: Floats) -> None:
     """K(x_i, x_j) of the rows after i."""
     if formula.degree < 0:
-        out[i + 1 :] = X[i, i + 1 :]
+        copy_to(out[i + 1 :], X[i, i + 1 :])
         return
     if formula.degree > 0:
         _products(X, i, out)
@@ -158,7 +160,7 @@ def _note_lead(noted: Noted, labels: Labels) -> None:
     s, at = labels.scores, noted.counts[NOTED]
     first, lead = runner_up(s)
     noted.middles[at] = 0.5 * (s[labels.relevant[labels.low]] + s[labels.rival])
-    noted.leads[at], noted.hits[at] = lead, labels.is_relevant[first]
+    noted.leads[at], noted.firsts[at], noted.hits[at] = lead, first, labels.is_relevant[first]
     noted.counts[NOTED] += 1
 
 
@@ -216,7 +218,7 @@ def label_rounds(formula: Formula, rule: Numbers, block: Block, indptr: Ints, ri
             continue
         # ---- score and count
         s, is_right = s_room[:k], right_room[:k]
-        s[:] = block.scores[:k, i]
+        copy_to(s, block.scores[:, i])
         for r in right:
             is_right[r] = True
         low, rival, gap, rank = judge(s, right, is_right)
@@ -232,7 +234,7 @@ def label_rounds(formula: Formula, rule: Numbers, block: Block, indptr: Ints, ri
                 g, at = g_room[:k], noted.counts[MOVED]
                 total, softened = _step(rule, C, labels, block.lengths[i], g)
                 if total > 0.0:
-                    noted.coef[at, :k] = g
+                    copy_to(noted.coef[at, :k], g)
                     change = _change(g, s, block.lengths[i])
                     _note_step(noted, i, total * rule.margin, change, softened)
                     _correct(formula, block, i, g, column)

@@ -19,12 +19,14 @@ __all__ = [
     "Linear",
     "Polynomial",
     "check_kernel",
+    "check_scale",
     "compiled",
     "diagonal",
     "formula",
     "gram",
     "lengths",
     "matrix",
+    "reads_scaled",
     "squares",
 ]
 
@@ -112,8 +114,10 @@ class Gaussian:
 
     Parameters
     ----------
-    gamma : float, default 1.0
-        The exponent's coefficient, positive: 1/(2σ²) for a width of σ.
+    gamma : float or "scale", default 1.0
+        The exponent's coefficient, positive: 1/(2σ²) for a width of σ. "scale" is scikit-learn's 1 / (columns ·
+        variance) on rows that the learner scales itself: 1, because these have a mean squared length of about 1. With
+        it, scaling="auto" scales rows unless normalize=True divides them by their length; see `Fourier`.
 
     Examples
     --------
@@ -121,17 +125,23 @@ class Gaussian:
     1.0
     """
 
-    gamma: float = 1.0
+    gamma: float | str = 1.0
 
     def __post_init__(self) -> None:
-        _check_gamma(self.gamma)
+        if not (isinstance(self.gamma, str) and self.gamma == "scale"):
+            _check_gamma(self.gamma)
+
+    @property
+    def coefficient(self) -> float:
+        """Gamma as a number."""
+        return 1.0 if isinstance(self.gamma, str) else float(self.gamma)
 
     def from_products(self, products: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """exp(-gamma (‖x‖² + ‖x'‖² - 2p)), in place; rounding below a distance of 0 counts as 0."""
         one = products.dtype.type
-        products *= one(2.0 * self.gamma)
-        products -= one(self.gamma) * left[:, None]
-        products -= one(self.gamma) * right[None, :]
+        products *= one(2.0 * self.coefficient)
+        products -= one(self.coefficient) * left[:, None]
+        products -= one(self.coefficient) * right[None, :]
         np.minimum(products, one(0.0), out=products)
         np.exp(products, out=products)
 
@@ -198,8 +208,34 @@ def check_kernel(kernel: object) -> None:
         isinstance(kernel, Linear | Polynomial | Gaussian | Centred) or callable(kernel)
     ):
         raise ValueError(
-            "kernel must be hinged.mercer.Polynomial(a, d), Gaussian(gamma), Linear(), Centred(gamma), or a function "
-            f"of two matrices that returns K of every pair of their rows; got kernel={kernel!r}."
+            "kernel must be hinged.mercer.Polynomial(a, d), Gaussian(gamma), Linear(), Centred(gamma), Fourier(n), "
+            "Products(), or a function of two matrices that returns K of every pair of their rows; got "
+            f"kernel={kernel!r}."
+        )
+
+
+def reads_scaled(kernel: object) -> bool:
+    """Return True for gamma="scale", which is a number for rows that a learner scales.
+
+    Examples
+    --------
+    >>> reads_scaled(Gaussian("scale")), reads_scaled(Gaussian(1.0))
+    (True, False)
+    """
+    return isinstance(kernel, Gaussian) and isinstance(kernel.gamma, str)
+
+
+def check_scale(kernel: object) -> None:
+    """Refuse gamma="scale" of rows that nobody scales: plain arrays, and rows less the means of labels.
+
+    Examples
+    --------
+    >>> check_scale(Gaussian(1.0))
+    """
+    if reads_scaled(kernel.kernel if isinstance(kernel, Centred) else kernel):
+        raise ValueError(
+            "gamma='scale' is for a Gaussian on rows that an estimator such as hinged.Classifier scales, not on plain "
+            "arrays and not within Centred. Give gamma a number: 1 / (columns · variance of all values)."
         )
 
 
@@ -254,7 +290,7 @@ def formula(kernel: object) -> tuple[float, int] | None:
     if isinstance(kernel, Polynomial):
         return float(kernel.a), int(kernel.d)
     if isinstance(kernel, Gaussian):
-        return float(kernel.gamma), 0
+        return kernel.coefficient, 0
     return (0.0, 1) if isinstance(kernel, Linear) else None
 
 

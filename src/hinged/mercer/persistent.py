@@ -24,7 +24,7 @@ from hinged.rules import words
 __all__ = ["COLUMNS", "Program", "can_run", "shape_for"]
 
 #: What is recorded of a round, by column of the table.
-COLUMNS = ("flag", "rank", "total", "inner", "sq_move", "lead", "hit", "middle", "noted", "loss", "softened")
+COLUMNS = ("flag", "rank", "total", "inner", "sq_move", "lead", "hit", "middle", "noted", "loss", "softened", "first")
 #: What a program holds for up to 16 labels: rows of a strip, moved rows looked at together. More labels, fewer rows.
 STRIP, PAST, MOST_LABELS = 32, 16, 2048
 WARPS = 4
@@ -191,7 +191,7 @@ def _program(  # type: ignore[no-untyped-def]
         s = tl.sum(tl.where(rows[:, None] == i, s_all, zero), axis=0)
         sound = sound & (length >= 0.0)
         flag, rank, total, inner, sq_move, lead = zero, one, zero, zero, zero, zero
-        hit, middle, noted, loss, softened = zero, zero, zero, zero, zero
+        hit, middle, noted, loss, softened, first = zero, zero, zero, zero, zero, zero
         is_new = (y >= known) | (y < 0)
         if is_new & (weight > 0.0):
             known = tl.maximum(known, y + 1)
@@ -200,6 +200,7 @@ def _program(  # type: ignore[no-untyped-def]
             sound = sound & (gap - gap == 0.0)
             flag, noted = tl.where(gap <= 0.0, one, zero), tl.where(weight > 0.0, one, zero)
             middle, loss = 0.5 * (own + top), tl.maximum(zero, margin - gap)
+            first = zero + tl.where(hit > zero, y, rival)
             if (weight > 0.0) & (gap < margin):
                 g, total, softened = _step(
                     s, y, own, rivals, top, rival, known, length, margin, cap, least, infinite, labels,
@@ -226,6 +227,7 @@ def _program(  # type: ignore[no-untyped-def]
         tl.store(row + 8, noted)
         tl.store(row + 9, loss)
         tl.store(row + 10, softened)
+        tl.store(row + 11, first)
     tl.store(status, known)
     tl.store(status + 1, n_moved)
     tl.store(status + 2, sound.to(tl.int64))

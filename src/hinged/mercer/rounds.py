@@ -108,9 +108,10 @@ class LabelRounds(Rounds):
         self.indptr, self.labels, self.n_known = indptr, labels, n_known
         n = len(indptr) - 1
         self.ranks = np.ones(n, np.int32)
-        # the first `noted` of these: the winner's lead, and whether it was right
-        self.leads, self.hits = np.zeros(n), np.zeros(n, np.bool_)
-        self.middles = np.zeros(n)  # between right and wrong
+        # the first `noted` of these: between right and wrong, the winner's lead, which it was, and whether it was right
+        self.middles, self.leads, self.firsts, self.hits = self.predicted = (
+            np.zeros(n), np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.bool_)
+        )  # fmt: skip
 
     def right(self, i: int) -> np.ndarray:
         """The right labels of a row."""
@@ -134,7 +135,7 @@ class LabelRounds(Rounds):
         self.penalty += float(told["softened"].sum())
         noted = told["noted"] > 0.0
         self.noted = int(noted.sum())
-        for name, to in (("middle", self.middles), ("lead", self.leads), ("hit", self.hits)):
+        for name, to in zip(("middle", "lead", "first", "hit"), self.predicted, strict=True):
             to[: self.noted] = told[name][noted]
 
     def tell(self, told: Any) -> None:
@@ -153,7 +154,7 @@ class LabelRounds(Rounds):
         """
         here, more = slice(first, first + len(X)), slice(self.noted, None)
         each = self.flags[here], self.ranks[here], self.losses[here]
-        noted = (*each, self.middles[more], self.leads[more], self.hits[more])
+        noted = (*each, *(array[more] for array in self.predicted))
         targets = self.indptr[first : first + len(X) + 1], self.labels
         return self._run(first, kernel, (X, lengths, scores), noted, targets)
 
@@ -212,11 +213,11 @@ class LabelRounds(Rounds):
         at, self.noted = self.noted, self.noted + 1
         self.middles[at] = 0.5 * float(s[low] + s[rival])
         if gap > 0.0 and len(right) == 1:
-            self.leads[at], self.hits[at] = gap, True
+            self.leads[at], self.firsts[at], self.hits[at] = gap, right[0], True
             return
         first = int(s.argmax())
         second = np.delete(s, first).max()
-        self.leads[at], self.hits[at] = s[first] - second, (right == first).any()
+        self.leads[at], self.firsts[at], self.hits[at] = s[first] - second, first, (right == first).any()
 
 
 class Constraints(Rounds):
@@ -229,7 +230,8 @@ class Constraints(Rounds):
     def run(self, first: int, kernel: object, X: np.ndarray, lengths: np.ndarray, scores: np.ndarray) -> Moves:
         """Judge and learn some rows from `first` on, by compiled rounds; as for labels."""
         here, none = slice(first, first + len(X)), np.zeros(0)
-        noted = self.flags[here], np.zeros(0, np.int32), self.losses[here], none, none, np.zeros(0, np.bool_)
+        predicted = none, none, np.zeros(0, np.int64), np.zeros(0, np.bool_)
+        noted = self.flags[here], np.zeros(0, np.int32), self.losses[here], *predicted
         epsilon = -1.0 if self.epsilon is None else float(self.epsilon)
         targets = self.targets[here].astype(np.float64, copy=False), epsilon
         return self._run(first, kernel, (X, lengths, scores), noted, targets)

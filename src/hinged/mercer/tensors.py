@@ -111,9 +111,9 @@ def values(
         return torch.as_tensor(kernel(A, B), dtype=A.dtype, device=A.device)
     products = A @ B.T
     if isinstance(kernel, Gaussian):
-        products *= 2.0 * kernel.gamma
-        products -= kernel.gamma * left[:, None]
-        products -= kernel.gamma * right[None, :]
+        products *= 2.0 * kernel.coefficient
+        products -= kernel.coefficient * left[:, None]
+        products -= kernel.coefficient * right[None, :]
         products.clamp_(max=0.0).exp_()
     elif isinstance(kernel, Polynomial):
         base = products.add_(kernel.a) if kernel.a else products

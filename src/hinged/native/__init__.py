@@ -15,13 +15,14 @@ PLAIN = bool(config.DISABLE_JIT) or os.environ.get("HINGED_PLAIN", "0") not in (
 BLOCK = 64  # bytes that the functions on blocks read at once
 
 _code: Any = plain if PLAIN else instructions
+add_rows = _code.add_rows
+best_of = _code.best_of
 copy_block = _code.copy_block
 count_bits = _code.count_bits
 eight_bytes = _code.eight_bytes
 equal_bytes = _code.equal_bytes
 fetch = _code.fetch
 lowest_bit = _code.lowest_bit
-rival_of = _code.rival_of
 sum_rows = _code.sum_rows
 wide_bytes = _code.wide_bytes
 word_bytes = _code.word_bytes
@@ -29,6 +30,8 @@ word_bytes = _code.word_bytes
 __all__ = [
     "BLOCK",
     "PLAIN",
+    "add_rows",
+    "best_of",
     "borrowed",
     "copy_block",
     "count_bits",
@@ -36,7 +39,6 @@ __all__ = [
     "equal_bytes",
     "fetch",
     "lowest_bit",
-    "rival_of",
     "segment",
     "sum_rows",
     "wide_bytes",

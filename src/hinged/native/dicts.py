@@ -48,14 +48,18 @@ def _is_one_of(address: int, kinds: Ints) -> bool:
 
 
 @compiled(nogil=False)
-def read_dict(x: int, column: int, keys: Ints, values: Ints, columns: Int32s, data: Floats) -> tuple[int, int, float]:
+def read_dict(
+    x: int, column: int, first: int, keys: Ints, values: Ints, columns: Int32s, data: Floats
+) -> tuple[int, float]:
     """Fill `columns` and `data` with the items of dict `x`, in their order.
 
     Parameters
     ----------
     x, column : addresses of two dicts
         Feature → number, and feature → column; all keys of `column` must be of `keys`, whose comparisons run no code of
-        a user's. Unknown features get the columns that come next, in their order.
+        a user's.
+    first
+        The column of the first unknown feature, -1 for the one that comes next; the others follow in their order.
     keys, values
         `KEYS` and `VALUES`: types of keys and values.
     columns, data
@@ -63,27 +67,28 @@ def read_dict(x: int, column: int, keys: Ints, values: Ints, columns: Int32s, da
 
     Returns
     -------
-    tuple of int, int and float
-        How many keys are unknown, how many features are known in all, and the sum of the squares of the numbers. The
-        first is `UNUSUAL` where a key or a value is of another type, a number is too large for a float, or `x` is not
-        as long as the arrays.
+    tuple of int and float
+        How many keys are unknown, and the sum of the squares of the numbers. The first is `UNUSUAL` where a key or a
+        value is of another type, a number is too large for a float, or `x` is not as long as the arrays.
     """
-    at, n, new, n_known, squares = np.zeros(3, np.int64), 0, 0, size(column), 0.0  # at: search state, key, value
+    at, n, new, squares = np.zeros(3, np.int64), 0, 0, 0.0  # at: search state, key, value
     if size(x) != data.shape[0]:  # another thread changed it before Python's lock was ours
-        return UNUSUAL, n_known, squares
+        return UNUSUAL, squares
+    if first < 0:
+        first = size(column)
     while next_item(x, at.ctypes, at[1:].ctypes, at[2:].ctypes) != 0:
         if not (_is_one_of(at[1], keys) and _is_one_of(at[2], values)):
-            return UNUSUAL, n_known, squares
+            return UNUSUAL, squares
         data[n] = as_float(at[2])
         if data[n] == -1.0 and failed() != 0:
             forgive()
-            return UNUSUAL, n_known, squares
+            return UNUSUAL, squares
         squares += data[n] * data[n]
         place = find(column, at[1])
         if place == 0:
-            columns[n] = n_known + new
+            columns[n] = first + new
             new += 1
         else:
             columns[n] = as_int(place)
         n += 1
-    return new, n_known, squares
+    return new, squares

@@ -18,13 +18,14 @@ from numba.extending import intrinsic
 from hinged.compiling.lane_code import everywhere, part
 
 __all__ = [
+    "add_rows",
+    "best_of",
     "copy_block",
     "count_bits",
     "eight_bytes",
     "equal_bytes",
     "fetch",
     "lowest_bit",
-    "rival_of",
     "sum_rows",
     "wide_bytes",
     "word_bytes",
@@ -65,7 +66,31 @@ def sum_rows(typing_context: Any, at: Any, v: Any, n: Any, columns: Any, s: Any)
 
 
 @intrinsic
-def rival_of(typing_context: Any, s: Any, columns: Any, k: Any, y: Any) -> Any:
+def add_rows(typing_context: Any, at: Any, v: Any, n: Any, columns: Any, g: Any, ahead: Any) -> Any:
+    """Keep `g` in vector registers: a loop over arrays would load it for each row, and look whether the row is `g`."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
+        at, v, g, ahead = (_data(context, builder, signature, args, i) for i in (0, 1, 4, 5))
+        size = signature.args[4].dtype.bitwidth // 8
+        for width in WIDTHS:
+            with builder.if_then(builder.icmp_signed("==", args[3], WHOLE(width))):
+                vector = ir.VectorType(g.type.pointee, width)
+                by = builder.load(builder.bitcast(g, vector.as_pointer()), align=size)
+                with cgutils.for_range(builder, args[2], intp=WHOLE) as loop:
+                    row = builder.inttoptr(builder.load(builder.gep(at, [loop.index])), vector.as_pointer())
+                    value = everywhere(builder, vector, builder.load(builder.gep(v, [loop.index])))
+                    move = builder.fmul(value, by)
+                    builder.store(builder.fadd(builder.load(row, align=size), move), row, align=size)
+                    next_row = builder.load(builder.gep(ahead, [loop.index]))
+                    for line in range(0, width * size, LINE):
+                        _prefetch(builder, builder.add(next_row, WHOLE(line)))
+        return context.get_dummy_value()
+
+    return types.void(at, v, types.int64, types.int64, g, ahead), generate
+
+
+@intrinsic
+def best_of(typing_context: Any, s: Any, columns: Any, among: Any) -> Any:
     """Halve a vector of scores until the largest is left, without the wrong guesses of a loop that jumps."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
@@ -74,11 +99,10 @@ def rival_of(typing_context: Any, s: Any, columns: Any, k: Any, y: Any) -> Any:
         where = cgutils.alloca_once(builder, WHOLE)  # type: ignore[no-untyped-call]
         for width in WIDTHS:
             with builder.if_then(builder.icmp_signed("==", args[1], WHOLE(width))):
-                vector, places = ir.VectorType(s.type.pointee, width), ir.VectorType(NUMBER, width)
+                vector = ir.VectorType(s.type.pointee, width)
                 scores = builder.load(builder.bitcast(s, vector.as_pointer()), align=size)
-                place = ir.Constant(places, list(range(width)))
-                k, y = (everywhere(builder, places, builder.trunc(args[i], NUMBER)) for i in (2, 3))
-                counts = builder.and_(builder.icmp_signed("<", place, k), builder.icmp_signed("!=", place, y))
+                bits = args[2] if width == 64 else builder.trunc(args[2], ir.IntType(width))
+                counts = builder.bitcast(bits, ir.VectorType(ir.IntType(1), width))
                 counts = builder.and_(counts, builder.fcmp_ordered("ord", scores, scores))
                 lowest = everywhere(builder, vector, ir.Constant(vector.element, -math.inf))
                 scores = top = builder.select(counts, scores, lowest)
@@ -94,7 +118,7 @@ def rival_of(typing_context: Any, s: Any, columns: Any, k: Any, y: Any) -> Any:
         return context.make_tuple(builder, signature.return_type, [builder.load(best), builder.load(where)])
 
     answer = types.Tuple((s.dtype, types.int64))  # type: ignore[no-untyped-call]
-    return answer(s, types.int64, types.int64, types.int64), generate
+    return answer(s, types.int64, types.uint64), generate
 
 
 def _instruction(signature: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -158,18 +182,21 @@ def copy_block(builder: ir.IRBuilder, address: ir.Value, to: ir.Value, lower: ir
     builder.store(builder.select(lower, small, block), builder.inttoptr(to, BLOCK.as_pointer()), align=1)
 
 
-@_instruction(types.none(types.int64, types.int64))
-def fetch(builder: ir.IRBuilder, address: ir.Value, size: ir.Value) -> None:
-    """Prefetch lines, to be read, into all caches but the first."""
+def _prefetch(builder: ir.IRBuilder, address: ir.Value) -> None:
     pointer = ir.IntType(8).as_pointer()
     kind = ir.FunctionType(ir.VoidType(), [pointer, NUMBER, NUMBER, NUMBER])
     prefetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
     to_read, cache, of_data = NUMBER(0), NUMBER(2), NUMBER(1)
+    builder.call(prefetch, [builder.inttoptr(address, pointer), to_read, cache, of_data])
+
+
+@_instruction(types.none(types.int64, types.int64))
+def fetch(builder: ir.IRBuilder, address: ir.Value, size: ir.Value) -> None:
+    """Prefetch lines, to be read, into all caches but the first."""
     for first, end in ((0, 1), (1, 2), (2, 4), (4, 8)):  # no loop: rows have a power of two of lines
         with builder.if_then(builder.icmp_signed(">", size, WHOLE(first * LINE))):
             for line in range(first, end):
-                place = builder.inttoptr(builder.add(address, WHOLE(line * LINE)), pointer)
-                builder.call(prefetch, [place, to_read, cache, of_data])
+                _prefetch(builder, builder.add(address, WHOLE(line * LINE)))
 
 
 @_instruction(types.int64(types.uint64))

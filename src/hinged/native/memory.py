@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numba import carray, config, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
 
 from hinged.compiling import compiled
 
@@ -29,6 +28,7 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return arrays
 
 else:
+    from hinged.compiling.owners import owns, without_owner
 
     @intrinsic
     def _pointer(typing_context: Any, address: Any, like: Any) -> Any:
@@ -42,6 +42,14 @@ else:
         """Return the `n` values at an address as an array on that memory, of the dtype of `like`."""
         return carray(_pointer(address, like), (n,))  # type: ignore[call-arg]
 
+    def _check_arrays(context: Any, kind: Any) -> None:
+        """Refuse what holds memory of another kind, such as lists and strings."""
+        if isinstance(kind, types.BaseTuple):
+            for part in kind:  # type: ignore
+                _check_arrays(context, part)
+        elif owns(context, kind) and not isinstance(kind, types.Array):
+            raise TypeError(f"only arrays, and tuples of them, can be borrowed; got {kind}.")
+
     @intrinsic
     def borrowed(typing_context: Any, arrays: Any) -> Any:
         """Return the same array, or tuple of arrays and tuples, without reference counts; its owner must outlive it.
@@ -52,21 +60,7 @@ else:
         """
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return _without_owner(context, builder, arrays, args[0])
+            _check_arrays(context, arrays)
+            return without_owner(context, builder, arrays, args[0])
 
         return arrays(arrays), generate
-
-
-def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """The same value, in which no array has an owner."""
-    if isinstance(kind, types.Array):
-        view = make_array(kind)(context, builder, value)
-        for owner in ("meminfo", "parent"):
-            setattr(view, owner, getattr(view, owner).type(None))
-        return view._getvalue()
-    if isinstance(kind, types.BaseTuple):
-        parts = [(part, builder.extract_value(value, i)) for i, part in enumerate(kind)]  # type: ignore
-        return context.make_tuple(builder, kind, [_without_owner(context, builder, *part) for part in parts])
-    if context.data_model_manager[kind].contains_nrt_meminfo():
-        raise TypeError(f"only arrays, and tuples of them, can be borrowed; got {kind}.")
-    return value

@@ -9,13 +9,14 @@ from hinged.compiling.arrays import Floats, Ints
 from hinged.native.memory import segment
 
 __all__ = [
+    "add_rows",
+    "best_of",
     "copy_block",
     "count_bits",
     "eight_bytes",
     "equal_bytes",
     "fetch",
     "lowest_bit",
-    "rival_of",
     "sum_rows",
     "wide_bytes",
     "word_bytes",
@@ -39,11 +40,20 @@ def sum_rows(at: Ints, v: Floats, n: int, columns: int, s: Floats) -> None:
 
 
 @compiled(inline=True)
-def rival_of(s: Floats, columns: int, k: int, y: int) -> tuple[np.floating, int]:
-    """Return the largest of the first `k` scores but y's and where it stands first; -inf and 64 if there is none."""
+def add_rows(at: Ints, v: Floats, n: int, columns: int, g: Floats, ahead: Ints) -> None:
+    """Add v_j g to each row; `at` holds their addresses, all different, and `ahead` as many that will be read next."""
+    for j in range(n):
+        row, value = segment(at[j], columns, g), v[j]
+        for c in range(columns):
+            row[c] += value * g[c]
+
+
+@compiled(inline=True)
+def best_of(s: Floats, columns: int, among: np.uint64) -> tuple[np.floating, int]:
+    """Return the largest of the scores whose bit is set and where it stands first; -inf and 64 if there is none."""
     best, where = s.dtype.type(-np.inf), 64
-    for r in range(k):
-        if r != y and (s[r] > best or (where == 64 and s[r] == best)):
+    for r in range(columns):
+        if (among >> np.uint64(r)) & ONE != NOTHING and (s[r] > best or (where == 64 and s[r] == best)):
             best, where = s[r], r
     return best, where
 

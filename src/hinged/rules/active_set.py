@@ -18,6 +18,7 @@ import numpy as np
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats
 from hinged.rules.factor import append, remove, solve
+from hinged.rules.gram import Gram, make_known, whole
 from hinged.rules.pairs import (
     EPS,
     FLAT,
@@ -61,14 +62,14 @@ def on_gram(
     g : float64 array (labels,)
         Net coefficients on return.
     """
-    return maximise(scores, is_relevant, K, margin, C, skip_flat, g)[0]
+    return maximise(scores, is_relevant, whole(K), margin, C, skip_flat, g)[0]
 
 
-@compiled
+@compiled(helper=True)
 def maximise(
     scores: Floats,
     is_relevant: Bools,
-    K: Floats,
+    gram: Gram,
     margin: float,
     C: float,
     skip_flat: bool,
@@ -85,10 +86,9 @@ def maximise(
     # lead: what a variable gains more than the base · rise = Kg: what the scores gained so far
     # h: the move per label · bend: its curvature h'Kh · extent: its length at most
     k, uncapped = scores.shape[0], math.inf == C
-    problem, farthest = _problem(scores, K, margin)
+    problem, farthest = _problem(scores, gram.K, margin)
     active = _room(k + 3)
-    picky = k if skip_flat or uncapped else 0
-    left_out = np.zeros((picky, picky), np.bool_)
+    left_out = _left_out(gram, is_relevant, skip_flat or uncapped)
     rise, h, rate = np.zeros(k), np.empty(k), np.empty(k)
     active.amount[0], n = C, 1
     reach, fresh, tries, passes = 0.0, True, 0, 0
@@ -100,12 +100,9 @@ def maximise(
                 reach = rises(problem, active, n, h, rise)
                 fresh = True
                 continue
-            r, s = most_violated(problem, active, rise, is_relevant, left_out, reach)
-            if n == k + 3 or not is_news(problem, active, n, rise, reach, r, s):
+            before, n = n, _admit(problem, gram, active, n, rise, is_relevant, left_out, reach)
+            if n == before:
                 break
-            n = _join(problem, active, n, r, s)
-            active.step[: n - 1] = 0.0
-            active.step[n - 1] = lead(problem, active, rise, r, s)
             joins, tries = True, 0
         slope = _aim(active, n, tries < NEWTON)
         bend, extent = _along(problem, active, n, h, rate)
@@ -120,10 +117,7 @@ def maximise(
             else:  # numbers beyond floating point
                 break
             continue
-        for i in range(n):
-            active.amount[i] = max(0.0, active.amount[i] + far * active.step[i])
-        for t in range(k):
-            rise[t] += far * rate[t]
+        _go(active, n, far, rate, rise)
         reach += far * extent
         fresh, tries = False, tries + 1
         if far == until:
@@ -154,6 +148,49 @@ def _room(size: int) -> Active:
         np.empty(size),
         np.empty((size, size)),
     )
+
+
+@compiled(helper=True)
+def _left_out(gram: Gram, is_relevant: Bools, some_are: bool) -> Bools:
+    """Which pairs may not join: none yet. Where some are to be left out, pairs are compared that never join."""
+    k = is_relevant.shape[0] if some_are else 0
+    for t in range(k):
+        if is_relevant[t]:
+            make_known(gram, t)
+    return np.zeros((k, k), np.bool_)
+
+
+@compiled(helper=True)
+def _admit(
+    problem: Problem,
+    gram: Gram,
+    active: Active,
+    n: int,
+    rise: Floats,
+    is_relevant: Bools,
+    left_out: Bools,
+    reach: float,
+) -> int:
+    """Let the most violated variable join the `n` active ones, and aim at it; return how many there are now."""
+    r, s = most_violated(problem, active, rise, is_relevant, left_out, reach)
+    if n == active.amount.shape[0] or not is_news(problem, active, n, rise, reach, r, s):
+        return n
+    if r != s:
+        make_known(gram, r)
+        make_known(gram, s)
+    _join(problem, active, n, r, s)
+    active.step[:n] = 0.0
+    active.step[n] = lead(problem, active, rise, r, s)
+    return n + 1
+
+
+@compiled(helper=True)
+def _go(active: Active, n: int, far: float, rate: Floats, rise: Floats) -> None:
+    """Go so far along the step: amounts change, and scores rise."""
+    for i in range(n):
+        active.amount[i] = max(0.0, active.amount[i] + far * active.step[i])
+    for t in range(rise.shape[0]):
+        rise[t] += far * rate[t]
 
 
 @compiled(helper=True)
@@ -230,7 +267,8 @@ def _aim(active: Active, n: int, newton: bool) -> float:
         if high != low:
             step[high], step[low] = 1.0, -1.0
         return slope
-    work[: n - 1] = step[1:n]
+    for i in range(1, n):
+        work[i - 1] = step[i]
     solve(active.L, n - 1, work)
     slope, step[0] = 0.0, 0.0
     for i in range(1, n):

@@ -14,6 +14,7 @@ import numpy as np
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats, Ints
+from hinged.compiling.copying import copy_to
 from hinged.rules.active_set import on_gram
 from hinged.rules.choose import chosen, is_chosen
 from hinged.rules.length import alone, softening
@@ -241,7 +242,7 @@ def _jointly(moving_only: bool, gaps: Floats, margins: Floats, gram: Floats, C: 
     for j in range(n):
         scores[j + 1] = margins[j] - gaps[j] - 1.0
         violated = violated or gaps[j] < margins[j]
-        K[j + 1, 1:] = gram[j, :n]
+        copy_to(K[j + 1, 1:], gram[j])
     if not violated:
         return 0.0
     total = on_gram(scores, is_right, K, 1.0, C, moving_only, g)

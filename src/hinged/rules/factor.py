@@ -25,14 +25,14 @@ def _backward(L: Floats, n: int, x: Floats) -> None:
             x[j] -= L[i, j] * x[i]
 
 
-@compiled
+@compiled(helper=True)
 def solve(L: Floats, n: int, x: Floats) -> None:
     """Replace x by the solution y of L L' y = x."""
     _forward(L, n, x)
     _backward(L, n, x)
 
 
-@compiled
+@compiled(helper=True)
 def append(L: Floats, n: int, products: Floats, square: float) -> float:
     """Write the row of a vector that joins the `n` in the factor, all but its diagonal; return the diagonal's square.
 
@@ -41,17 +41,19 @@ def append(L: Floats, n: int, products: Floats, square: float) -> float:
     does. What to write then is the caller's to say.
     """
     _forward(L, n, products)
-    L[n, :n] = products[:n]
+    for i in range(n):
+        L[n, i] = products[i]
     outside = square - dot(products, products, n)
     _backward(L, n, products)
     return outside
 
 
-@compiled
+@compiled(helper=True)
 def remove(L: Floats, n: int, i: int) -> None:
     """Take vector `i` out of the `n` in the factor; rotations make what is left triangular again."""
     for a in range(i, n - 1):
-        L[a, : a + 2] = L[a + 1, : a + 2]
+        for b in range(a + 2):
+            L[a, b] = L[a + 1, b]
     for a in range(i, n - 1):
         radius = math.hypot(L[a, a], L[a, a + 1])
         c, s = L[a, a] / radius, L[a, a + 1] / radius

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Bools, Floats, Ints
 
@@ -160,7 +158,10 @@ def most_violated(
             elif s < 0 or scores[t] + rise[t] > scores[s] + rise[s]:
                 s = t
     else:
-        furthest, least = 0.0, (1e-12 * np.max(problem.length)) ** 2
+        furthest, longest = 0.0, 0.0
+        for length in problem.length:
+            longest = max(longest, length)
+        least = (1e-12 * longest) ** 2
         for a in range(rise.shape[0]):
             for b in range(rise.shape[0] if is_relevant[a] else 0):
                 more = lead(problem, active, rise, a, b)

@@ -18,9 +18,11 @@ __all__ = [
     "Rule",
     "Step",
     "cap_of",
+    "check_no_slack",
     "check_runs",
     "entropic",
     "has_own_margin",
+    "has_slack",
     "name_of",
     "on_mistakes",
     "positive",
@@ -60,14 +62,19 @@ class Optimal:
         How the joint problem is solved. "search" is exact: sorting for Euclidean prototypes, a one-dimensional search
         under entropy, an active-set method on the Gram matrix for shared vectors. "interior-point" is the
         label-ranking paper's method, in either geometry, for labels with vectors of their own.
+    slack : float
+        How far the scores of one row may stay from where the margin wants them: each of them may miss by ζ, at a cost
+        of ζ²/(2 slack) beside C. As if the row had one more feature, of size √slack, that no other row has. 0 for
+        none. For labels with vectors of their own, and for ranks.
 
     Examples
     --------
-    >>> Optimal()
-    Optimal(solver='search')
+    >>> Optimal(slack=1.0)
+    Optimal(solver='search', slack=1.0)
     """
 
     solver: str = "search"
+    slack: float = 0.0
 
 
 class Rule(NamedTuple):
@@ -109,6 +116,8 @@ NOT_HERE = {
 }
 #: Where constraints bring margins of their own, so that a rule with one of its own has no meaning.
 GIVEN_MARGINS = ("in a SequenceTagger",)
+#: Where `check_runs` lets a joint step have slack.
+TAKES_SLACK = ("on a single vector",)
 
 
 class Step(NamedTuple):
@@ -119,6 +128,7 @@ class Step(NamedTuple):
     margin: float
     uses_weight: bool  # a sample weight s replaces C by sC
     certified: bool  # the rule has a dual certificate
+    slack: float = 0.0  # squared length of a feature that a row shares with no other
 
 
 def name_of(rule: object) -> str | None:
@@ -177,6 +187,8 @@ def check_runs(where: str, rule: object, words: Words) -> None:
     --------
     >>> check_runs("with a kernel", "pa1", RULES["pa1"].words)
     """
+    if where not in TAKES_SLACK:
+        check_no_slack(where, rule)
     given = where in GIVEN_MARGINS
     if words.combine in NOT_HERE[where] or (given and has_own_margin(rule)):
         names = ", ".join(
@@ -215,7 +227,7 @@ def resolve(rule: object, C: object, margin: object) -> tuple[Step, Any]:
     Examples
     --------
     >>> resolve("pa1", 0.5, 1.0)[0]
-    Step(words=Words(choose=0, length=2, combine=0), C=0.5, margin=1.0, uses_weight=True, certified=True)
+    Step(words=Words(choose=0, length=2, combine=0), C=0.5, margin=1.0, uses_weight=True, certified=True, slack=0.0)
     """
     margin = positive("margin", margin, "1 is usual")
     if margin == math.inf:
@@ -229,12 +241,14 @@ def resolve(rule: object, C: object, margin: object) -> tuple[Step, Any]:
     if isinstance(rule, Optimal):
         if rule.solver not in ("search", "interior-point"):
             raise ValueError(f"solver must be 'search' or 'interior-point'; got solver={rule.solver!r}.")
+        slack = _slack(rule)
         if rule.solver == "interior-point":
             C = positive("C", C, "1.0, or solver='search' with inf")
             if math.inf == C:
                 raise ValueError("C must be finite for solver='interior-point'; got C=inf. Use solver='search'.")
             return Step(RULES["optimal"].words._replace(combine=INTERIOR), C, margin, True, True), None
-        rule = "optimal"
+        step, own = resolve("optimal", C, margin)
+        return step._replace(slack=slack), own
     C = positive("C", C, "0.01 for noisy labels, inf for the plain step")
     if isinstance(rule, str):
         if rule not in RULES:
@@ -251,6 +265,38 @@ def resolve(rule: object, C: object, margin: object) -> tuple[Step, Any]:
         f"rule must be a name, hinged.rules.Mira, hinged.rules.Optimal or a compiled function; got {rule!r}. "
         f"Names: {', '.join(RULES)}."
     )
+
+
+def _slack(rule: Optimal) -> float:
+    """Return the slack of a rule, or raise an error that says what was given and what to try."""
+    if rule.slack == 0:
+        return 0.0
+    slack = positive("slack", rule.slack, "1.0, or 0 for none")
+    if rule.solver != "search" or slack == math.inf:
+        raise ValueError(f"slack must be finite, and needs solver='search'; got {rule!r}. Try Optimal(slack=1.0).")
+    return slack
+
+
+def has_slack(rule: object) -> bool:
+    """Return True if the scores of a row may miss the margin at a price of their own.
+
+    Examples
+    --------
+    >>> has_slack(Optimal(slack=1.0)), has_slack("optimal")
+    (True, False)
+    """
+    return isinstance(rule, Optimal) and bool(rule.slack)
+
+
+def check_no_slack(where: str, rule: object) -> None:
+    """Refuse, by name, a slack where rows cannot have one.
+
+    Examples
+    --------
+    >>> check_no_slack("with a kernel", Optimal())
+    """
+    if has_slack(rule):
+        raise ValueError(f"{rule!r} does not run {where}; use slack=0, or labels with vectors of their own, or ranks.")
 
 
 def positive(name: str, value: object, hint: str) -> float:

@@ -17,7 +17,7 @@ from starlette.requests import Request
 
 from hinged.http.connections import KNOWN
 from hinged.http.local import is_local
-from hinged.http.private_file import write_private
+from hinged.io.atomic import write_private
 from hinged.journal.folder import FolderLock
 from hinged.service.responses import Refused, TokenFileError
 from hinged.service.settings import Settings

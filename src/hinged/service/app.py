@@ -36,7 +36,7 @@ GRACE = 30  # seconds for open requests
 SWITCH = 0.0005  # seconds after which a thread that learns yields to the one that answers
 
 
-class Around:
+class ResponseMiddleware:
     """ASGI middleware: adds headers to every response, and counts responses if there are metrics."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics | None) -> None:
@@ -100,7 +100,7 @@ def create_app(settings: Settings) -> Starlette:
             Route("/openapi.json", openapi),
         ],
         exception_handlers=HANDLERS,
-        middleware=[Middleware(Around, metrics=counts)],
+        middleware=[Middleware(ResponseMiddleware, metrics=counts)],
         lifespan=lifespan,
     )
     app.state.settings, app.state.access, app.state.metrics = settings, access, counts

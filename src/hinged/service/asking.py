@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import TypeVar
 
 from hinged.estimators.auto import settled_as_json
 from hinged.estimators.learner import Learner
@@ -15,8 +16,9 @@ from hinged.journal.estimator_settings import complete
 from hinged.service.values import LARGEST_WEIGHT, LONGEST_KEY, as_label, as_number, as_row, plain
 from hinged.text import window
 
-__all__ = ["Together", "example_for", "explain", "predict", "predict_many", "rank", "status"]
+__all__ = ["BatchedPredictions", "example_for", "explain", "predict", "predict_many", "rank", "settle", "status"]
 
+Answer = TypeVar("Answer")
 TEXTS = ({str}, {dict})
 ALONE = ("sequence", "outliers")  # tasks that take one row at a time
 EXPLAINS = {
@@ -134,7 +136,7 @@ def status(name: str, kept: DurableModel) -> dict[str, object]:
     }
 
 
-class Together:
+class BatchedPredictions:
     """Batches the predictions that requests ask of one model in the same turn of the event loop.
 
     A batch costs little more than a single prediction.
@@ -156,9 +158,14 @@ class Together:
         turn, self._waiting = self._waiting, []
         answers = predict_many(model, [x for x, _ in turn])
         for (_, done), answer in zip(turn, answers, strict=True):
-            if done.cancelled():
-                continue
-            if isinstance(answer, Exception):
-                done.set_exception(answer)
-            else:
-                done.set_result(answer)
+            settle(done, answer)
+
+
+def settle(done: asyncio.Future[Answer], answer: Answer | Exception) -> None:
+    """Answer a request that waits, or raise what refuses it, unless it was cancelled meanwhile."""
+    if done.done():
+        return
+    if isinstance(answer, Exception):
+        done.set_exception(answer)
+    else:
+        done.set_result(answer)

@@ -10,15 +10,16 @@ import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import ParamSpec, TypeVar
 
 from hinged.estimators.learner import Learner
 from hinged.http.connections import share_files
+from hinged.io.atomic import flush_folder
 from hinged.journal import DurableModel
 from hinged.journal.estimator_settings import agrees
-from hinged.journal.folder import FolderLock, flush_folder
+from hinged.journal.folder import FolderLock
 from hinged.service.responses import Refused
 from hinged.service.settings import Settings
 from hinged.service.slot import Slot
@@ -54,11 +55,9 @@ class Models:
             shutil.rmtree(left, ignore_errors=True)
 
     # ------------------------------------------------------------------ using
-    @asynccontextmanager
-    async def using(self, name: str) -> AsyncIterator[Slot]:
+    def using(self, name: str) -> AbstractAsyncContextManager[Slot]:
         """Load a model if needed and keep it in memory while the block runs."""
-        async with self.holding(self.find(name)) as slot:
-            yield slot
+        return self.holding(self.find(name))
 
     @asynccontextmanager
     async def holding(self, slot: Slot) -> AsyncIterator[Slot]:

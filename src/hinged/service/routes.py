@@ -48,7 +48,7 @@ async def predict(call: Call) -> Response:
     body = call.body_as(schemas.Ask)
     async with call.models.using(call.name) as slot:
         if call.size <= SMALL and slot.warm:
-            return as_json({"y": await slot.together.predict(slot.model, body.x)})
+            return as_json({"y": await slot.batched.predict(slot.model, body.x)})
     return as_json({"y": await _asked(call, asking.predict, body.x)})
 
 

@@ -13,7 +13,7 @@ from typing import ParamSpec, Protocol, TypeVar
 
 from hinged.estimators.learner import Learner
 from hinged.journal import DurableModel, Example, JournalError, Receipt
-from hinged.service.asking import Together
+from hinged.service.asking import BatchedPredictions, settle
 from hinged.service.sizes import bytes_of
 
 __all__ = ["Slot"]
@@ -54,7 +54,7 @@ class Slot:
         self.kept: DurableModel | None = None
         self.users, self.used_at, self.bytes = 0, 0.0, 0
         self.deleted = False
-        self.together = Together()
+        self.batched = BatchedPredictions()
         self.warm = False  # True after the first question, which may have to load or compile
         self._taught = self._weigh_at = 0
         self._waiting: list[Waiting] = []
@@ -132,15 +132,12 @@ class Slot:
             )
         except Exception as problem:
             for _, done in turn:
-                if not done.done():
-                    done.set_exception(problem)
+                settle(done, problem)
             return
         self._count(sum(receipt.new for receipt in receipts))
         left = iter(receipts)
         for examples, done in turn:
-            own = list(islice(left, len(examples)))
-            if not done.done():
-                done.set_result(own)
+            settle(done, list(islice(left, len(examples))))
 
     def _count(self, new: int) -> None:
         """Count a commit; weigh the model now and then, since no other writer runs between two commits."""

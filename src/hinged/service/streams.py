@@ -90,7 +90,7 @@ def example_of(entry: object, model: Learner) -> Example:
     return example_for(model, entry["x"], entry.get("y"), entry.get("key"), entry.get("weight"))
 
 
-class Chunk(NamedTuple):
+class ParsedLines(NamedTuple):
     """Some lines of a stream: their examples, the lines that were refused, by position, and the number of lines."""
 
     examples: list[Example]
@@ -98,9 +98,9 @@ class Chunk(NamedTuple):
     size: int
 
 
-def _chunk_of(lines: list[bytes], model: Learner) -> Chunk:
+def _chunk_of(lines: list[bytes], model: Learner) -> ParsedLines:
     entries = read_lines(lines)
-    chunk = Chunk([], {}, len(entries))
+    chunk = ParsedLines([], {}, len(entries))
     for place, entry in enumerate(entries):
         try:
             chunk.examples.append(example_of(entry, model))
@@ -114,8 +114,8 @@ async def learn_lines(request: Request, models: Models, slot: Slot) -> AsyncIter
 
     Refused lines are named and do not stop the others. Chunks are read while earlier ones wait for the disk.
     """
-    told = {"lines": 0, "learnt": 0, "repeated": 0, "refused": 0, "seq": 0}
-    waiting: list[tuple[Learning, Chunk]] = []
+    counts = {"lines": 0, "learnt": 0, "repeated": 0, "refused": 0, "seq": 0}
+    waiting: list[tuple[Learning, ParsedLines]] = []
     broken: list[Exception] = []
     try:
         async for lines in _until_broken(chunks_of(request, models.settings.max_body), broken):
@@ -124,19 +124,19 @@ async def learn_lines(request: Request, models: Models, slot: Slot) -> AsyncIter
             before = waiting[-1][0] if waiting else None
             waiting.append((asyncio.create_task(_learn(models, slot, chunk.examples, before)), chunk))
             if len(waiting) >= AHEAD:
-                yield await _acknowledge(*waiting.pop(0), told)
+                yield await _acknowledge(*waiting.pop(0), counts)
         while waiting:
-            yield await _acknowledge(*waiting.pop(0), told)
+            yield await _acknowledge(*waiting.pop(0), counts)
         if broken:
             raise broken[0]
     except Exception as problem:
         refusal = refusal_of(problem)
         await _cancel([task for task, _ in waiting])
-        if not told["lines"]:
+        if not counts["lines"]:
             raise refusal from problem
-        yield line({**told, "status": refusal.status, "error": refusal.sentence})
+        yield line({**counts, "status": refusal.status, "error": refusal.sentence})
         return
-    yield line({**told, "done": True})
+    yield line({**counts, "done": True})
 
 
 async def _cancel(tasks: list[Learning]) -> None:
@@ -162,7 +162,7 @@ async def _learn(models: Models, slot: Slot, examples: list[Example], before: Le
         return await slot.learn(examples)
 
 
-async def _acknowledge(task: Learning, chunk: Chunk, told: dict[str, int]) -> bytes:
+async def _acknowledge(task: Learning, chunk: ParsedLines, counts: dict[str, int]) -> bytes:
     """Return the response lines for a chunk, once it is on the disk."""
     receipts = iter(await task)
     said = []
@@ -171,14 +171,14 @@ async def _acknowledge(task: Learning, chunk: Chunk, told: dict[str, int]) -> by
         if error is None:
             receipt = next(receipts)
             error = receipt.error
-            told["learnt"] += receipt.new
-            told["repeated"] += receipt.seq > 0 and not receipt.new
-            told["seq"] = max(told["seq"], receipt.seq)
+            counts["learnt"] += receipt.new
+            counts["repeated"] += receipt.seq > 0 and not receipt.new
+            counts["seq"] = max(counts["seq"], receipt.seq)
         if error is not None:
-            told["refused"] += 1
-            said.append(line({"line": told["lines"] + place + 1, "error": refusal_of(error).sentence}))
-    told["lines"] += chunk.size
-    return b"".join([*said, line(told)])
+            counts["refused"] += 1
+            said.append(line({"line": counts["lines"] + place + 1, "error": refusal_of(error).sentence}))
+    counts["lines"] += chunk.size
+    return b"".join([*said, line(counts)])
 
 
 async def predict_lines(request: Request, models: Models, slot: Slot) -> AsyncIterator[bytes]:

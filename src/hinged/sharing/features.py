@@ -12,11 +12,13 @@ from fractions import Fraction
 from typing import Any
 
 from hinged.compiling import compiled
-from hinged.compiling.arrays import Floats, Ints
+from hinged.compiling.arrays import Ints
 
 __all__ = ["Distance", "First", "Frequency", "Tfidf", "resolve"]
 
-FIRST, FREQUENCY, DISTANCE, TFIDF, EXPLICIT = 0, 1, 2, 3, 4
+FIRST, FREQUENCY, DISTANCE, TFIDF, EXPLICIT, NO_WORDS = range(6)
+NO_THRESHOLDS = (0, 1, 0, 1, 0)
+NEVER = 2**31 - 1  # more rows than are counted
 
 
 @dataclass(frozen=True)
@@ -65,17 +67,29 @@ class Tfidf:
 
 
 @compiled(helper=True)
-def frequency(c: float, seen: int, rows: int, thresholds: Ints, factors: Floats) -> float:
-    """`Frequency` of one value; thresholds are (high, low) as fractions, then strictness, so that ties are exact."""
-    if seen * thresholds[1] >= thresholds[0] * rows and rows > 0:
-        return factors[0] * c
-    rare, bar = seen * thresholds[3], thresholds[2] * rows
-    if rare < bar or (rare == bar and (thresholds[4] == 0 or rows == 0)):
-        return factors[1] * c
-    return 0.0
+def frequency_bars(rows: int, thresholds: Ints) -> tuple[int, int]:
+    """Return from how many of a label's `rows` on a word is frequent with it, and up to how many it is rare.
+
+    Thresholds are (high, low) as fractions, then strictness, so that ties are exact.
+
+    Examples
+    --------
+    >>> frequency_bars(100, (1, 5, 1, 50, 0)), frequency_bars(100, (1, 5, 1, 50, 1))
+    ((20, 2), (20, 1))
+    """
+    if rows == 0:
+        return NEVER, 0
+    often = -(-thresholds[0] * rows // thresholds[1])
+    return min(NEVER, often), min(NEVER, (thresholds[2] * rows - thresholds[4]) // thresholds[3])
 
 
-@compiled(helper=True)
+@compiled(helper=True, forceinline=True)
+def frequency(seen: int, often: int, rare: int, high: float, low: float) -> float:
+    """`Frequency` of a value that `seen` of a label's rows had: `high` from `often` on, `low` up to `rare`, else 0."""
+    return high if seen >= often else low if seen <= rare else 0.0
+
+
+@compiled(helper=True, forceinline=True)
 def tfidf(c: float, rows: int, rows_with: int, rows_with_label: int) -> float:
     """`Tfidf` of one value; a word never seen outside the label counts as seen once, no rows at all give 0."""
     if rows == 0:
@@ -88,7 +102,10 @@ def resolve(
 ) -> tuple[int, tuple[int, ...], tuple[float, float], Callable[..., Any] | None]:
     """Code, exact thresholds, factors and function (if one) of label features given by name, object or callable."""
     named = {"first": First(), "frequency": Frequency(), "distance": Distance(), "tfidf": Tfidf()}
-    hint = f"Choose one of {', '.join(named)}, hinged.features.Frequency(...), or a function of (x, label)."
+    hint = (
+        f"Choose one of {', '.join(named)}, evidence, hinged.features.Frequency(...) or Evidence(...), "
+        "or a function of (x, label)."
+    )
     if features is None:
         raise ValueError(f"sharing={sharing!r} needs label features; got features=None. {hint}")
     if isinstance(features, str):
@@ -108,7 +125,7 @@ def resolve(
         return FREQUENCY, exact, (float(features.often), float(features.seldom)), None
     for kind, code in ((First, FIRST), (Distance, DISTANCE), (Tfidf, TFIDF)):
         if isinstance(features, kind):
-            return code, (0, 1, 0, 1, 0), (0.0, 0.0), None
+            return code, NO_THRESHOLDS, (0.0, 0.0), None
     if callable(features):
-        return EXPLICIT, (0, 1, 0, 1, 0), (0.0, 0.0), features
+        return EXPLICIT, NO_THRESHOLDS, (0.0, 0.0), features
     raise TypeError(f"features must be a name, an object of hinged.features or a callable; got {features!r}. {hint}")

@@ -9,20 +9,25 @@ from typing import Any
 import numpy as np
 
 from hinged.sharing import features as label_features
+from hinged.sharing.evidence import FREQUENT_OR_RARE, Evidence, codes_of
 from hinged.sharing.groups import Groups
 
-__all__ = ["Part", "Plan", "chosen_features", "resolve"]
+__all__ = ["BEFORE_EVIDENCE", "Part", "Plan", "chosen_features", "resolve"]
 
 
 @dataclass(frozen=True)
 class Part:
-    """One shared vector: its label features, and the labels that read it (None: all, also those yet to come)."""
+    """One shared vector: its label features, and the labels that read it (None: all, also those yet to come).
+
+    `evidence` holds the codes of kinds of evidence that it weighs beside single words.
+    """
 
     code: int
     thresholds: tuple[int, ...]
     factors: tuple[float, float]
     function: Callable[..., Any] | None
     members: frozenset[Hashable] | None
+    evidence: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,11 @@ class Plan:
     def functions(self) -> list[Callable[..., Any]]:
         """The user's own label features, which run in Python, row by row."""
         return [part.function for part in self.parts if part.function is not None]
+
+    @property
+    def evidence(self) -> tuple[int, ...]:
+        """Codes of the kinds of evidence that a shared vector weighs."""
+        return self.parts[0].evidence if self.parts else ()
 
     def n_columns(self, n_labels: int) -> int:
         """How many vectors multiply the row itself."""
@@ -59,20 +69,24 @@ class Plan:
         ).reshape(len(self.parts), len(labels))
 
 
-def chosen_features(sharing: object, features: object, kernel: object = None) -> object:
+#: What features="auto" meant for shared vectors before there was evidence.
+BEFORE_EVIDENCE = FREQUENT_OR_RARE
+
+
+def chosen_features(sharing: object, features: object, kernel: object = None, best: object = Evidence()) -> object:
     """What ``features="auto"`` means: none where the sharing scheme has no use for them, or where a kernel has its own.
 
     Others stay as given.
 
     Examples
     --------
-    >>> chosen_features("hybrid", "auto").high, chosen_features("multi", "auto"), chosen_features("hybrid", "tfidf")
-    (0.4, None, 'tfidf')
+    >>> chosen_features("hybrid", "auto").kinds, chosen_features("multi", "auto"), chosen_features("hybrid", "tfidf")
+    (('centroid', 'bayes', 'recency'), None, 'tfidf')
     """
     if not isinstance(features, str) or features != "auto":
         return features
     shared = kernel is None and isinstance(sharing, str) and sharing in ("single", "hybrid")
-    return label_features.Frequency(high=0.4) if shared else None
+    return best if shared else None
 
 
 def resolve(sharing: object, features: object) -> Plan:
@@ -108,4 +122,16 @@ def resolve(sharing: object, features: object) -> Plan:
 
 
 def _part(kind: object, members: frozenset[Hashable] | None, sharing: str = "groups") -> Part:
-    return Part(*label_features.resolve(kind, sharing), members)
+    if isinstance(kind, str) and kind == "evidence":
+        kind = Evidence()
+    if not isinstance(kind, Evidence):
+        return Part(*label_features.resolve(kind, sharing), members)
+    if sharing == "groups":
+        raise ValueError(f"{kind!r} is for one vector that all labels share: sharing='hybrid' or 'single', not Groups.")
+    codes = codes_of(kind.kinds)
+    if kind.words is None:
+        return Part(label_features.NO_WORDS, label_features.NO_THRESHOLDS, (0.0, 0.0), None, members, codes)
+    part = Part(*label_features.resolve(kind.words, sharing), members, codes)
+    if part.function is not None:
+        raise ValueError(f"words of Evidence must be label features of hinged.features or None; got {kind.words!r}.")
+    return part

@@ -16,6 +16,7 @@ import numpy as np
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Int16s, Ints
+from hinged.compiling.copying import copy_to
 
 __all__ = [
     "Scratch",
@@ -130,7 +131,7 @@ def best_path(E: Floats, T: Floats, n: int, k: int, came: Ints, work: Floats, ta
     (2.5, [0, 0])
     """
     now, best = work[0], work[1]
-    now[:] = E[0]
+    copy_to(now, E[0])
     for i in range(1, n):
         _extend(T, now, k, best, came[i])
         emission = E[i]
@@ -191,7 +192,7 @@ def best_by_errors(E: Floats, T: Floats, n: int, k: int, right: Ints, most: int,
     The best path to each tag with each number of errors, then the best of them all; of equals, the fewest errors.
     """
     if most == 0:
-        tags[:n] = right[:n]
+        copy_to(tags[:n], right)
         return 0
     came, work = room.came_by, room.work_by
     now, new = work[: n + 1], work[n + 1 : 2 * n + 2]

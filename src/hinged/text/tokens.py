@@ -29,6 +29,7 @@ __all__ = [
     "continue_hash",
     "cut_ascii",
     "finish_hash",
+    "hash_words",
     "spans_of_words",
     "write_places",
     "write_words",
@@ -122,6 +123,20 @@ def finish_hash(state: np.uint64) -> np.uint64:
     state = (state ^ (state >> HALF)) * MIX_1
     state = (state ^ (state >> HALF)) * MIX_2
     return state ^ (state >> HALF)
+
+
+@compiled
+def hash_words(arena: Bytes, ends: Ints, starts: Uint64s, ways: Bytes, hashes: Uint64s) -> None:
+    """Fill in the hash of each word p, arena[ends[p] : ends[p + 1]], from the state starts[ways[p]] on.
+
+    Where there is no such start, the hash stays as it is.
+    """
+    for p in range(hashes.shape[0]):
+        if ways[p] < starts.shape[0]:
+            state = starts[ways[p]]
+            for j in range(ends[p], ends[p + 1]):
+                state = (state ^ np.uint64(arena[np.uint64(j)])) * PRIME
+            hashes[p] = finish_hash(state)
 
 
 # ------------------------------------------------------------------ words

@@ -6,13 +6,14 @@ import numpy as np
 
 from hinged.io.examples.chunk import Chunk, Named
 from hinged.text.hasher import Hasher
+from hinged.text.tokens import hash_words
 from hinged.text.vocabulary import Vocabulary
 
 __all__ = ["warm_up"]
 
 
 def warm_up() -> None:
-    """Read two words, and two named features, into each kind of space."""
+    """Read two words, and two named features, into each kind of space; hash a word of a state."""
     pair = np.array([[0, 2], [1, 3]], np.int64)
     named = Named(
         np.array([0, 2], np.int64),
@@ -29,3 +30,5 @@ def warm_up() -> None:
         space.name_of(0)
         assert space.word_list_ is not None
         space.word_list_.truncate(0)
+    read_only, ways, hashes = np.frombuffer(b"ab", np.uint8), np.zeros(1, np.uint8), np.zeros(1, np.uint64)
+    hash_words(read_only, np.array([0, 2]), np.zeros(1, np.uint64), ways, hashes)

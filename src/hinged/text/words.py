@@ -13,7 +13,7 @@ from hinged.compiling.arrays import Bytes, Uint64s
 from hinged.io.examples.blocks import Memory
 from hinged.native import segment
 
-__all__ = ["Text", "WordList", "WordStore", "add_word", "find_key", "find_word", "has_room"]
+__all__ = ["Text", "WordList", "WordStore", "add_word", "check_words", "find_key", "find_word", "has_room"]
 
 COLON = np.uint8(ord(":"))
 HALF, LOW, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
@@ -219,11 +219,9 @@ class WordList:
     def from_arrays(cls, hashes: np.ndarray, ends: np.ndarray, arena: np.ndarray) -> WordList:
         """Return the list that `arrays` described; checked, because loops trust the numbers."""
         n = len(hashes)
-        sound = hashes.dtype == np.uint64 and ends.dtype == np.int64 and arena.dtype == np.uint8
-        if not sound or hashes.ndim != 1 or ends.shape != (n + 1,) or arena.ndim != 1:
+        if hashes.dtype != np.uint64 or hashes.ndim != 1:
             raise ValueError("its words are damaged")
-        if ends[0] != 0 or (np.diff(ends) < 0).any() or ends[-1] != len(arena):
-            raise ValueError("its words point outside of it")
+        check_words(n, ends, arena)
         words = cls()
         words.make_room(n, len(arena))
         store = words.store
@@ -231,3 +229,11 @@ class WordList:
         _enter_all(store.table, store.hashes, n)
         store.used[:] = n, len(arena)
         return words
+
+
+def check_words(n: int, ends: np.ndarray, arena: np.ndarray) -> None:
+    """Refuse `n` words that are not where the numbers say."""
+    if ends.dtype != np.int64 or arena.dtype != np.uint8 or ends.shape != (n + 1,) or arena.ndim != 1:
+        raise ValueError("its words are damaged")
+    if ends[0] != 0 or (ends[1:] < ends[:-1]).any() or ends[-1] != len(arena):
+        raise ValueError("its words point outside of it")

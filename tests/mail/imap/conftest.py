@@ -1,8 +1,10 @@
 """A server for all tests of a process, and for each test somebody with an empty mailbox."""
 
 import pytest
+from tests import needs
 from tests.cli.conftest import call  # noqa: F401
 from tests.mail.imap.dovecot import PASSWORD, Dovecot
+from tests.mail.imap.naming import NameServer
 
 from hinged.mail.sources.imap import open_imap
 
@@ -20,6 +22,18 @@ def user(server, monkeypatch):
         monkeypatch.delenv(f"HINGED_MAIL_{name}", raising=False)
     monkeypatch.setenv("HINGED_MAIL_PASSWORD", PASSWORD)
     return server.new_user()
+
+
+@pytest.fixture
+def names(monkeypatch):
+    """A name server that this process asks; it knows no names yet."""
+    resolver = needs.module("dns.resolver", "the extra mail")
+    running = NameServer()
+    asking = resolver.Resolver(configure=False)
+    asking.nameservers, asking.port = ["127.0.0.1"], running.port
+    monkeypatch.setattr(resolver, "default_resolver", asking)
+    yield running
+    running.close()
 
 
 @pytest.fixture

@@ -158,10 +158,10 @@ class Dovecot:
         self.users += 1
         return f"jane{self.users}"
 
-    def token(self, user: str, key: bytes = KEY) -> str:
+    def token(self, user: str, key: bytes = KEY, lasts: int = 600) -> str:
         """A token for OAuth2 (a JSON web token), which the server checks by its key."""
         now = int(time.time())
-        claims = {"sub": user, "iat": now - 10, "exp": now + 600, "aud": "mail", "iss": "tests"}
+        claims = {"sub": user, "iat": now - 10, "exp": now + lasts, "aud": "mail", "iss": "tests"}
         body = b".".join(_base64(json.dumps(part).encode()) for part in ({"alg": "HS256", "typ": "JWT"}, claims))
         return (body + b"." + _base64(hmac.digest(key, body, "sha256"))).decode()
 
@@ -193,6 +193,8 @@ class Dovecot:
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
             self.process = None
+            while any(map(_is_listening, (self.port, self.tls_port))):  # the system ends the other processes meanwhile
+                time.sleep(0.01)
 
     def close(self) -> None:
         """Stop, and remove everything."""
@@ -250,6 +252,14 @@ def free_ports(count: int) -> list[int]:
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
             found.add(port)
     return sorted(found)
+
+
+def _is_listening(port: int) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+    except OSError:
+        return False
 
 
 def _base64(content: bytes) -> bytes:

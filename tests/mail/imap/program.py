@@ -1,19 +1,20 @@
-"""`hinged mail watch` as a process of its own."""
+"""`hinged mail watch` and `run` as processes of their own."""
 
 import subprocess
 import sys
 import threading
 import time
 
-PROGRAM = [sys.executable, "-c", "from hinged.cli.main import main; main()", "mail", "watch"]
+PROGRAM = [sys.executable, "-c", "from hinged.cli.main import main; main()", "mail"]
 
 
 class Program:
     """The real program; what it tells can be waited for."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, command="watch", **more):
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen([*PROGRAM, *map(str, arguments)], stdout=pipe, stderr=pipe, text=True)
+        words = [*PROGRAM, command, *map(str, arguments)]
+        self.process = subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, **more)
         self.lines = {"out": [], "err": []}
         self._threads = [
             threading.Thread(target=self._hear, args=(name, stream), daemon=True)

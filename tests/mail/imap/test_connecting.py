@@ -12,8 +12,9 @@ from tests.mail.imap.dovecot import PASSWORD, Dovecot, free_ports
 from tests.mail.imap.letters import deliver
 
 from hinged.mail.sources.imap import open_imap
-from hinged.mail.sources.imap.account import read_address
-from hinged.mail.sources.source import SourceError, UnreachableError
+from hinged.mail.sources.imap.account import Secret, read_address
+from hinged.mail.sources.imap.client import about_login
+from hinged.mail.sources.source import RejectedError, SourceError, UnreachableError
 
 
 @pytest.fixture(scope="module")
@@ -84,10 +85,12 @@ def test_a_token_comes_from_a_command(server, user, other, mechanism, monkeypatc
     deliver(other, "INBOX", 1)
     monkeypatch.setenv("HINGED_MAIL_TOKEN_COMMAND", printing(server.token(user)))
     if mechanism == "XOAUTH2":
-        from hinged.mail.sources.imap.client import Client
+        from hinged.mail.sources.imap.client import ImapConnection
 
-        told = Client.can
-        monkeypatch.setattr(Client, "can", lambda self, *asked: "AUTH=OAUTHBEARER" not in asked and told(self, *asked))
+        told = ImapConnection.can
+        monkeypatch.setattr(
+            ImapConnection, "can", lambda self, *asked: "AUTH=OAUTHBEARER" not in asked and told(self, *asked)
+        )
     source = open_imap(server.url(user))
     assert len(source.places("INBOX")) == 1
     source.close()
@@ -218,3 +221,18 @@ def test_an_address_that_cannot_be_meant_is_refused(spec, said):
         read_address(spec)
     assert said in str(raised.value)
     assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(("said", "may_pass"), [
+    ("[UNAVAILABLE] Maximum number of connections from user+IP exceeded", True),
+    ("[LIMIT] LOGIN Rate limit hit", True),
+    ("[ALERT] Too many simultaneous connections. (Failure)", True),
+    ("[AUTHENTICATIONFAILED] Invalid credentials (Failure)", False),
+    ("LOGIN failed", False),
+])  # fmt: skip
+def test_a_server_that_throttles_is_no_wrong_password(said, may_pass):
+    """What providers say; the account would be given up for a password that is right."""
+    address = read_address("imaps://jane@imap.example.org/")
+    error = about_login(address, Secret("password", "x", "a test"), Exception(said))
+    assert isinstance(error, UnreachableError) == may_pass
+    assert isinstance(error, RejectedError) != may_pass

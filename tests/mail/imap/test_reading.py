@@ -131,6 +131,11 @@ def test_lists_keep_up_with_what_comes_and_goes(opened, other, window, monkeypat
     assert numbers_in(other, "INBOX", "UNDELETED") == [3, 4, 5, 6, 7, 10]
 
 
+def test_folders_have_the_names_of_the_server_for_its_filters(opened):
+    source = opened()
+    assert source.name_on_server(source.create("Bücher/Alte")) == "Bücher.Alte"
+
+
 def test_a_folder_that_is_not_there_is_named(opened):
     with pytest.raises(SourceError, match="has no folder Wrok; there are INBOX, Papierkorb, Sent"):
         opened().places("Wrok")

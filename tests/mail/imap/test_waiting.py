@@ -3,13 +3,13 @@
 import threading
 import time
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import pytest
 from tests.mail.imap.dovecot import PASSWORD, Dovecot
 from tests.mail.imap.letters import deliver
 
-from hinged.mail.sources.imap import open_imap
+from hinged.mail.sources.imap import open_imap, waiting
 from hinged.mail.sources.imap.waiting import idle
 from hinged.mail.sources.source import UnreachableError
 
@@ -124,9 +124,26 @@ def test_a_server_killed_while_we_wait_is_found_again(monkeypatch):
         server.kill()
         server.start()
         assert not source.wait(0.2)  # away and back between two waits: it was looked, and nothing differs
+        assert next(source._pauses) <= 1, "all went well, so the next pause is short again"
         source.close()
     finally:
         server.close()
+
+
+def test_after_a_sleep_of_the_machine_the_server_is_asked_anew(opened, other, monkeypatch):
+    """The clock on the wall jumps; a machine cannot be sent to sleep here."""
+    monkeypatch.setattr(waiting, "STEP", 0.05)
+    source = opened()
+    look_at_all(source)
+    before, ahead = source._client, []
+    with monkeypatch.context() as patch:
+        patch.setattr(waiting.time, "time", lambda now=time.time: now() + sum(ahead))
+        setting = threading.Timer(0.5, lambda: ahead.append(3600))
+        setting.start()
+        assert source.wait(20), "what happened meanwhile is looked at"
+        setting.join()
+    assert source._client is not before
+    assert not source.wait(0.2), "one sleep, one new connection"
 
 
 def test_pauses_grow_while_a_server_is_away(monkeypatch):
@@ -141,7 +158,7 @@ def test_pauses_grow_while_a_server_is_away(monkeypatch):
         with pytest.raises(UnreachableError):
             source.wait(60)
         assert time.monotonic() - began > 0.7  # load can only make it longer
-        lengths = [source._pauses.take() for _ in range(9)]
+        lengths = list(islice(source._pauses, 9))
         assert all(longer > shorter for shorter, longer in pairwise(lengths[:5]))
         assert all(45 <= length <= 60 for length in lengths[5:])
     finally:

@@ -1,14 +1,11 @@
 """`hinged mail watch` as users run it: started, stopped, killed, and wrongly called."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from tests.cli.conftest import is_one_sentence
+from tests.killing import KILLS, told_by
 from tests.mail.imap.dovecot import PASSWORD, Dovecot, free_ports
 from tests.mail.imap.letters import deliver, file_away
 from tests.mail.imap.program import Program
@@ -16,9 +13,6 @@ from tests.mail.letters import letter, make_maildir
 
 from hinged.mail import Assistant, Thresholds, open_source
 from hinged.mail.watching import MessageLearnt, Suggested, Watcher
-
-ROOT = Path(__file__).resolve().parents[3]
-KILLS = 300 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 10
 
 
 def test_a_server_that_comes_back_is_watched_on_and_nothing_is_learnt_twice(tmp_path, monkeypatch):
@@ -54,11 +48,9 @@ def test_a_server_that_comes_back_is_watched_on_and_nothing_is_learnt_twice(tmp_
         server.close()
 
 
-def test_watching_survives_kills(tmp_path):
-    program = [sys.executable, "-m", "tests.mail.imap.watch_kills", str(tmp_path), str(KILLS), "1"]
-    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=3000)
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+@pytest.mark.parametrize("command", ["watch", "run"])
+def test_watching_survives_kills(tmp_path, command):
+    result = told_by("tests.mail.imap.watch_kills", tmp_path, command)
     assert result.pop("learnt") > KILLS / 2
     assert result.pop("acknowledged") > KILLS / 2
     assert result == {

@@ -7,7 +7,7 @@ from tests.mail.imap.letters import deliver, file_away, numbers_in, uid_of
 from hinged.mail import Assistant, Thresholds
 from hinged.mail.sources.imap import open_imap
 from hinged.mail.sources.source import RejectedError, UnreachableError
-from hinged.mail.watching import Away, Back, MessageLearnt, Renamed, Stopped, Suggested, Watcher, keyword_of
+from hinged.mail.watching import Away, Back, MessageLearnt, Renamed, StoppedWatching, Suggested, Watcher, keyword_of
 
 FEW = Thresholds(messages=6)
 
@@ -259,7 +259,7 @@ def test_a_password_that_is_no_longer_accepted_is_tried_once(watched, monkeypatc
 def test_a_wish_to_stop_is_heard_between_messages(watched):
     asked = []
     watcher, told = watched(going=lambda: asked.append(None) or len(asked) < 4)
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedWatching):
         watcher.turn()
     assert told.take() == ([], [], [])
 

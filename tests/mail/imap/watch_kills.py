@@ -1,7 +1,7 @@
-"""`hinged mail watch` in forked children that are killed at random, while another program files messages.
+"""`hinged mail watch`, or `run`, in forked children that are killed at random, while another program files messages.
 
-Run as a program: folder, number of kills, seed. Forking spares every child the start-up, so that most kills come
-while something is read, learnt, marked or told. Says at the end what was lost, what was learnt, and how the last
+Run as a program: folder, number of kills, seed, command. Forking spares every child the start-up, so that most kills
+come while something is read, learnt, marked or told. Says at the end what was lost, what was learnt, and how the last
 child, which was asked to stop, ended.
 """
 
@@ -49,13 +49,13 @@ class User:
             self.filed[f"{number}@example.org", target.replace(".", "/")] += 1
 
 
-def started(url, folder):
+def started(command, url, folder):
     child = os.fork()
     if child == 0:
         os.dup2(os.open(folder / "told", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), 1)
         os.dup2(os.open(folder / "stderr", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), 2)
         try:
-            main(["mail", "watch", url, "--state", str(folder / "state"), "--keywords", "--json"])
+            main(["mail", command, url, "--state", str(folder / "state"), "--keywords", "--json"])
         except SystemExit as stopped:
             os._exit(stopped.code or 0)
         except BaseException:
@@ -98,12 +98,12 @@ def too_often(pairs, filed):
     return (Counter(pairs) - (filed + returned)).total()
 
 
-def run(folder, kills, rng, server):
+def run(command, folder, kills, rng, server):
     user = User(server, rng)
     url = server.url(user.name)
     lost = []
     for _ in range(kills):
-        child = started(url, folder)
+        child = started(command, url, folder)
         end = time.monotonic() + rng.random() * LONGEST
         while time.monotonic() < end:
             user.act()
@@ -114,12 +114,12 @@ def run(folder, kills, rng, server):
         pairs = learnt(folder)
         assert not too_often(pairs, user.filed), "nothing is learnt more often than it was filed"
         lost += sorted(set(acknowledged(folder)) - set(pairs))
-    ready = (folder / "stderr").read_text().count("watching")
-    child = started(url, folder)
+    ready = (folder / "stderr").read_text().count("Ctrl-C stops")
+    child = started(command, url, folder)
     due = {(f"{n}@example.org", lies.replace(".", "/")) for n, lies in user.lies.items() if lies != "INBOX"}
     end = time.monotonic() + 60
     while time.monotonic() < end and not (
-        due <= set(learnt(folder, running=True)) and (folder / "stderr").read_text().count("watching") > ready
+        due <= set(learnt(folder, running=True)) and (folder / "stderr").read_text().count("Ctrl-C stops") > ready
     ):
         time.sleep(0.05)
     os.kill(child, signal.SIGTERM)
@@ -151,6 +151,6 @@ if __name__ == "__main__":
     os.environ["HINGED_MAIL_PASSWORD"] = PASSWORD
     server = Dovecot()
     try:
-        print(json.dumps(run(folder, kills, rng, server)))
+        print(json.dumps(run(sys.argv[4], folder, kills, rng, server)))
     finally:
         server.close()

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from hinged.cli.mail.opening import Account, State, assistant_of, known_account, mail_at, state_of
+from hinged.cli.mail.opening import Account, State, absolute, assistant_of, known_account, mail_at, state_of
 from hinged.cli.mail.showing import tell
 from hinged.cli.options import AsJson, argument, flag
 from hinged.cli.progress import bar
@@ -52,10 +52,11 @@ def pin(
 
 def _existing(assistant: Assistant, source: str, folder: str, make: bool) -> str:
     """Return the name of an existing folder; create it if `make`, else refuse a missing one."""
+    from hinged.mail.reading import names_of
     from hinged.mail.sources.source import SourceError
 
     with mail_at(source) as mail:
-        if folder not in [one.name for one in mail.folders()]:
+        if folder not in names_of(mail):
             if not make:
                 raise SourceError(f"there is no folder {folder!r} in {source}; --make creates it.")
             folder = mail.create(folder)
@@ -186,6 +187,7 @@ def reset(
 
     Example: hinged mail reset ~/Maildir --yes
     """
+    from hinged.cli.mail.last_list import forget_list
     from hinged.journal.errors import InUseError, JournalError
     from hinged.journal.folder import erase
     from hinged.mail.web.page_state import forget_page_state
@@ -200,6 +202,7 @@ def reset(
     if yes:  # also where it is too damaged to be opened
         erase(state_of(source, state))
         forget_page_state(state_of(source, state))
+        forget_list(absolute(str(state_of(source, state))))
     sentence = (
         f"Everything is forgotten; {state_of(source, state)} is empty."
         if yes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 from hinged.cli.mail.opening import InFolder, Mail, State, assistant_of, mail_at
 from hinged.cli.mail.showing import skipped_as_dict, subject_of, tell_skipped
@@ -15,15 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["explain"]
 
 MESSAGE = "The Message-ID of the message; the last one of the folder if left out."
-
-
-class Explained(NamedTuple):
-    """The folder that was explained, its reasons with their shares, True if a pin decided, and why there is none."""
-
-    folder: str | None
-    reasons: list[tuple[str, float]]
-    pinned: bool
-    silent: str
 
 
 def explain(
@@ -49,13 +40,19 @@ def explain(
         best = assistant.suggest(one, why=False)
         about, pinned = target or best.best, best.pinned and target is None
         found = [] if about is None or pinned else assistant.explain(one, about, most=None)
-    explained = Explained(about, found, pinned, best.silent)
     if as_json:
         reasons = [{"reason": words, "share": share} for words, share in found]
         about_it = {"message": one.id, "folder": about, "pinned": pinned, "silent": best.silent}
         emit_json({**about_it, "reasons": reasons, "skipped": skipped})
+        return
+    say(bold(subject_of(one)))
+    if pinned:
+        say(f"{about}: a pin decides, whatever was learnt")
+    elif about is None:
+        say(dim(best.silent))
     else:
-        _print(one, explained, top)
+        say(f"{about} scores {sum(share for _, share in found):.2f}")
+        _print_reasons(sorted(found, key=lambda reason: -abs(reason[1]))[:top])
 
 
 def _find(mail: Source, folder: str | None, name: str | None) -> tuple[Message, list[dict[str, str]]]:
@@ -66,29 +63,18 @@ def _find(mail: Source, folder: str | None, name: str | None) -> tuple[Message, 
 
     inbox = inbox_of(mail, folder)
     places, skipped = mail.places(inbox), list[Skipped]()
-    if name is None:
-        which, batches = "", [[place] for place in reversed(places)]  # the last one that can be read
-        read = (message for some in batches for _, message in messages(mail, some, skipped.append))
-    else:
-        wanted = name.strip(" <>")
-        which = f"{wanted} " if wanted else ""
-        read = (message for _, message in messages(mail, places, skipped.append) if message.id == wanted)
-    found = next(read, None)
+    wanted = None if name is None else name.strip(" <>")
+    # without a name, the last message that can be read
+    batches = [[place] for place in reversed(places)] if wanted is None else [places]
+    read = (message for some in batches for _, message in messages(mail, some, skipped.append))
+    found = next((message for message in read if wanted in (None, message.id)), None)
     tell_skipped(skipped)
     if found is None:
-        raise SourceError(f"there is no message {which}in {inbox}.")
+        raise SourceError(f"there is no message {f'{wanted} ' if wanted else ''}in {inbox}.")
     return found, [skipped_as_dict(one) for one in skipped]
 
 
-def _print(message: Message, explained: Explained, top: int) -> None:
-    say(bold(subject_of(message)))
-    if explained.pinned:
-        say(f"{explained.folder}: a pin decides, whatever was learnt")
-    elif explained.folder is None:
-        say(dim(explained.silent))
-    else:
-        say(f"{explained.folder} scores {sum(share for _, share in explained.reasons):.2f}")
-        strongest = sorted(explained.reasons, key=lambda reason: -abs(reason[1]))[:top]
-        shown = [(f"{share:+.3f}", shorten(words, width() - 12)) for words, share in strongest]
-        for line in rows_of(shown or [("", "nothing it knows")], left=2):
-            say(f"  {line}")
+def _print_reasons(reasons: list[tuple[str, float]]) -> None:
+    shown = [(f"{share:+.3f}", shorten(words, width() - 12)) for words, share in reasons]
+    for line in rows_of(shown or [("", "nothing it knows")], left=2):
+        say(f"  {line}")

@@ -67,10 +67,12 @@ def _write_examples(source: str, state: Path | None, out: Path) -> int:
         if first is None:
             raise nothing_learnt(source)
         out.touch(mode=0o600)
+        sets = bool(journal.ask("SELECT 1 FROM events WHERE kind = 'become' LIMIT 1"))  # then all labels are sets
         with open(out, "w", encoding="utf-8") as file:
             for event in chain([first], examples):
                 assert isinstance(event.x, dict)  # the fields of a message, as the assistant stores them
-                file.write(json.dumps({"label": event.label, **event.x}, ensure_ascii=False) + "\n")
+                label = [event.label] if sets and not isinstance(event.label, list) else event.label
+                file.write(json.dumps({"label": label, **event.x}, ensure_ascii=False) + "\n")
                 written += 1
     finally:
         tell_damaged(journal)

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from hinged.cli.mail.opening import Mail, State, assistant_of, mail_at, state_of
+from hinged.cli.mail.opening import Mail, State, assistant_of, exit_if_off, mail_at, state_of
 from hinged.cli.mail.showing import skipped_as_dict, tell_skipped
 from hinged.cli.options import AsJson, option
 from hinged.cli.progress import bar
-from hinged.cli.tables import bold, count, dim, emit, emit_json, say
+from hinged.cli.tables import bold, count, dim, emit_json, say
 
 __all__ = ["learn"]
 
@@ -37,9 +37,7 @@ def learn(
             "--into names the folder of the message on standard input; use it with -, and only with it"
         )
     with mail_at(source) as mail, assistant_of(source, state) as assistant:
-        if assistant.is_off:
-            emit("hinged: the assistant is off, so nothing is learnt; hinged mail on switches it on.", err=True)
-            raise typer.Exit
+        exit_if_off(assistant, "learnt")
         from hinged.mail.assistant import Filed
         from hinged.mail.looking import Look, look
         from hinged.mail.reading import Skipped, messages

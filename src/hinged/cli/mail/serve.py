@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 import typer
 
@@ -26,16 +26,6 @@ OPEN = (
     "hinged: warning: the page can be reached from the network and is not encrypted: others in the network could read "
     "your mail. Use it in a network that you trust, or behind a proxy with TLS, named by --allow-host."
 )
-
-
-class Asked(TypedDict):
-    """What the options say of the page's server."""
-
-    folder: str | None
-    host: str
-    port: int | None
-    allow_hosts: Iterable[str]
-    sign_out: bool
 
 
 def serve(
@@ -60,22 +50,6 @@ def serve(
     """
     if demo == (source is not None):
         raise typer.BadParameter("name a source, or use --demo for a generated one")
-    asked = Asked(folder=folder, host=host, port=port, allow_hosts=allow_host or (), sign_out=sign_out)
-    with Ending() as ending:
-        if not demo:
-            _serve(str(source), state, asked, browser, as_json, ending)
-            return
-        import tempfile
-
-        from hinged.mail.demo import write_demo
-
-        with tempfile.TemporaryDirectory(prefix="hinged-demo-") as temporary:
-            write_demo(Path(temporary) / "mail", end=time.time())
-            kept = state or Path(temporary) / "state"
-            _serve(f"{temporary}/mail", kept, asked, browser, as_json, ending)
-
-
-def _serve(spec: str, state: Path | None, asked: Asked, browser: bool, as_json: bool, ending: Ending) -> None:
     from hinged.mail.sources.opening import open_source
 
     try:
@@ -85,17 +59,17 @@ def _serve(spec: str, state: Path | None, asked: Asked, browser: bool, as_json: 
         raise ValueError(
             f"the page needs the package {missing.name}; install it with: pip install 'hinged[server]'."
         ) from None
-    with assistant_of(spec, state) as assistant:
-        server = PageServer(lambda: open_source(spec), assistant, **asked)
-        if as_json:
-            emit_json({"address": server.address}, one_line=True)
-        else:
-            emit(f"hinged: the page is at {server.address}")
-        if not is_local(asked["host"]):
-            emit(OPEN, err=True)
-            code = None if as_json else qr_text(server.address)
-            if code and sys.stderr.encoding.lower().startswith("utf"):
-                emit(f"\n{code}\n", err=True)
+    with Ending() as ending, _mail_of(source, state) as (spec, kept), assistant_of(spec, kept) as assistant:
+        server = PageServer(
+            lambda: open_source(spec),
+            assistant,
+            folder=folder,
+            host=host,
+            port=port,
+            allow_hosts=allow_host or (),
+            sign_out=sign_out,
+        )
+        _announce(server.address, host, None if as_json or is_local(host) else qr_text(server.address), as_json)
         if browser:
             import webbrowser
 
@@ -104,3 +78,30 @@ def _serve(spec: str, state: Path | None, asked: Asked, browser: bool, as_json: 
         with ExitStack() as drawn:
             server.run(drawn.enter_context(bar()), drawn.close)
         ending.check()
+
+
+@contextmanager
+def _mail_of(source: str | None, state: Path | None) -> Iterator[tuple[str, Path | None]]:
+    """Give a source and the folder of its assistant; without a source, a generated one that is removed at the end."""
+    if source is not None:
+        yield source, state
+        return
+    import tempfile
+
+    from hinged.mail.demo import write_demo
+
+    with tempfile.TemporaryDirectory(prefix="hinged-demo-") as temporary:
+        write_demo(Path(temporary) / "mail", end=time.time())
+        yield f"{temporary}/mail", state or Path(temporary) / "state"
+
+
+def _announce(address: str, host: str, code: str | None, as_json: bool) -> None:
+    """Print where the page is; in a network also a warning, and a code to scan."""
+    if as_json:
+        emit_json({"address": address}, one_line=True)
+    else:
+        emit(f"hinged: the page is at {address}")
+    if not is_local(host):
+        emit(OPEN, err=True)
+    if code and sys.stderr.encoding.lower().startswith("utf"):
+        emit(f"\n{code}\n", err=True)

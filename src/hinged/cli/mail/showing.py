@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hinged.cli.tables import bold, dim, emit_json, percent, say, shorten, tell_some, width, width_of
@@ -11,7 +12,16 @@ if TYPE_CHECKING:
     from hinged.mail import Message, Suggestion
     from hinged.mail.reading import Skipped
 
-__all__ = ["as_dict", "print_suggestion", "skipped_as_dict", "subject_of", "tell", "tell_skipped", "with_skipped"]
+__all__ = [
+    "as_dict",
+    "date_of",
+    "print_suggestion",
+    "skipped_as_dict",
+    "subject_of",
+    "tell",
+    "tell_skipped",
+    "with_skipped",
+]
 
 
 def as_dict(message: Message, suggestion: Suggestion, key: str = "") -> dict[str, object]:
@@ -21,6 +31,7 @@ def as_dict(message: Message, suggestion: Suggestion, key: str = "") -> dict[str
         "place": key,
         "from": message.sender,
         "subject": message.subject,
+        "date": date_of(message) or None,
         "confidence": suggestion.confidence,
         "pinned": suggestion.pinned,
         "silent": suggestion.silent,
@@ -30,11 +41,14 @@ def as_dict(message: Message, suggestion: Suggestion, key: str = "") -> dict[str
     }
 
 
-def print_suggestion(message: Message, suggestion: Suggestion) -> None:
-    """Print a message and a line for each suggested folder."""
+def print_suggestion(message: Message, suggestion: Suggestion, number: int | None = None) -> None:
+    """Print a message, with its number in a list, and a line for each suggested folder."""
+    before = "" if number is None else f"{number}. "
+    when = f", {date_of(message)[:10]}" if date_of(message) else ""
     sender = shorten(message.sender or "(no sender)", width() // 3)
-    subject = shorten(message.subject or "(no subject)", max(20, width() - len("  from ") - width_of(sender)))
-    say(bold(subject) + dim(f"  from {sender}"))
+    room = width() - len(before) - len("  from ") - width_of(sender) - len(when)
+    subject = shorten(message.subject or "(no subject)", max(20, room))
+    say(dim(before) + bold(subject) + dim(f"  from {sender}{when}"))
     if suggestion.silent:
         say(dim(f"  {suggestion.silent}"))
     for number, one in enumerate(suggestion.candidates):
@@ -45,6 +59,15 @@ def print_suggestion(message: Message, suggestion: Suggestion) -> None:
         line = f"  {number + 1}  {named}{' ' * (room - width_of(named))} {sure:>6}  "
         say(line + dim(shorten(why, max(0, width() - len(line)))))
     say()
+
+
+def date_of(message: Message) -> str:
+    """Return the local date and time of a message in ISO 8601; "" if it has none, or one that no calendar has."""
+    try:
+        moment = datetime.fromtimestamp(message.date) if message.date is not None else None
+    except (ValueError, OverflowError, OSError):
+        moment = None
+    return "" if moment is None else moment.astimezone().isoformat(timespec="seconds")
 
 
 def tell(sentence: str, as_json: bool, **facts: object) -> None:
@@ -74,7 +97,13 @@ def with_skipped(
     fields of skipped messages.
     """
     unknown: dict[str, object] = dict.fromkeys(("message", "from", "subject"), "")
-    unknown |= {"confidence": None, "pinned": False, "folders": [], "silent": "this message cannot be read"}
+    unknown |= {
+        "date": None,
+        "confidence": None,
+        "pinned": False,
+        "folders": [],
+        "silent": "this message cannot be read",
+    }
     left_out = [{**unknown, "place": one.place.key, **more, "skipped": one.why} for one in skipped]
     return [*({**one, "skipped": ""} for one in found), *left_out]
 

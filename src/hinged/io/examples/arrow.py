@@ -7,44 +7,44 @@ string, number nor a list of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hinged.io.examples.chunk import Answer, BadLine, Chunk, Named, Parts, Places, Strings
+from hinged.io.examples.chunk import LARGEST_VALUE, Answer, BadLine, Chunk, Named, Parts, Places, Strings
 from hinged.io.examples.columns import SAMPLE, Options, Roles, kind_of_strings
 from hinged.io.examples.labels import label_of
-from hinged.io.examples.source import Stream
-from hinged.io.examples.write import columns_of, features_of, refuse_own_names
+from hinged.io.examples.source import ByteStream
+from hinged.io.examples.write import Feature, columns_of, features_of, refuse_own_names
 
-__all__ = ["arrow_chunks", "parquet_chunks", "write_arrow", "write_parquet"]
+__all__ = ["BatchReader", "arrow_chunks", "parquet_chunks", "write_arrow", "write_parquet"]
 
+BatchWriter: TypeAlias = pq.ParquetWriter | pa.RecordBatchStreamWriter
 ROWS = 8192  # at most in a batch of Parquet
-LARGEST = float(np.finfo(np.float32).max)
 FEATURE = pa.struct([("space", pa.string()), ("name", pa.string()), ("value", pa.float64())])
 
 
 # ------------------------------------------------------------------ reading
-def parquet_chunks(stream: Stream, options: Options) -> Parts:
+def parquet_chunks(stream: ByteStream, options: Options) -> Parts:
     """Yield the examples of a Parquet file, and its malformed records."""
     return _chunks(stream, options, _parquet_batches(stream))
 
 
-def arrow_chunks(stream: Stream, options: Options) -> Parts:
+def arrow_chunks(stream: ByteStream, options: Options) -> Parts:
     """Yield the examples of an Arrow file or stream (IPC, Feather), and its malformed records."""
     return _chunks(stream, options, _arrow_batches(stream))
 
 
-def _parquet_batches(stream: Stream) -> Iterator[pa.RecordBatch]:
+def _parquet_batches(stream: ByteStream) -> Iterator[pa.RecordBatch]:
     with stream.as_file() as file, pq.ParquetFile(file) as parquet:
         for group in range(parquet.num_row_groups):
             yield from parquet.iter_batches(ROWS, row_groups=[group])
 
 
-def _arrow_batches(stream: Stream) -> Iterator[pa.RecordBatch]:
+def _arrow_batches(stream: ByteStream) -> Iterator[pa.RecordBatch]:
     if stream.peek().startswith(b"ARROW1"):
         with stream.as_file() as file, pa.ipc.open_file(file) as reader:
             for i in range(reader.num_record_batches):
@@ -54,8 +54,8 @@ def _arrow_batches(stream: Stream) -> Iterator[pa.RecordBatch]:
             yield from reader
 
 
-def _chunks(stream: Stream, options: Options, batches: Iterator[pa.RecordBatch]) -> Parts:
-    records, reader = 0, _Records(stream.name, options)
+def _chunks(stream: ByteStream, options: Options, batches: Iterator[pa.RecordBatch]) -> Parts:
+    records, reader = 0, BatchReader(stream.name, options)
     while True:
         try:
             batch = next(batches, None)
@@ -71,7 +71,7 @@ def _chunks(stream: Stream, options: Options, batches: Iterator[pa.RecordBatch])
         records += len(batch)
 
 
-class _Records:
+class BatchReader:
     """Turns batches into chunks; the schema and the first record decide the role of each column."""
 
     def __init__(self, source: str, options: Options) -> None:
@@ -83,27 +83,27 @@ class _Records:
         """Return a batch as a chunk, and its malformed records; `lines` are the numbers of its records."""
         roles = self.roles = self.roles or self._decide(batch)
         answers, bad = self._answers(batch, lines, roles.label)
-        for what, name, wrong in self._faults(batch, roles):
-            problem = f"the {what} in column {name!r} is not a finite number"
-            bad += [BadLine(self.source, int(line), problem, "one") for line in lines[wrong]]
+        bad += self._not_finite(batch, lines, roles)
         chunk = Chunk(
             answers=answers,
             lines=lines,
             source=self.source,
             weights=_numbers(batch.column(roles.weight), 1.0) if roles.weight else None,
             tags=_tags(batch.column(roles.tag)) if roles.tag else None,
-            texts={} if self.features else self._texts(batch, roles),
-            numbers={} if self.features else {name: _numbers(batch.column(name), np.nan) for name in roles.numbers},
-            named=_features(batch.column(self.features)) if self.features else None,
             layout=roles.layout,
+            **self._rows(batch, roles),
         )
         if bad:
             chunk = chunk.taken(np.flatnonzero(~np.isin(lines, [fault.line for fault in bad])))
         return chunk, list({fault.line: fault for fault in bad}.values())
 
-    def _texts(self, batch: pa.RecordBatch, roles: Roles) -> dict[str, Strings]:
+    def _rows(self, batch: pa.RecordBatch, roles: Roles) -> dict[str, Any]:
+        """Return the fields of a chunk that hold its rows: features, or columns of strings and numbers."""
+        if self.features:
+            return {"named": _features(batch.column(self.features))}
         texts = {name: _strings(batch.column(name)) for name in roles.texts}
-        return texts if texts or roles.numbers else {"text": Strings.joined([], len(batch))}
+        numbers = {name: _numbers(batch.column(name), np.nan) for name in roles.numbers}
+        return {"texts": Strings.of_table(texts, bool(numbers), len(batch)), "numbers": numbers}
 
     def _answers(self, batch: pa.RecordBatch, lines: Places, label: str | None) -> tuple[list[Answer], list[BadLine]]:
         answers: list[Answer] = []
@@ -136,6 +136,11 @@ class _Records:
             column = "strings" if wanted == "text" else wanted
             raise BadLine(self.source, 1, f"column {name!r} holds {kind}, not {wanted}", f"a column of {column}")
 
+    def _not_finite(self, batch: pa.RecordBatch, lines: Places, roles: Roles) -> Iterator[BadLine]:
+        for what, name, wrong in self._faults(batch, roles):
+            problem = f"the {what} in column {name!r} is not a finite number"
+            yield from (BadLine(self.source, int(line), problem, "one") for line in lines[wrong])
+
     def _faults(self, batch: pa.RecordBatch, roles: Roles) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
         """Yield what must be a finite number, in which column, and the records where it is not."""
         if roles.weight:
@@ -147,7 +152,7 @@ class _Records:
             yield "value", self.features, np.isin(np.arange(len(batch)), rows)
             return
         for name in roles.numbers:
-            yield "value", name, ~(np.abs(_numbers(batch.column(name), 0.0)) <= LARGEST)
+            yield "value", name, ~(np.abs(_numbers(batch.column(name), 0.0)) <= LARGEST_VALUE)
 
 
 # ------------------------------------------------------------------ columns
@@ -230,15 +235,8 @@ def write_arrow(chunks: Iterable[Chunk], file: BinaryIO) -> None:
     _write(chunks, "arrow", lambda schema: pa.ipc.new_stream(file, schema))
 
 
-class Writer(Protocol):
-    """What pyarrow's writers of both formats have."""
-
-    def write_batch(self, batch: pa.RecordBatch) -> None: ...
-    def close(self) -> None: ...
-
-
-def _write(chunks: Iterable[Chunk], format: str, new: Callable[[pa.Schema], Writer]) -> None:
-    writer: Writer | None = None
+def _write(chunks: Iterable[Chunk], format: str, new: Callable[[pa.Schema], BatchWriter]) -> None:
+    writer: BatchWriter | None = None
     for batch in _batches(chunks, format):
         writer = writer or new(batch.schema)
         writer.write_batch(batch)
@@ -255,11 +253,13 @@ def _batches(chunks: Iterable[Chunk], format: str) -> Iterator[pa.RecordBatch]:
         _refuse_late(chunk, schema.names)
         columns = columns_of(chunk, [_label(answer, schema.field("label").type) for answer in chunk.answers])
         if "features" in schema.names and not chunk.texts:
-            columns["features"] = [
-                [(space, name, float(value)) for space, name, value in row] for row in features_of(chunk)
-            ]
+            columns["features"] = list(map(_with_numbers, features_of(chunk)))
         arrays = [pa.array(columns.get(f.name) or [None] * len(chunk), f.type) for f in schema]
         yield pa.record_batch(arrays, schema=schema)
+
+
+def _with_numbers(features: list[Feature]) -> list[tuple[str, str, float]]:
+    return [(space, name, float(value)) for space, name, value in features]
 
 
 def _refuse_late(chunk: Chunk, known: list[str]) -> None:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hinged.io.examples.chunk import Bytes
-from hinged.io.examples.source import BOM, Stream
+from hinged.io.examples.source import BOM, ByteStream
 
-__all__ = ["Block", "Blocks", "Memory"]
+__all__ = ["Blocks", "LineBlock", "Memory"]
 
 NEWLINE = 10
 LONGEST_LINE = 1 << 24  # bytes; working on one takes up to forty times as much memory
@@ -69,7 +69,7 @@ class Memory:
         self._spare.append(piece)
 
 
-class Block(NamedTuple):
+class LineBlock(NamedTuple):
     """Some whole lines; the last byte is always a newline, added where the file lacks it."""
 
     data: Bytes  # writable, and shared with no one
@@ -83,14 +83,14 @@ class Blocks:
     of the next block, followed by more than there were, so that the work stays proportional to the bytes.
     """
 
-    def __init__(self, stream: Stream, chunk_bytes: int, memory: Memory | None = None) -> None:
+    def __init__(self, stream: ByteStream, chunk_bytes: int, memory: Memory | None = None) -> None:
         self._stream, self._size, self._memory = stream, chunk_bytes, memory or Memory()
         self._left = NOTHING  # after the last newline
         self._again = NOTHING  # given back: whole lines
         self._begun = False
         self._passed = 0  # bytes of lines yielded
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[LineBlock]:
         while block := self._next():
             yield block
             if block.last and not self._again.size:
@@ -100,7 +100,7 @@ class Blocks:
         """Repeat these whole lines, the end of the block just yielded, at the start of the next."""
         self._again = data
 
-    def _next(self) -> Block | None:
+    def _next(self) -> LineBlock | None:
         again, n = len(self._again), len(self._again) + len(self._left)
         data = self._memory.array(n + max(self._size, n) + 1, np.uint8)  # there is always room for a newline
         data[:again], data[again:n] = self._again, self._left
@@ -113,13 +113,13 @@ class Blocks:
                 if n > again:
                     data[n] = NEWLINE
                     n += 1
-                return Block(data[:n], last=True) if n else None
+                return LineBlock(data[:n], last=True) if n else None
             n += got
             if cut := _after_last_newline(data[n - got : n]):
                 cut += n - got
                 self._left = data[cut:n]
                 self._passed += cut - again
-                return Block(data[:cut], last=False)
+                return LineBlock(data[:cut], last=False)
             if n - again > LONGEST_LINE:
                 raise ValueError(
                     f"{self._stream.name}: the line that begins at byte {self._passed + 1:,} is longer than "

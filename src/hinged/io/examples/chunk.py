@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from hinged.io.examples.columns import Layout
 
-__all__ = ["Answer", "BadLine", "Chunk", "Named", "Parts", "Strings", "excerpt"]
+__all__ = ["LARGEST_VALUE", "Answer", "BadLine", "Chunk", "Named", "Parts", "Strings", "excerpt"]
 
 Item = TypeVar("Item")
+LARGEST_VALUE = float(np.finfo(np.float32).max)  # of a feature
 SHOWN = 40  # bytes of a file that a message quotes
 
 Bytes = npt.NDArray[np.uint8]
@@ -42,6 +43,11 @@ class Strings(NamedTuple):
         lengths[: len(texts)] = np.fromiter(map(len, texts), np.int64, len(texts))
         ends = np.cumsum(lengths)
         return cls(np.frombuffer(bytearray().join(texts), np.uint8), ends - lengths, ends)
+
+    @classmethod
+    def of_table(cls, texts: dict[str, Strings], has_numbers: bool, n: int) -> dict[str, Strings]:
+        """Return the texts of a table of `n` rows; where it has no numbers either, each row is an empty text."""
+        return texts if texts or has_numbers else {"text": cls.joined([], n)}
 
     def decoded(self) -> list[str]:
         """Return the texts as Python strings."""
@@ -170,7 +176,7 @@ class Chunk:
             answers=_picked(self.answers, picked),
             lines=self.lines[rows],
             weights=None if self.weights is None else self.weights[rows],
-            tags=None if self.tags is None else _picked(self.tags, picked),
+            tags=self.tags and _picked(self.tags, picked),
             texts={name: strings.taken(rows) for name, strings in self.texts.items()},
             numbers={name: values[rows] for name, values in self.numbers.items()},
             named=self.named and self.named.taken(rows),

@@ -12,10 +12,10 @@ from itertools import groupby
 from typing import NamedTuple
 
 from hinged.io.examples.chunk import BadLine, excerpt
-from hinged.io.examples.reader import Reading
+from hinged.io.examples.reader import BaseReader
 from hinged.io.examples.source import BOM, Source, open_stream
 
-__all__ = ["CONLLU_COLUMNS", "Sentence", "SentenceReader", "read_sentences"]
+__all__ = ["CONLLU_COLUMNS", "ConllReader", "Sentence", "read_sentences"]
 
 CONLLU_COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
@@ -40,7 +40,7 @@ class Sentence(NamedTuple):
 
 def read_sentences(
     source: Source, format: str | None = None, *, tag: str | None = None, tagged: bool = True, on_error: str = "stop"
-) -> SentenceReader:
+) -> ConllReader:
     """Read sentences one by one; memory does not grow with the file.
 
     Parameters
@@ -68,11 +68,11 @@ def read_sentences(
         raise ValueError(f"format must be 'conll' or 'conllu'; got format={format!r}.")
     if tag is not None and tag not in CONLLU_COLUMNS[2:]:
         raise ValueError(f"tag must be a column of CoNLL-U, one of {', '.join(CONLLU_COLUMNS[2:])}; got tag={tag!r}.")
-    return SentenceReader(source, format, tag, tagged, on_error)
+    return ConllReader(source, format, tag, tagged, on_error)
 
 
-class SentenceReader(Reading[Sentence]):
-    """An iterator of sentences; beside the attributes of `Reading`, `format` is "conll" or "conllu"."""
+class ConllReader(BaseReader[Sentence]):
+    """An iterator of sentences; beside the attributes of `BaseReader`, `format` is "conll" or "conllu"."""
 
     def __init__(self, source: Source, format: str | None, tag: str | None, tagged: bool, on_error: str) -> None:
         super().__init__(on_error)

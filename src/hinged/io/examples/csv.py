@@ -10,7 +10,7 @@ from collections.abc import Generator
 
 import numpy as np
 
-from hinged.io.examples.blocks import Block, Blocks
+from hinged.io.examples.blocks import Blocks, LineBlock
 from hinged.io.examples.cells import (
     AFTER_QUOTE,
     LONGEST,
@@ -22,16 +22,15 @@ from hinged.io.examples.cells import (
     numbers_of_cells,
     split,
 )
-from hinged.io.examples.chunk import Answer, BadLine, Bytes, Chunk, Parts, Places, Strings, excerpt
+from hinged.io.examples.chunk import LARGEST_VALUE, Answer, BadLine, Bytes, Chunk, Parts, Places, Strings, excerpt
 from hinged.io.examples.columns import PLURAL, SAMPLE, Options, Roles, kind_of, looks_like_number
 from hinged.io.examples.formats import delimiter_of
 from hinged.io.examples.labels import split_labels
 from hinged.io.examples.scan import NEWLINE, Marks, not_utf8, strings_of, utf8_faults
-from hinged.io.examples.source import Stream
+from hinged.io.examples.source import ByteStream
 
 __all__ = ["chunks", "tab_chunks"]
 
-LARGEST = float(np.finfo(np.float32).max)
 NEVER = 256  # no byte has this value: cells are not quoted
 FAULTS = {
     OPEN_QUOTE: ("a quote opens and never closes", "a closing quote, or quote='' where quotes are plain text"),
@@ -39,15 +38,15 @@ FAULTS = {
 }
 
 
-def tab_chunks(stream: Stream, options: Options) -> Parts:
+def tab_chunks(stream: ByteStream, options: Options) -> Parts:
     """Yield the examples of a TSV file, and its malformed records."""
-    return _Table(stream, options, "\t").chunks()
+    return _CsvTable(stream, options, "\t").chunks()
 
 
-def chunks(stream: Stream, options: Options) -> Parts:
+def chunks(stream: ByteStream, options: Options) -> Parts:
     """Yield the examples of a CSV file, and its malformed records; semicolons separate where there is no comma."""
     head = stream.peek().lstrip(b" \t\r\n").split(b"\n", 1)[0]
-    return _Table(stream, options, delimiter_of(head)).chunks()
+    return _CsvTable(stream, options, delimiter_of(head)).chunks()
 
 
 EXPECTED = {
@@ -56,10 +55,10 @@ EXPECTED = {
 }
 
 
-class _Table:
+class _CsvTable:
     """A table while it is read: its header, the roles of its columns, and the current line."""
 
-    def __init__(self, stream: Stream, options: Options, delimiter: str) -> None:
+    def __init__(self, stream: ByteStream, options: Options, delimiter: str) -> None:
         self.stream, self.options = stream, options
         self.dialect = Dialect(ord(delimiter), ord(options.quote) if options.quote else NEVER)
         self.marks = Marks(bytes({*delimiter.encode(), *options.quote.encode(), NEWLINE}))
@@ -75,7 +74,7 @@ class _Table:
                 used += yield from self._records(block.data[used:], block.last)
             blocks.give_back(block.data[used:])
 
-    def _read_header(self, block: Block) -> int:
+    def _read_header(self, block: LineBlock) -> int:
         """Read the names of columns, unless more bytes are needed; return how many were used."""
         data = block.data
         cells, after, before, own, fault = first_record(data, self.marks.find(data), self.dialect)
@@ -146,7 +145,7 @@ class _Table:
         numbers = {}
         for name in roles.numbers:
             numbers[name], sound = numbers_of_cells(data, cells, place(name), np.nan)
-            faults[~sound | (np.abs(numbers[name]) > LARGEST)] = place(name)
+            faults[~sound | (np.abs(numbers[name]) > LARGEST_VALUE)] = place(name)
         chunk = Chunk(
             answers=self._answers(data, cells, roles.label),
             lines=lines,
@@ -165,7 +164,7 @@ class _Table:
     def _texts(self, data: Bytes, cells: Places, roles: Roles) -> dict[str, Strings]:
         spans = {name: cells[:, self.names.index(name)] for name in roles.texts}
         texts = {name: Strings(data, span[:, 0].copy(), span[:, 1].copy()) for name, span in spans.items()}
-        return texts if texts or roles.numbers else {"text": Strings.joined([], len(cells))}
+        return Strings.of_table(texts, bool(roles.numbers), len(cells))
 
     def _answers(self, data: Bytes, cells: Places, label: str | None) -> list[Answer]:
         if label is None:

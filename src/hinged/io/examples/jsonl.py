@@ -18,7 +18,7 @@ import numpy.typing as npt
 import orjson
 
 from hinged.io.examples.blocks import Blocks
-from hinged.io.examples.chunk import Answer, BadLine, Chunk, Named, Parts, Strings
+from hinged.io.examples.chunk import LARGEST_VALUE, Answer, BadLine, Chunk, Named, Parts, Strings
 from hinged.io.examples.columns import (
     LABELS,
     SAMPLE,
@@ -34,7 +34,7 @@ from hinged.io.examples.columns import (
 )
 from hinged.io.examples.labels import label_of
 from hinged.io.examples.scan import NOT_UTF8_EXPECTED
-from hinged.io.examples.source import Stream
+from hinged.io.examples.source import ByteStream
 
 __all__ = ["chunks"]
 
@@ -43,12 +43,11 @@ BLANKS = b" \t\r"
 NUMBERS = (int, float, bool)
 SHAPES = 1000  # sets of keys that are remembered
 LARGEST = float(np.finfo(np.float64).max)
-LARGEST_VALUE = float(np.finfo(np.float32).max)
 
 
-def chunks(stream: Stream, options: Options) -> Parts:
+def chunks(stream: ByteStream, options: Options) -> Parts:
     """Yield the examples of a JSONL file, and its malformed lines."""
-    rows = _Rows(stream.name, options)
+    rows = _ObjectRows(stream.name, options)
     line = 1
     for block in Blocks(stream, options.chunk_bytes):
         bad: list[BadLine] = []
@@ -101,7 +100,7 @@ class _Keys(NamedTuple):
     others: tuple[str, ...]  # numbers, texts or features
 
 
-class _Rows:
+class _ObjectRows:
     """Collects rows for a chunk; the first one decides whether the file holds a table or features.
 
     `mode` is "table" (numbers and strings by key), "features" (under that key) or "flat" (the object's own numbers,
@@ -154,29 +153,45 @@ class _Rows:
 
     def take(self) -> Chunk:
         """Return the rows so far as a chunk and begin a new one."""
-        n, table = len(self.lines), self.mode == "table"
-        fields = (self.fields or ({} if self.numbers else {"text": []})) if table else {}
-        there = Counter(name for row in self.cells for name in row)
-        sparse = not self.fields and not self.options.names_columns and 2 * there.total() < n * len(there)
-        if self.layout is None and n:
-            if self.fields and not self.options.names_columns:  # beside strings, rare numbers are not used
-                self.numbers = {name: None for name in self.numbers if 10 * there[name] >= n}
-            self.layout = self._layout(sparse)
+        rows = self._table() if self.mode == "table" else self._features()
         chunk = Chunk(
             answers=self.answers,
             lines=np.array(self.lines, np.int64),
             source=self.source,
             weights=None if all(weight == 1.0 for weight in self.weights) else np.array(self.weights),
             tags=self.tags if any(self.tags) else None,
-            texts={name: Strings.joined(values, n) for name, values in fields.items()},
-            numbers=self._columns(there) if table and not sparse else {},
-            named=self._sparse() if sparse else None if table else self.named.collected(),
             layout=self.layout,
+            **rows,
         )
-        if sparse and chunk.layout is not None and chunk.layout.features:
-            self.mode = "flat"  # and so is the rest
         self._clear()
         return chunk
+
+    def _features(self) -> dict[str, Any]:
+        """Return the rows as features."""
+        if self.layout is None and self.first is not None:
+            read = ("features",) if self.mode == "features" else self.first.others
+            self.layout = Layout.of(self.keys, self.first[:3], features=read)
+        return {"named": self.named.collected()}
+
+    def _table(self) -> dict[str, Any]:
+        """Return the rows as columns; as features, without texts, where most rows lack most of their numbers."""
+        n, there = len(self.lines), Counter(name for row in self.cells for name in row)
+        if not self.fields and not self.options.names_columns and 2 * there.total() < n * len(there):
+            return self._sparse_table()
+        if self.layout is None and self.first is not None:
+            self.layout = self._decide(self.first, there)
+        texts = {name: Strings.joined(values, n) for name, values in self.fields.items()}
+        return {"texts": Strings.of_table(texts, bool(self.numbers), n), "numbers": self._columns(there)}
+
+    def _sparse_table(self) -> dict[str, Any]:
+        """Return the numbers of the rows as features; so is the rest of the file read if it begins with these rows."""
+        if self.layout is None and self.first is not None:
+            self.layout = Layout.of(self.keys, self.first[:3], features=tuple(self.numbers))
+        if self.layout is not None and self.layout.features:
+            self.mode = "flat"
+        for row in self.cells:
+            self.named.add({name: None if value != value else value for name, value in row.items()})
+        return {"named": self.named.collected()}
 
     def _columns(self, there: Container[str]) -> dict[str, npt.NDArray[np.float64]]:
         """Return the numbers of the rows as columns: those of the table, and others that some row has."""
@@ -187,20 +202,10 @@ class _Rows:
             if name in of_table or name in there
         }
 
-    def _sparse(self) -> Named:
-        """Return the numbers of the rows as features: most rows lack most of them."""
-        for row in self.cells:
-            self.named.add({name: None if value != value else value for name, value in row.items()})
-        return self.named.collected()
-
-    def _layout(self, sparse: bool) -> Layout:
-        """Return what the keys of the first objects are read as."""
-        keys = self.first
-        assert keys is not None
-        if sparse:
-            return Layout.of(self.keys, keys[:3], features=tuple(self.numbers))
-        if self.mode != "table":
-            return Layout.of(self.keys, keys[:3], features=("features",) if self.mode == "features" else keys.others)
+    def _decide(self, keys: _Keys, there: Counter[str]) -> Layout:
+        """Return what the keys of a table are read as, by its first rows; beside strings, rare numbers are not used."""
+        if self.fields and not self.options.names_columns:
+            self.numbers = {name: None for name in self.numbers if 10 * there[name] >= len(self.lines)}
         first = {name: [text.decode() for text in texts[:SAMPLE]] for name, texts in self.fields.items()}
         kinds = {name: kind_of_strings(name, texts) for name, texts in first.items()}
         return Layout.of(self.keys, keys[:3], numbers=tuple(self.numbers), **divided(tuple(self.fields), kinds))
@@ -232,25 +237,31 @@ class _Rows:
         """Add the numbers and strings of an object; the first value of a key decides what the key holds."""
         asked = self.options.names_columns
         if asked and not keys.others:
-            wanted = (*(self.options.text or ()), *(self.options.numbers or ()))
-            there = f"one of {', '.join(map(repr, row))}"[:200] if row else "a text"
-            raise _Fault(f"there is no {' or '.join(map(repr, wanted))}", there)
-        n = len(self.lines)
+            raise self._nothing_asked_for(row)
         numbers: dict[str, float] = {}
-        texts: list[tuple[str, bytes]] = []
+        texts: dict[str, str] = {}
         for name in keys.others:
             value = row[name]
-            if name in self.numbers or (type(value) in NUMBERS and name not in self.fields):
+            if self._holds_numbers(name, value):
                 numbers[name] = _number(name, value)
-            elif value is not None:
-                texts += [(name, text.encode("utf-8", "replace")) for text in _texts(value, asked)]
+            elif (text := _text_of(value, asked)) is not None:
+                texts[name] = text
         self.cells.append(numbers)
         if self.layout is None or not self.fields:  # beside strings, the first chunk decides
             self.numbers |= dict.fromkeys(numbers)
-        for name, text in texts:
+        for name, text in texts.items():
             column = self.fields.setdefault(name, [])
-            column.extend([b""] * (n - len(column)))
-            column.append(text)
+            column.extend([b""] * (len(self.lines) - len(column)))
+            column.append(text.encode("utf-8", "replace"))
+
+    def _holds_numbers(self, name: str, value: object) -> bool:
+        """Return True if a key holds numbers; where it is new, its value decides."""
+        return name in self.numbers or (type(value) in NUMBERS and name not in self.fields)
+
+    def _nothing_asked_for(self, row: Row) -> _Fault:
+        wanted = (*(self.options.text or ()), *(self.options.numbers or ()))
+        there = f"one of {', '.join(map(repr, row))}"[:200] if row else "a text"
+        return _Fault(f"there is no {' or '.join(map(repr, wanted))}", there)
 
     def _add_features(self, row: Row, mode: str, keys: _Keys) -> None:
         if mode == "features":
@@ -275,13 +286,13 @@ def _number(name: str, value: object) -> float:
     return float(value)
 
 
-def _texts(value: object, asked: bool) -> list[str]:
-    """Return a value as the text of its key; no text for objects, and for lists of strings only where asked for."""
+def _text_of(value: object, asked: bool) -> str | None:
+    """Return a value as the text of its key; none for null and objects, for a list of strings only where asked for."""
     if isinstance(value, str):
-        return [value]
+        return value
     if type(value) in NUMBERS:
-        return [json.dumps(value)]
-    return ["\n".join(value)] if asked and _is_list_of_strings(value) else []
+        return json.dumps(value)
+    return "\n".join(value) if asked and _is_list_of_strings(value) else None
 
 
 def _is_list_of_strings(value: object) -> TypeGuard[list[str]]:

@@ -46,10 +46,8 @@ def label_of(value: object) -> Answer:
 def _single(value: object) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if isinstance(value, int):
-        return str(value)
+        return str(value).lower()  # true and false are integers too
     if isinstance(value, float) and math.isfinite(value):
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     raise ValueError(f"a label cannot be {value!r}"[:80])

@@ -13,14 +13,14 @@ from hinged.io.examples.chunk import Bytes, Chunk, Parts, Places, Strings
 from hinged.io.examples.columns import Options
 from hinged.io.examples.labels import split_labels
 from hinged.io.examples.scan import Marks, blank_out_bad_utf8, is_blank, strings_of
-from hinged.io.examples.source import Stream
+from hinged.io.examples.source import ByteStream
 
 __all__ = ["chunks", "parse"]
 
 TAB, RETURN, NEWLINE = 9, 13, 10
 
 
-def chunks(stream: Stream, options: Options) -> Parts:
+def chunks(stream: ByteStream, options: Options) -> Parts:
     """Yield the examples of such a file, and its malformed lines."""
     marks = Marks(b"\t\n")
     line = 1

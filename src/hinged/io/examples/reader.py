@@ -11,9 +11,9 @@ import numpy as np
 from hinged.io.examples.chunk import BadLine, Chunk, Parts
 from hinged.io.examples.columns import Options
 from hinged.io.examples.formats import FORMATS, check_format, detect, function_named
-from hinged.io.examples.source import BLANKS, BOM, Source, Stream, open_stream
+from hinged.io.examples.source import BLANKS, BOM, ByteStream, Source, open_stream
 
-__all__ = ["Reader", "Reading", "read"]
+__all__ = ["BaseReader", "Reader", "read"]
 
 REMEMBERED = 10  # malformed lines of which the reader keeps the message
 Item = TypeVar("Item")
@@ -84,7 +84,7 @@ def _names(given: str | Iterable[str] | None) -> tuple[str, ...] | None:
     return tuple(given or ()) or None
 
 
-class Reading(Iterator[Item], Generic[Item]):
+class BaseReader(Iterator[Item], Generic[Item]):
     """What all readers share: progress, skipped lines, closing the file; `with` closes it early.
 
     Attributes
@@ -105,7 +105,7 @@ class Reading(Iterator[Item], Generic[Item]):
         self.skipped = 0
         self.problems: list[BadLine] = []
         self._stops = on_error == "stop"
-        self._stream: Stream | None = None
+        self._stream: ByteStream | None = None
         self._items: Iterator[Item] = iter(())
 
     def __next__(self) -> Item:
@@ -135,7 +135,7 @@ class Reading(Iterator[Item], Generic[Item]):
         self.problems += bad[: REMEMBERED - len(self.problems)]
 
 
-class Reader(Reading[Chunk]):
+class Reader(BaseReader[Chunk]):
     """An iterator of chunks.
 
     Attributes
@@ -143,7 +143,7 @@ class Reader(Reading[Chunk]):
     format : str or None
         The file's format; None for an empty file.
     rows : int
-        Examples returned so far; further attributes are those of `Reading`.
+        Examples returned so far; further attributes are those of `BaseReader`.
 
     Notes
     -----
@@ -167,7 +167,7 @@ class Reader(Reading[Chunk]):
             raise
         self._items = self._chunks()
 
-    def _open(self, source: Source, format: str | None, options: Options) -> Stream | str:
+    def _open(self, source: Source, format: str | None, options: Options) -> ByteStream | str:
         """Set the format and open the stream; return it, or the name of a folder."""
         if isinstance(source, str | os.PathLike) and os.path.isdir(source):
             self.source = os.fspath(source)
@@ -219,7 +219,7 @@ class Reader(Reading[Chunk]):
             self.close()
 
 
-def _format_of(stream: Stream, options: Options) -> str | None:
+def _format_of(stream: ByteStream, options: Options) -> str | None:
     """Detect the format; None for an empty file."""
     head = stream.peek()
     if not head.removeprefix(BOM).strip(BLANKS):

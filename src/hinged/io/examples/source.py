@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["BLANKS", "BOM", "Source", "Stream", "open_stream"]
+__all__ = ["BLANKS", "BOM", "ByteStream", "Source", "open_stream"]
 
 HEAD = 1 << 16
 BLANKS = b" \t\r\n"
@@ -101,7 +101,7 @@ class _Unpacked:
         )
 
 
-class Stream:
+class ByteStream:
     """Bytes in order, as they arrive: a read from a pipe returns what is available.
 
     Attributes
@@ -188,7 +188,7 @@ class Stream:
 
 
 class _Raw(io.RawIOBase):
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
 
     def readable(self) -> bool:
@@ -206,13 +206,13 @@ REFUSALS: dict[type[Exception], str] = {
 }
 
 
-def open_stream(source: Source) -> Stream:
+def open_stream(source: Source) -> ByteStream:
     """Open a path, "-" for standard input, or a file object in binary mode."""
     if source == "-":
-        return Stream(sys.stdin.buffer, "stdin")
+        return ByteStream(sys.stdin.buffer, "stdin")
     if hasattr(source, "read") and not isinstance(source, str | os.PathLike):
         name = getattr(source, "name", None)
-        return Stream(source, name if isinstance(name, str) else "<file>")
+        return ByteStream(source, name if isinstance(name, str) else "<file>")
     path = os.fspath(source)
     try:
         file = open(path, "rb", buffering=0)  # noqa: SIM115
@@ -221,7 +221,7 @@ def open_stream(source: Source) -> Stream:
             raise type(problem)(REFUSALS[type(problem)].format(path)) from None
         raise OSError(f"{path!r} cannot be opened ({problem}).") from None
     try:
-        return Stream(file, path, os.fstat(file.fileno()).st_size or None, ours=True)
+        return ByteStream(file, path, os.fstat(file.fileno()).st_size or None, ours=True)
     except BaseException:
         file.close()
         raise

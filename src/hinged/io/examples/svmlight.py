@@ -17,11 +17,12 @@ from hinged.io.examples.chunk import BadLine, Bytes, Chunk, Parts, Places
 from hinged.io.examples.columns import Options
 from hinged.io.examples.labels import LabelTable
 from hinged.io.examples.scan import Marks, faults_as_errors, not_utf8, read_number, strings_of, utf8_faults
-from hinged.io.examples.source import Stream
+from hinged.io.examples.source import ByteStream
 
 __all__ = ["chunks", "most", "parse"]
 
 SPACE, TAB, RETURN, COLON, NEWLINE, HASH = 32, 9, 13, 58, 10, 35
+QID = 113, 105, 100  # the word, as bytes
 LARGEST = float(np.finfo(np.float64).max)
 LAST_INDEX = 2**31 - 2
 
@@ -35,7 +36,7 @@ FAULTS = {
 NO_COLON, BAD_INDEX, NOT_RISING, BAD_VALUE = FAULTS
 
 
-def chunks(stream: Stream, options: Options) -> Parts:
+def chunks(stream: ByteStream, options: Options) -> Parts:
     """Yield the examples of an svmlight file, and its malformed lines."""
     table, finder, memory = LabelTable(), Marks(b" \t\r:#\n"), Memory()
     line = 1
@@ -146,16 +147,24 @@ def _read_features(
                 indices[k], values[k] = index, value
                 last = index
                 k += 1
-            elif not (end - start == 3 and b[start] == 113 and b[start + 1] == 105 and b[start + 2] == 100):  # qid
-                return BAD_INDEX, k, start, t
-            elif b[marks[t]] == COLON:
-                return BAD_VALUE, k, start, t
+            else:
+                fault = _fault_of_qid(b, start, end, marks[t])
+                if fault != 0:
+                    return fault, k, start, t
         elif start < end:
             return NO_COLON, k, start, t
         if b[marks[t]] == NEWLINE or b[marks[t]] == HASH:
             return 0, k, start, t
         start = marks[t] + 1
         t += 1
+
+
+@compiled(helper=True)
+def _fault_of_qid(b: Bytes, start: int, colon: int, end: int) -> int:
+    """Return 0 for a qid, which is ignored, the fault of other words before a colon that are no index."""
+    if colon - start != 3 or (b[start], b[start + 1], b[start + 2]) != QID:
+        return BAD_INDEX
+    return BAD_VALUE if b[end] == COLON else 0
 
 
 @compiled(helper=True)

@@ -13,17 +13,16 @@ import numpy.typing as npt
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats
 from hinged.io.examples.blocks import Blocks, Memory
-from hinged.io.examples.chunk import Bytes, Chunk, Named, Parts, Places
+from hinged.io.examples.chunk import LARGEST_VALUE, Bytes, Chunk, Named, Parts, Places
 from hinged.io.examples.columns import Options
 from hinged.io.examples.labels import LabelTable
 from hinged.io.examples.scan import Marks, blank_out_bad_utf8, faults_as_errors, read_number, strings_of
-from hinged.io.examples.source import Stream
+from hinged.io.examples.source import ByteStream
 
 __all__ = ["chunks", "most", "parse"]
 
 BAR, COLON, NEWLINE, QUOTE = 124, 58, 10, 39
 ONE = np.uintp(1)
-LARGEST = float(np.finfo(np.float32).max)
 
 #: What a byte means to the parser: part of a word, between words, or one of three marks.
 WORD, BLANK, COLON_MARK, BAR_MARK, END = 0, 1, 2, 3, 4
@@ -45,7 +44,7 @@ FAULTS = {
 NO_BAR, MANY_WORDS, BAD_WEIGHT, BAD_BASE, BAD_LABEL, BAD_SCALE, BAD_VALUE, NAMELESS = FAULTS
 
 
-def chunks(stream: Stream, options: Options) -> Parts:
+def chunks(stream: ByteStream, options: Options) -> Parts:
     """Yield the examples of a VW file, and its malformed lines."""
     table, finder, memory = LabelTable(), Marks(b" \t\r:|\n"), Memory()
     line = 1
@@ -170,18 +169,27 @@ def _read_label(b: Bytes, marks: Places, start: int, t: int, label: Places, tag:
             label[0], label[1] = start, end
             if colon:
                 return BAD_LABEL, weight, start, t
-        elif words <= 2:
-            number, sound = read_number(b, start, end)
-            if not sound or not abs(number) <= LARGEST or (words == 1 and number < 0.0):
-                return (BAD_WEIGHT if words == 1 else BAD_BASE), weight, start, t
-            if words == 1:
-                weight = number
         else:
-            return MANY_WORDS, weight, start, t
+            fault, number = _read_weight_or_base(b, start, end, words)
+            if fault != 0:
+                return fault, weight, start, t
+            weight = number if words == 1 else weight
         words += 1
         t += after > marks[t]
         start = after
     return 0, weight, start, t
+
+
+@compiled(helper=True)
+def _read_weight_or_base(b: Bytes, start: int, end: int, words: int) -> tuple[int, float]:
+    """Return the fault or 0, and the number, of the word after `words` others: first a weight, then a base."""
+    if words > 2:
+        return MANY_WORDS, 0.0
+    number, sound = read_number(b, start, end)
+    sound = sound and abs(number) <= LARGEST_VALUE
+    if words == 1:
+        return (0 if sound and number >= 0.0 else BAD_WEIGHT), number
+    return (0 if sound else BAD_BASE), number
 
 
 @compiled(helper=True)
@@ -205,7 +213,7 @@ def _read_features(
             at += ONE
             mark = np.uintp(marks[at])
             scale, sound = read_number(b, space_end + ONE, mark)
-            if not sound or b[mark] == COLON or not abs(scale) <= LARGEST:
+            if not sound or b[mark] == COLON or not abs(scale) <= LARGEST_VALUE:
                 return BAD_SCALE, np.int64(j), np.int64(space_end) + 1, np.int64(at)
         while KIND[b[mark]] == BLANK:
             start = mark + ONE
@@ -219,7 +227,7 @@ def _read_features(
                 value = scale * number
                 if start == end:
                     return NAMELESS, np.int64(j), np.int64(start), np.int64(at)
-                if not sound or b[mark] == COLON or not abs(value) <= LARGEST:
+                if not sound or b[mark] == COLON or not abs(value) <= LARGEST_VALUE:
                     return BAD_VALUE, np.int64(j), np.int64(end) + 1, np.int64(at)
             elif start == end:
                 continue

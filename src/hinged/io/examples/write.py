@@ -259,8 +259,9 @@ def _table(chunks: Iterable[Chunk], file: BinaryIO, delimiter: str, format: str)
             header = list(columns)
             file.write(_row(header, delimiter))
         _refuse_late(chunk, format, [name for name in columns if name not in header])
-        for cells in zip(*(columns.get(name, [""] * len(chunk)) for name in header), strict=True):
-            file.write(_row(["" if cell is None else str(cell) for cell in cells], delimiter))
+        in_order = [columns.get(name, [""] * len(chunk)) for name in header]
+        for cells in zip(*in_order, strict=True):
+            file.write(_row(cells, delimiter))
 
 
 def _cell_of(answer: Any, column: str) -> str:
@@ -273,9 +274,10 @@ def _cell_of(answer: Any, column: str) -> str:
     return "|".join(_cell_of(label, column) for label in answer)
 
 
-def _row(cells: list[str], delimiter: str) -> bytes:
+def _row(values: Iterable[object], delimiter: str) -> bytes:
     """Return a record; its first cell is never empty bytes, so that no record looks like a blank line."""
     special = re.compile(f'[{delimiter}"\n\r]')
+    cells = ["" if value is None else str(value) for value in values]
     quoted = ['"' + cell.replace('"', '""') + '"' if special.search(cell) else cell for cell in cells]
     if not quoted[0].strip():
         quoted[0] = f'"{cells[0]}"'
@@ -309,18 +311,23 @@ def vw(chunks: Iterable[Chunk], file: BinaryIO) -> None:
     """Write VW's text. Fields of text become namespaces, words features; : and | are replaced, blanks in tags too."""
     for chunk in chunks:
         _refuse_mixed(chunk, "vw")
-        weights = [""] * len(chunk) if chunk.weights is None else _numbers_as_text(chunk.weights)
+        weights = ["1"] * len(chunk) if chunk.weights is None else _numbers_as_text(chunk.weights)
         rows = _words(chunk) if chunk.texts else map(_spaces, features_of(chunk))
         for answer, line, weight, tag, row in zip(chunk.answers, chunk.lines, weights, _tags(chunk), rows, strict=True):
             label = _label_as_text(answer, line, "vw")
             weight = weight if label and weight != "1" else ""
-            tag = tag and "'" + "_".join(tag.translate(MARKS).split())
-            file.write(" ".join(word for word in (label, weight, tag, f"{row}\n") if word).encode("utf-8", "replace"))
+            words = filter(None, [label, weight, tag and "'" + _without_marks(tag, "_"), row])
+            file.write((" ".join(words) + "\n").encode("utf-8", "replace"))
+
+
+def _without_marks(text: str, blank: str) -> str:
+    """Return a text without the bytes that mean something in VW; `blank` replaces blanks."""
+    return blank.join(text.translate(MARKS).split())
 
 
 def _words(chunk: Chunk) -> Iterator[str]:
-    columns = [[" ".join(text.translate(MARKS).split()) for text in s.decoded()] for s in chunk.texts.values()]
-    spaces = ["_".join(name.translate(MARKS).split()) for name in chunk.texts]
+    columns = [[_without_marks(text, " ") for text in strings.decoded()] for strings in chunk.texts.values()]
+    spaces = [_without_marks(name, "_") for name in chunk.texts]
     for pieces in zip(*columns, strict=True):
         yield " ".join(f"|{space} {piece}".rstrip() for space, piece in zip(spaces, pieces, strict=True))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import stat
+import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -15,11 +17,11 @@ from hinged.mail.message import ENOUGH
 from hinged.mail.sources.folder_names import PARTS, distinct_names, escaped, from_utf7, guess_uses, levels_of, to_utf7
 from hinged.mail.sources.source import (
     UNREADABLE,
-    BaseSource,
     Folder,
     FolderError,
     GoneError,
     Place,
+    Source,
     SourceError,
     Unreadable,
 )
@@ -35,7 +37,7 @@ def is_maildir(folder: Path) -> bool:
     return (folder / "cur").is_dir() and (folder / "new").is_dir()
 
 
-class MaildirSource(BaseSource):
+class MaildirSource(Source):
     """Maildirs in a folder and below it. If the folder itself is a Maildir, it is the inbox.
 
     Keys are the names of files without their flags, which change when a message is read. Names that are not UTF-8 are
@@ -78,7 +80,6 @@ class MaildirSource(BaseSource):
         return [Place(folder, key) for key in sorted(self._files(folder), key=_arrival)]
 
     def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes | Unreadable]]:
-        """Yield the raw messages, long ones truncated; leave out those that no longer exist."""
         for place in places:
             raw = _read(self._cached(place))
             if raw is None:  # it arrived, or its flags changed, since the folder was listed
@@ -107,6 +108,25 @@ class MaildirSource(BaseSource):
         if folder in self._listed:
             self._listed[folder][place.key] = str(target)
         return Place(folder, place.key)
+
+    def deliver(self, folder: str, raw: bytes) -> None:
+        """Write the message to `tmp`, then rename it into `new`, so that no program sees a part of it."""
+        path, name = self._path(folder), f"{time.time_ns() // 10**9}.{secrets.token_hex(8)}.hinged"
+        try:
+            with open(path / "tmp" / name, "xb") as file:
+                file.write(raw)
+                file.flush()
+                os.fsync(file.fileno())
+            os.rename(path / "tmp" / name, path / "new" / name)
+        except OSError as problem:
+            with suppress(OSError):
+                (path / "tmp" / name).unlink()
+            raise SourceError(f"a message could not be written to {folder} ({problem.strerror}).") from problem
+        _flush(path / "new")
+
+    def name_on_server(self, folder: str) -> str:
+        """Return the name with levels as Dovecot separates them by default: by dots in a Maildir++, else by slashes."""
+        return folder.replace("/", ".") if self._path(folder).name.startswith(".") else folder
 
     def create(self, folder: str) -> str:
         """Create a Maildir, named like those beside it: `.Work.Tax` if the top folder is the inbox, else `Work/Tax`."""
@@ -238,7 +258,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 def _flush(folder: Path) -> None:
     """Flush a rename to the disk, if that is possible."""
-    from hinged.journal.folder import flush_folder  # loads the learner, which listing and reading do not need
+    from hinged.io.atomic import flush_folder  # loads the learner, which listing and reading do not need
 
     with suppress(OSError):
         flush_folder(folder)

@@ -11,7 +11,7 @@ from typing import BinaryIO
 from hinged.mail.headers import readable
 from hinged.mail.message import ENOUGH
 from hinged.mail.sources.folder_names import distinct_names, guess_uses
-from hinged.mail.sources.source import UNREADABLE, BaseSource, Folder, FolderError, GoneError, Place, SourceError
+from hinged.mail.sources.source import UNREADABLE, Folder, FolderError, GoneError, Place, Source, SourceError
 
 __all__ = ["MboxSource", "is_mbox"]
 
@@ -32,7 +32,7 @@ def is_mbox(path: Path) -> bool:
         return False
 
 
-class MboxSource(BaseSource):
+class MboxSource(Source):
     """One mbox file, or all of them in a folder and below it, as Thunderbird and many archives store them.
 
     Folders are named after the files. Messages that Thunderbird has moved or deleted stay in the file until it is
@@ -74,7 +74,6 @@ class MboxSource(BaseSource):
             ]
 
     def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
-        """Yield the raw messages, long ones truncated; leave out those that were removed or have moved."""
         for folder in dict.fromkeys(place.folder for place in places):
             wanted = {place.key: place for place in places if place.folder == folder}
             with self._open(folder) as file:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-
-from platformdirs import user_data_path
 
 from hinged.mail.message import ENOUGH
 from hinged.mail.sources.maildir import MaildirSource, is_maildir
 from hinged.mail.sources.mbox import MboxSource, is_mbox
-from hinged.mail.sources.source import BaseSource, Folder, Place, Source, SourceError
+from hinged.mail.sources.source import Folder, Place, Source, SourceError
+from hinged.mail.sources.states import state_path
 
 __all__ = ["StdinSource", "open_source", "state_folder"]
 
@@ -74,26 +71,22 @@ def state_folder(spec: str) -> Path:
     >>> state_folder("imaps://ann@mail.example.com/?poll=30").name
     'ann-mail-example-com-4007feb4'
     """
-    if "://" not in spec:
-        spec = str(Path(spec).expanduser().resolve())
-    else:
-        spec = spec.partition("?")[0]  # options do not change which mailbox it is
-    spec = spec.rstrip("/")
-    words = re.sub(r"[^a-z0-9]+", "-", spec.partition("://")[2].lower() or Path(spec).name.lower()).strip("-")
-    digest = hashlib.sha256(spec.encode("utf-8", "surrogateescape")).hexdigest()
-    return user_data_path("hinged", appauthor=False) / "mail" / f"{words[:40]}-{digest[:8]}"
+    return Path(state_path(spec))
 
 
-class StdinSource(BaseSource):
-    """One message on standard input, for pipes of sieve and procmail; it is read when it is needed."""
+class StdinSource(Source):
+    """One message on standard input, for pipes of sieve and procmail; it is read when it is needed.
+
+    `standard_input` returns at most `ENOUGH` bytes of it; by default it is that of this process.
+    """
 
     read_only = "a message on standard input cannot be changed; the program that piped it in must do that."
 
-    def __init__(self) -> None:
+    def __init__(self, standard_input: Callable[[], bytes] | None = None) -> None:
+        self._standard_input = standard_input or _standard_input
         self._raw: bytes | None = None
 
     def folders(self) -> list[Folder]:
-        """The only folder."""
         return [Folder(STDIN, "inbox")]
 
     def places(self, folder: str) -> list[Place]:
@@ -101,20 +94,23 @@ class StdinSource(BaseSource):
         if folder != STDIN:
             raise SourceError(f"there is no folder {folder!r} on standard input; omit it.")
         if self._raw is None:
-            stream = sys.stdin.buffer
-            self._raw = stream.read(ENOUGH)
-            while stream.read(ENOUGH):  # let the writer of the pipe finish
-                pass
+            self._raw = self._standard_input()
         if not self._raw.strip():
             raise SourceError("there is no message on standard input; pipe one in.")
         return [Place(STDIN, "1")]
 
     def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
-        """The message."""
         for place in places:
             if self._raw is not None:
                 yield place, self._raw
 
     def wait(self, seconds: float) -> bool:
-        """Nothing changes here."""
-        return False
+        return False  # nothing changes here
+
+
+def _standard_input() -> bytes:
+    stream = sys.stdin.buffer
+    raw = stream.read(ENOUGH)
+    while stream.read(ENOUGH):  # let the writer of the pipe finish
+        pass
+    return raw

@@ -1,15 +1,15 @@
-"""The interface of a mail source, its errors, and defaults for sources on this machine."""
+"""What a mail source is, its errors, and defaults for sources on this machine."""
 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 __all__ = [
     "UNREADABLE",
-    "BaseSource",
     "Folder",
     "FolderError",
     "GoneError",
@@ -76,39 +76,10 @@ class Unreadable(NamedTuple):
     why: str
 
 
-class Source(Protocol):
-    """Folders of messages. Reading changes nothing, not even the Seen flag."""
+class Source(ABC):
+    """Folders of messages. Reading changes nothing, not even the Seen flag.
 
-    def folders(self) -> list[Folder]:
-        """Return every folder that can hold messages, sorted by name."""
-
-    def places(self, folder: str) -> list[Place]:
-        """Return the places of the messages of a folder, oldest first."""
-
-    def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes | Unreadable]]:
-        """Yield the raw messages; leave out those that no longer exist. An unreadable one does not stop the others.
-
-        `hinged.mail.reading.messages` parses them and reports which were skipped.
-        """
-
-    def move(self, place: Place, folder: str) -> Place:
-        """Move a message to another folder; return its new place."""
-
-    def create(self, folder: str) -> str:
-        """Create a folder, with levels separated by `/`; return the name it is listed under. Refuse an invalid name."""
-
-    def mark(self, place: Place, keywords: Sequence[str]) -> None:
-        """Set keywords on a message; earlier ones that begin with `hinged-` are removed."""
-
-    def wait(self, seconds: float) -> bool:
-        """Return True as soon as something may have changed, False after the timeout."""
-
-    def close(self) -> None:
-        """Close connections and files."""
-
-
-class BaseSource:
-    """Defaults of a source: it is read-only, and polled for changes.
+    Unless a subclass overrides that, a source is read-only, and polled for changes.
 
     Attributes
     ----------
@@ -118,23 +89,53 @@ class BaseSource:
     read_only = ""
     _last_seen: object = None
 
+    @abstractmethod
+    def folders(self) -> list[Folder]:
+        """Return every folder that can hold messages, sorted by name."""
+
+    @abstractmethod
+    def places(self, folder: str) -> list[Place]:
+        """Return the places of the messages of a folder, oldest first."""
+
+    @abstractmethod
+    def read(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes | Unreadable]]:
+        """Yield the raw messages, long ones truncated; leave out those that no longer exist.
+
+        One that cannot be read is `Unreadable`, and does not stop the others.
+
+        `hinged.mail.reading.messages` parses them and reports which were skipped.
+        """
+
+    def copies(self, place: Place) -> tuple[Place, ...]:
+        """Return the other places of the same message that are known without reading it."""
+        return ()
+
     def move(self, place: Place, folder: str) -> Place:
-        """Not supported."""
+        """Move a message to another folder; return its new place."""
         raise SourceError(self.read_only)
 
     def create(self, folder: str) -> str:
-        """Not supported."""
+        """Create a folder, with levels separated by `/`; return the name it is listed under. Refuse an invalid name."""
+        raise SourceError(self.read_only)
+
+    def name_on_server(self, folder: str) -> str:
+        """Return the name of a folder as the mail server writes it, for rules of delivery."""
+        return folder
+
+    def deliver(self, folder: str, raw: bytes) -> None:
+        """Put a new message, with lines that end in a newline alone, into a folder."""
         raise SourceError(self.read_only)
 
     def mark(self, place: Place, keywords: Sequence[str]) -> None:
-        """Not supported."""
+        """Set keywords on a message; earlier ones that begin with `hinged-` are removed."""
         raise SourceError(self.read_only)
 
     def _fingerprint(self) -> object:
         """Return a value that differs if something may have changed."""
+        return None
 
     def wait(self, seconds: float) -> bool:
-        """Check twice a second whether something changed."""
+        """Return True as soon as something may have changed, False after the timeout; checks twice a second."""
         end = time.monotonic() + seconds
         while (now := self._fingerprint()) == self._last_seen:
             left = end - time.monotonic()
@@ -144,5 +145,5 @@ class BaseSource:
         self._last_seen = now
         return True
 
-    def close(self) -> None:
-        """Nothing to close."""
+    def close(self) -> None:  # noqa: B027 (most have nothing to close)
+        """Close connections and files."""

@@ -62,6 +62,7 @@ class Page:
         self.loading: dict[str, object] | None = {"what": "starting", "done": 0, "total": 0}
         self.failure: Exception | None = None
         self._worked = 0.0  # when the user last filed something or undid that
+        self._due: float | None = None  # since when another look at the source is due
         self._worker = ThreadPoolExecutor(1, "desk")
         self._version, self._ending = 0, threading.Event()
         self._listening: set[asyncio.Event] = set()  # one for each event stream; used by the server's thread only
@@ -222,31 +223,33 @@ class Page:
         A look lists all folders, which takes time.
         """
         source: Source | None = None
-        due: float | None = None  # since when a look is due
         try:
             while not self._ending.is_set():
                 try:
                     source = source or self.another()
-                    if source.wait(WAIT if due is None else REST) and due is None:
-                        due = time.monotonic()
-                    if due is not None and self._may_look(due):
-                        self._look(notify)
-                        due = None
+                    if source.wait(WAIT if self._due is None else REST):
+                        self._mark_due()
+                    self._look_if_due(notify)
                 except Exception:  # requests report the same problem; the next look may succeed
-                    due = time.monotonic() if due is None else due
+                    self._mark_due()
                     self._ending.wait(WAIT)
         finally:
             if source is not None:
                 source.close()
 
-    def _look(self, notify: Callable[[], None]) -> None:
-        if self._worker.submit(self.desk.refresh).result()["changed"]:
-            notify()
+    def _mark_due(self) -> None:
+        if self._due is None:
+            self._due = time.monotonic()
 
-    def _may_look(self, due: float) -> bool:
-        """Return True if the user rests, or has kept a look waiting for too long; not while the page is closing."""
+    def _look_if_due(self, notify: Callable[[], None]) -> None:
+        """Look if the user rests, or has kept a look waiting for too long; not while the page is closing."""
         now = time.monotonic()
-        return not self._ending.is_set() and (now - self._worked >= REST or now - due >= LONGEST_REST)
+        if self._due is None or self._ending.is_set():
+            return
+        if now - self._worked >= REST or now - self._due >= LONGEST_REST:
+            if self._worker.submit(self.desk.refresh).result()["changed"]:
+                notify()
+            self._due = None
 
     def _replay(self, notify: Callable[[], None]) -> None:
         """Start the curve of hits with what the assistant would have suggested for the mail it learnt before."""

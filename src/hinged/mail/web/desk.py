@@ -7,22 +7,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from hinged.mail.assistant import Assistant, Filed
-from hinged.mail.filing import inbox_of
+from hinged.mail.assistant import LEARNT_FROM, Assistant, Filed
+from hinged.mail.filing import folders_besides, inbox_of
+from hinged.mail.hits import Hit
 from hinged.mail.looking import look
 from hinged.mail.message import Message
-from hinged.mail.reading import Show, Skipped, messages, names_of, one_message
+from hinged.mail.reading import Show, Skipped, messages, names_of, one_message, still_there
 from hinged.mail.sources.source import Place, RejectedError, Source, SourceError, UnreachableError
 from hinged.mail.suggestion import Candidate, Suggestion
 
-__all__ = ["Desk", "Step"]
+__all__ = ["Desk", "UndoStep"]
 
 REMEMBERED = 512  # messages in the cache
 SNIPPET, MOST_TEXT = 160, 20_000
 WORDS_FOR, WORDS_AGAINST = 6, 4
 
 
-class Step(NamedTuple):
+class UndoStep(NamedTuple):
     """A message that was filed here, for `undo`."""
 
     message: Message
@@ -64,7 +65,7 @@ class Desk:
         self.source, self.assistant = source, assistant
         self.folder = inbox_of(source, folder)
         self.hits = assistant.hits
-        self.steps: list[Step] = []
+        self.steps: list[UndoStep] = []
         self._places: dict[str, Place] = {}
         self._read: OrderedDict[str, Message] = OrderedDict()
         self._skipped: dict[str, str] = {}  # messages that cannot be read, and why
@@ -74,12 +75,12 @@ class Desk:
         """Look at the source: learn what other programs filed, and list the inbox again."""
         before = set(self._places)
         seen = look(self.assistant, self.source, show)
-        self._list()
+        self.list_inbox()
         changed = before != set(self._places) or bool(seen.read or seen.renamed)
         self._skipped = {}
         return {"changed": changed, "learnt": seen.learnt, "inbox": len(self._places), "skipped": len(seen.skipped)}
 
-    def _list(self) -> None:
+    def list_inbox(self) -> None:
         """List the inbox, newest first."""
         self._places = {place.key: place for place in reversed(self.source.places(self.folder))}
 
@@ -104,7 +105,7 @@ class Desk:
         return {"total": len(every), "start": start, "at": at, "rows": rows, **self.state()}
 
     def _row(self, key: str, message: Message) -> dict[str, object]:
-        suggestion = self.assistant.suggest(message, why=False)  # reasons are computed for one message at a time
+        suggestion = self._suggest(key, message)
         return {
             "key": key,
             "from": message.sender or "(no sender)",
@@ -114,6 +115,11 @@ class Desk:
             "files": len(message.files),
             **_told(suggestion),
         }
+
+    def _suggest(self, key: str, message: Message, top: int = 3) -> Suggestion:
+        """Suggest folders without reasons, which are computed for one message at a time."""
+        has = folders_besides(self.assistant, self.source, message, self._places[key])
+        return self.assistant.suggest(message, top, why=False, has=has)
 
     def _unreadable(self, key: str) -> dict[str, object]:
         """Return the row of a message that cannot be read: its name, and why."""
@@ -129,7 +135,7 @@ class Desk:
         message = self._found(key)
         if message is None:  # not an error: the page will soon be notified that the inbox changed
             return {"gone": self._gone(key)}
-        suggestion = self.assistant.suggest(message, why=False)
+        suggestion = self._suggest(key, message)
         shown = [{**_named(one), **self._why(message, one.folder, suggestion)} for one in suggestion.candidates]
         return {
             "key": key,
@@ -167,18 +173,19 @@ class Desk:
         if message is None:
             raise SourceError(self._gone(key))
         place = self._places[key]
-        ranking = [one.folder for one in self.assistant.suggest(message, top=1_000_000, why=False).candidates]
-        rank, best = ranking.index(folder) + 1 if folder in ranking else 0, ranking[0] if ranking else ""
+        hit = Hit.of(self._suggest(key, message, top=1_000_000), folder)
+        copies = still_there(self.source, self.assistant.memory.copies(message.id, besides=place))
         new = not self.assistant.has_learnt(message, folder)
         now = self.source.move(place, folder)
         del self._places[key]
         self._read.pop(key, None)
-        step = Step(message, now, place.folder, folder, new, hit=0)
+        step = UndoStep(message, now, place.folder, folder, new, hit=0)
         self.steps.append(step)  # whatever fails from here on can be undone
         # if another program saw the message there and learnt it first, `undo` takes that back as well
-        self.steps[-1] = step = step._replace(taught=self.assistant.learn([Filed(message, folder, now)]) > 0 or new)
-        self.steps[-1] = step._replace(hit=self.hits.note(message.id, folder, rank, best))
-        return {"folder": folder, "rank": rank, "left": len(self._places), **self.state()}
+        filed = Filed(message, folder, now, copies)
+        self.steps[-1] = step = step._replace(taught=self.assistant.learn([filed]) > 0 or new)
+        self.steps[-1] = step._replace(hit=self.hits.note(message.id, *hit))
+        return {"folder": folder, "rank": hit.rank, "left": len(self._places), **self.state()}
 
     def make(self, folder: str) -> dict[str, object]:
         """Create a folder; refuse an invalid name."""
@@ -205,11 +212,11 @@ class Desk:
             self.assistant.forget_place(step.place)
         self.hits.drop(step.hit)
         self.steps.pop()
-        self._list()
+        self.list_inbox()
         at = list(self._places).index(back.key) if back.key in self._places else 0
         return {"folder": step.folder, "key": back.key, "at": at, "left": len(self._places), **self.state()}
 
-    def _put_back(self, step: Step) -> Place:
+    def _put_back(self, step: UndoStep) -> Place:
         try:
             return self.source.move(step.place, step.origin)
         except (UnreachableError, RejectedError):
@@ -238,7 +245,7 @@ class Desk:
         """Return every folder a message can be filed in, with what was learnt of it and how well it is suggested."""
         learnt = self.hits.learnt()
         told = self.hits.by_folder()
-        names = [one.name for one in self.source.folders() if one.use in ("", "archive") and one.name != self.folder]
+        names = [one.name for one in self.source.folders() if one.use in LEARNT_FROM and one.name != self.folder]
         excluded = set(self.assistant.excluded)
         return {
             "folders": [
@@ -276,10 +283,9 @@ class Desk:
 
     def _pin(self, pin: list[str]) -> None:
         who, folder = pin
-        folders = self.source.folders()
-        if not who.strip() or folder not in [one.name for one in folders]:
+        if not who.strip() or folder not in names_of(self.source):
             raise ValueError(f"a pin needs an address and a folder that exists; got {pin!r}.")
-        self.assistant.see_folders(folders)
+        self.assistant.see_folders(self.source.folders())
         self.assistant.pin(who, folder)
 
     # ------------------------------------------------------------------ messages

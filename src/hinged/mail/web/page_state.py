@@ -9,7 +9,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hinged.http.private_file import write_private
+from hinged.io.atomic import write_private
 
 __all__ = ["PageState", "forget_page_state", "load_page_state", "save_page_state"]
 

@@ -6,22 +6,30 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
 from hinged.http.local import is_local
-from hinged.mail.sources.source import SourceError
+from hinged.mail.keyring import KeyringMissingError, read_secret, store_secret
+from hinged.mail.oauth.tokens import SignedOutError, access_token, renewed
+from hinged.mail.sources.source import RejectedError, SourceError
 
-__all__ = ["Address", "Secret", "find_secret", "read_address"]
+__all__ = [
+    "SIGNED_IN", "Address", "Secret", "another_token", "find_secret", "forget_typed", "is_given", "keep",
+    "read_address", "typed",
+]  # fmt: skip
 
+_ASKING, _TYPED = threading.Lock(), dict[str, str]()  # what was typed in the terminal, by account
 EXAMPLE = "imaps://jane@imap.example.org/"
 PORTS = {"imaps": 993, "imap": 143}
 TOKEN_COMMAND = "HINGED_MAIL_TOKEN_COMMAND"
 PASSWORD_COMMAND = "HINGED_MAIL_PASSWORD_COMMAND"
 PASSWORD = "HINGED_MAIL_PASSWORD"
 SERVICE = "hinged"
+SIGNED_IN = "OAuth2"
 PATIENCE = 120.0  # seconds; a command may ask for a passphrase
 
 
@@ -43,6 +51,13 @@ class Address:
 
     def __str__(self) -> str:
         return f"{self.user}@{self.host}"
+
+    @property
+    def spec(self) -> str:
+        """What to give to a command to mean this account."""
+        scheme = "imaps" if self.encryption == "tls" else "imap"
+        port = "" if self.port == PORTS[scheme] else f":{self.port}"
+        return f"{scheme}://{quote(self.user, safe='@')}@{self.host}{port}/"
 
 
 def read_address(spec: str) -> Address:
@@ -147,42 +162,55 @@ class Secret:
         return f"Secret({self.kind} from {self.origin})"
 
 
-def find_secret(address: Address, environment: Mapping[str, str] | None = None) -> Secret:
-    """Return the secret from the first of these that has one: token command, password command, environment, keyring,
-    terminal.
-
-    Parameters
-    ----------
-    address : Address
-    environment : mapping, optional
-        Environment variables; those of the process by default.
-
-    Returns
-    -------
-    Secret
+def find_secret(address: Address) -> Secret:
+    """Return the secret from the first of these that has one: token command, password command, environment, OAuth2,
+    keyring, terminal.
 
     Raises
     ------
     SourceError
         If a command fails, or no secret was found.
     """
-    environment = os.environ if environment is None else environment
     for kind, name in (("token", TOKEN_COMMAND), ("password", PASSWORD_COMMAND)):
-        if name in environment:
-            return Secret(kind, _run(environment[name], name), name)
-    if PASSWORD in environment:
-        return Secret("password", environment[PASSWORD], PASSWORD)
-    kept = _from_keyring(address)
-    if kept is not None:
-        return Secret("password", kept, "the keyring")
-    if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
-        from getpass import getpass
-
-        return Secret("password", getpass(f"Password of {address}: "), "the terminal")
+        if name in os.environ:
+            return Secret(kind, _run(os.environ[name], name), name)
+    if PASSWORD in os.environ:
+        return Secret("password", os.environ[PASSWORD], PASSWORD)
+    token = _ask_for_token(access_token, address)
+    if token is not None:
+        return Secret("token", token, SIGNED_IN)
+    for ask, origin in ((_from_keyring, "the keyring"), (_from_terminal, "the terminal")):
+        found = ask(address)
+        if found is not None:
+            return Secret("password", found, origin)
     raise SourceError(
         f"no password for {address} was found; set {PASSWORD_COMMAND}, {TOKEN_COMMAND} or {PASSWORD}, "
         f"or keep one in the keyring with: keyring set {SERVICE} {address}."
     )
+
+
+def is_given() -> bool:
+    """Return True if the environment has a secret, or a command for one, which comes before all others."""
+    return bool({TOKEN_COMMAND, PASSWORD_COMMAND, PASSWORD} & os.environ.keys())
+
+
+def another_token(address: Address, rejected: Secret) -> Secret | None:
+    """Return a new token in place of one that was not accepted, since it may have expired; None if there is none."""
+    if rejected.origin == SIGNED_IN:
+        text = _ask_for_token(renewed, address, rejected.text)
+    elif rejected.origin == TOKEN_COMMAND:
+        text = _run(os.environ[TOKEN_COMMAND], TOKEN_COMMAND)
+    else:
+        return None
+    return None if text in (None, rejected.text) else Secret("token", str(text), rejected.origin)
+
+
+def _ask_for_token(ask: Callable[..., str | None], address: Address, *more: str) -> str | None:
+    try:
+        return ask(str(address), address.host, *more)
+    except SignedOutError as problem:
+        why = str(problem).rstrip(".")
+        raise RejectedError(f"{address} must sign in again: hinged mail login {address.spec} ({why}).") from None
 
 
 def _run(command: str, name: str) -> str:
@@ -203,13 +231,38 @@ def _run(command: str, name: str) -> str:
     return lines[0]
 
 
+def _from_terminal(address: Address) -> str | None:
+    if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    from getpass import getpass
+
+    with _ASKING:  # another connection of this process may be asking for the same
+        if str(address) not in _TYPED:
+            _TYPED[str(address)] = getpass(f"Password of {address}: ")
+        return _TYPED[str(address)]
+
+
+def typed(address: Address) -> str | None:
+    """Return what was typed in the terminal for an account; None if nothing was."""
+    return _TYPED.get(str(address))
+
+
+def keep(address: Address, text: str) -> bool:
+    """Store a password in the keyring; return False if there is no keyring, or it refuses."""
+    try:
+        store_secret(SERVICE, str(address), text)
+    except KeyringMissingError:
+        return False
+    return True
+
+
+def forget_typed(address: Address) -> None:
+    """Forget what was typed in the terminal, which the server did not accept."""
+    _TYPED.pop(str(address), None)
+
+
 def _from_keyring(address: Address) -> str | None:
     try:
-        import keyring
-        from keyring.errors import KeyringError
-    except ModuleNotFoundError:
-        return None
-    try:
-        return keyring.get_password(SERVICE, str(address))
-    except KeyringError:  # none on this machine, or locked
+        return read_secret(SERVICE, str(address))
+    except KeyringMissingError:
         return None

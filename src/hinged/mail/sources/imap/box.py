@@ -9,18 +9,29 @@ from typing import TypeVar
 
 from imapclient.exceptions import IMAPClientAbortError, IMAPClientError, IMAPClientReadOnlyError, ProtocolError
 
-from hinged.mail.sources.imap.account import Address, Secret, find_secret
-from hinged.mail.sources.imap.client import INBOX, MISREAD, Client, State, connect, words_of
-from hinged.mail.sources.imap.folders import Listed, create, list_folders
-from hinged.mail.sources.imap.listing import Listing, list_folder, peek, uid_of
+from hinged.mail.sources.imap.account import Address, Secret, another_token, find_secret, forget_typed
+from hinged.mail.sources.imap.client import (
+    INBOX,
+    MISREAD,
+    ImapConnection,
+    State,
+    ThrottledError,
+    about_refusal,
+    connect,
+    words_of,
+)
+from hinged.mail.sources.imap.folders import ListedFolders, create, list_folders
+from hinged.mail.sources.imap.listing import ListedMessages, list_folder, peek, uid_of
 from hinged.mail.sources.imap.moving import MoveInProgress
-from hinged.mail.sources.imap.waiting import Pauses, idle, rounds
+from hinged.mail.sources.imap.waiting import idle, rounds
+from hinged.mail.sources.pausing import pauses
 from hinged.mail.sources.source import (
     Folder,
     FolderError,
     GoneError,
     Place,
     RejectedError,
+    Source,
     SourceError,
     UnclearError,
     UnreachableError,
@@ -38,7 +49,7 @@ GOODBYE = 5.0  # seconds that the server has to answer a logout
 TOLD_OF_ALL = 5  # factor by which folders are polled less often if the server reports changes in all of them
 
 
-class ImapSource:
+class ImapSource(Source):
     """Folders and messages of one account.
 
     Reading changes nothing: folders are opened read-only and messages are fetched with PEEK. A lost connection is
@@ -51,10 +62,10 @@ class ImapSource:
     def __init__(self, address: Address) -> None:
         self.address = address
         self._secret: Secret | None = None
-        self._client: Client | None = None
-        self._listed: Listed | None = None
-        self._listings: dict[str, Listing] = {}
-        self._pauses = Pauses()
+        self._client: ImapConnection | None = None
+        self._listed: ListedFolders | None = None
+        self._listings: dict[str, ListedMessages] = {}
+        self._pauses = pauses()
         self._cuts = 0  # messages in a row that could not be read because the server disconnected
         self._connect_again()
 
@@ -71,13 +82,13 @@ class ImapSource:
         seen = self._seen().states.get(folder)
         if before is None or seen is None or before.seen != seen:
             if seen is not None and seen.count == 0:
-                before = Listing(seen, seen, [])
+                before = ListedMessages(seen, seen, [])
             else:
                 before = self._list(folder, theirs, seen, before)
             self._listings[folder] = before
         return before.places
 
-    def _list(self, folder: str, theirs: str, seen: State | None, before: Listing | None) -> Listing:
+    def _list(self, folder: str, theirs: str, seen: State | None, before: ListedMessages | None) -> ListedMessages:
         try:
             return self._ask(lambda client: list_folder(client, folder, theirs, seen, before))
         except (UnreachableError, RejectedError):
@@ -116,11 +127,18 @@ class ImapSource:
             raise SourceError(f"{self.address.host} created {folder!r} but does not list it; choose another name.")
         return ours
 
+    def name_on_server(self, folder: str) -> str:
+        return self._theirs(folder)
+
+    def deliver(self, folder: str, raw: bytes) -> None:
+        theirs, lines = self._theirs(folder), raw.replace(b"\n", b"\r\n")
+        self._ask(lambda client: client.append(theirs, lines))
+
     def mark(self, place: Place, keywords: Sequence[str]) -> None:
         """Set keywords on a message; earlier ones that begin with `hinged-` are removed, other flags are kept."""
         wanted = {keyword.encode("ascii") for keyword in keywords}
 
-        def store(client: Client) -> None:
+        def store(client: ImapConnection) -> None:
             uid = uid_of(place, client.choose(self._theirs(place.folder), write=True))
             found = {} if uid is None else client.get_flags([uid])
             if uid is None or uid not in found:
@@ -147,13 +165,14 @@ class ImapSource:
         """
         end = time.monotonic() + seconds
         if self._client is None:
-            time.sleep(min(self._pauses.take(), seconds))
+            time.sleep(min(next(self._pauses), seconds))
             self._connect_again()
             return True
+        self._pauses = pauses()  # all went well since the last wait
         lengths, look_again = rounds(LONGEST), 0.0
         while True:
             if time.monotonic() >= look_again:
-                every = self.address.poll * (TOLD_OF_ALL if self._ask(Client.ask_for_news) else 1)
+                every = self.address.poll * (TOLD_OF_ALL if self._ask(ImapConnection.ask_for_news) else 1)
                 if self._ask(self._differs):
                     return True
                 look_again = time.monotonic() + min(every, LONGEST)
@@ -174,15 +193,26 @@ class ImapSource:
                 client.hang_up()
 
     # ------------------------------------------------------------------ inside
-    def _connection(self) -> Client:
+    def _connection(self) -> ImapConnection:
         if self._client is None:
             if self._secret is None or self._secret.origin != "the terminal":  # the user is asked only once
                 self._secret = find_secret(self.address)
-            self._client = connect(self.address, self._secret)
-            self._pauses = Pauses()
+            self._client = self._log_in(self._secret)
         return self._client
 
-    def _ask(self, question: Callable[[Client], Answer]) -> Answer:
+    def _log_in(self, secret: Secret) -> ImapConnection:
+        """Connect with a password, or with a token, and once more with another one if that has expired."""
+        try:
+            return connect(self.address, secret)
+        except RejectedError:
+            forget_typed(self.address)
+            other = another_token(self.address, secret)
+            if other is None:
+                raise
+            self._secret = other
+            return connect(self.address, other)
+
+    def _ask(self, question: Callable[[ImapConnection], Answer]) -> Answer:
         """Ask the server, on a new connection if the old one is lost; raise errors as one sentence."""
         for attempt in (1, 2):
             try:
@@ -196,7 +226,10 @@ class ImapSource:
                 if attempt == 2:
                     raise UnreachableError(f"the connection to {self.address} was lost: {words_of(error)}.") from None
             except IMAPClientError as error:
-                raise SourceError(f"{self.address.host} refused: {words_of(error)}.") from None
+                problem = about_refusal(self.address, error)
+                if isinstance(problem, ThrottledError):
+                    self._drop()  # `wait` pauses before it connects again
+                raise problem from None
             except MISREAD as error:
                 self._drop()
                 if attempt == 2:
@@ -228,13 +261,13 @@ class ImapSource:
         if client is not None:
             client.hang_up()
 
-    def _seen(self) -> Listed:
+    def _seen(self) -> ListedFolders:
         if self._listed is None:
             self.folders()
         assert self._listed is not None
         return self._listed
 
-    def _differs(self, client: Client) -> bool:
+    def _differs(self, client: ImapConnection) -> bool:
         now, before = list_folders(client), self._listed
         return before is None or (now.names, now.states) != (before.names, before.states)
 
@@ -249,6 +282,8 @@ class ImapSource:
         theirs = self._theirs(folder)
         try:
             found = self._ask(lambda client: peek(client, theirs, few))
+        except ThrottledError:
+            raise
         except UnreachableError as problem:
             self._connect_again()  # raises if the server is down; else one of these messages makes it disconnect
             if len(few) > 1:

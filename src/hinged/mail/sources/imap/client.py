@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from imapclient import IMAPClient, SocketTimeout
-from imapclient.exceptions import IMAPClientError
+from imapclient.exceptions import IMAPClientError, ProtocolError
 from imapclient.imap_utf7 import decode as decode_name
 from imapclient.response_parser import parse_response
 
@@ -19,7 +19,20 @@ from hinged.mail.message import ENOUGH
 from hinged.mail.sources.imap.account import Address, Secret
 from hinged.mail.sources.source import RejectedError, SourceError, UnreachableError
 
-__all__ = ["INBOX", "MISREAD", "Client", "State", "canonical", "connect", "is_only_a_name", "words_of"]
+__all__ = [
+    "INBOX",
+    "MISREAD",
+    "ImapConnection",
+    "State",
+    "ThrottledError",
+    "about_login",
+    "about_refusal",
+    "canonical",
+    "connect",
+    "is_only_a_name",
+    "is_throttled",
+    "words_of",
+]
 
 INBOX = "INBOX"
 #: What IMAPClient and its callers raise when a response violates the protocol.
@@ -35,6 +48,12 @@ CERTIFICATES = {
     "certificate to the address as ?ca=FILE",
     (62, 63, 64): "is for another name ({}); check the address",
 }
+#: Words with which Microsoft, Gmail and others refuse any command of somebody who has sent too many.
+THROTTLED = (
+    "[THROTTLED]", "RATE LIMIT", "EXCEEDED COMMAND OR BANDWIDTH LIMITS", "TOO MANY SIMULTANEOUS CONNECTIONS",
+)  # fmt: skip
+#: Words of a refused login that do not concern the password: these, and response codes of RFC 5530 and 9051.
+BUSY = (*THROTTLED, "[UNAVAILABLE]", "[INUSE]", "[LIMIT]", "[SERVERBUG]")
 #: What to say of an error that may be temporary; the first kind that fits counts.
 UNREACHABLE = {
     socket.gaierror: "the host {address.host} was not found, or there is no network; check the address.",
@@ -49,6 +68,10 @@ UNREACHABLE = {
 Items: TypeAlias = dict[bytes, Any]
 
 
+class ThrottledError(UnreachableError):
+    """The server does nothing more for a while; asking again at once would make it longer."""
+
+
 @dataclass(frozen=True)
 class State:
     """The state of a folder; equal states have the same messages, since new ones raise `next` and others only go."""
@@ -58,7 +81,7 @@ class State:
     count: int
 
 
-class Client(IMAPClient):
+class ImapConnection(IMAPClient):
     """One connection, logged in."""
 
     #: The selected folder, and True if it may be changed.
@@ -171,7 +194,7 @@ def is_only_a_name(flags: Sequence[bytes]) -> bool:
     return bool({b"\\noselect", b"\\nonexistent"} & {flag.lower() for flag in flags})
 
 
-def connect(address: Address, secret: Secret) -> Client:
+def connect(address: Address, secret: Secret) -> ImapConnection:
     """Connect, start TLS, verify the certificate, and log in.
 
     Raises
@@ -182,7 +205,7 @@ def connect(address: Address, secret: Secret) -> Client:
     timeout = SocketTimeout(connect=min(address.timeout, 30.0), read=address.timeout)
     tls = address.encryption == "tls"
     try:
-        client = Client(
+        client = ImapConnection(
             address.host, address.port, ssl=tls, ssl_context=_trust(address) if tls else None, timeout=timeout
         )
     except (IMAPClientError, OSError) as error:
@@ -207,7 +230,7 @@ def _trust(address: Address) -> ssl.SSLContext:
         raise SourceError(f"{address.ca} contains no certificates; it should be a PEM file.") from None
 
 
-def _start_tls(client: Client, address: Address) -> None:
+def _start_tls(client: ImapConnection, address: Address) -> None:
     if not client.can("STARTTLS"):
         raise SourceError(
             f"{address.host}:{address.port} offers no encryption, so neither password nor mail was sent; try imaps://."
@@ -218,7 +241,7 @@ def _start_tls(client: Client, address: Address) -> None:
         raise about_connecting(address, error) from None
 
 
-def _login(client: Client, address: Address, secret: Secret) -> None:
+def _login(client: ImapConnection, address: Address, secret: Secret) -> None:
     if re.search(r"[\0\r\n]", address.user + secret.text):
         raise SourceError(f"the {secret.kind} of {address.user} (from {secret.origin}) contains line breaks.")
     try:
@@ -234,7 +257,7 @@ def _login(client: Client, address: Address, secret: Secret) -> None:
         raise about_connecting(address, error) from None
 
 
-def _login_by_token(client: Client, user: str, token: str) -> None:
+def _login_by_token(client: ImapConnection, user: str, token: str) -> None:
     """Log in by OAuth2; a server that refuses sends its reason as a second challenge, which gets an empty response."""
     if client.can("AUTH=OAUTHBEARER"):
         user = user.replace("=", "=3D").replace(",", "=2C")
@@ -262,11 +285,25 @@ def about_connecting(address: Address, error: Exception) -> SourceError:
 def about_login(address: Address, secret: Secret, error: Exception) -> SourceError:
     """Return the error for a failed login."""
     words = words_of(error)
-    if "[UNAVAILABLE]" in words.upper():  # RFC 5530: a problem of the server
-        return UnreachableError(f"{address.host} cannot check passwords at the moment: {words}.")
+    if any(word in words.upper() for word in BUSY):
+        return UnreachableError(f"{address.host} lets nobody log in at the moment: {words}.")
     return RejectedError(
         f"{address.host} did not accept the {secret.kind} of {address.user} (from {secret.origin}); it says: {words}."
     )
+
+
+def about_refusal(address: Address, error: Exception) -> SourceError:
+    """Return the error for a command that was answered with NO or BAD."""
+    if is_throttled(error):
+        return ThrottledError(f"{address.host} lets nobody do more at the moment: {words_of(error)}.")
+    return SourceError(f"{address.host} refused: {words_of(error)}.")
+
+
+def is_throttled(error: Exception) -> bool:
+    """Return True if the server refused a command because there were too many before."""
+    # Other errors quote responses, and these may quote mail.
+    refused = isinstance(error, IMAPClientError) and not isinstance(error, ProtocolError)
+    return refused and any(word in words_of(error).upper() for word in THROTTLED)
 
 
 def words_of(error: Exception) -> str:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from hinged.mail.sources.folder_names import guess_uses, levels_of
-from hinged.mail.sources.imap.client import INBOX, Client, State, canonical, is_only_a_name
+from hinged.mail.sources.imap.client import INBOX, ImapConnection, State, canonical, is_only_a_name
 from hinged.mail.sources.source import Folder, SourceError
 
-__all__ = ["Listed", "create", "list_folders"]
+__all__ = ["ListedFolders", "create", "list_folders"]
 
 #: RFC 6154, and Gmail's flag for important mail.
 USES = {
@@ -26,7 +26,7 @@ USES = {
 
 
 @dataclass
-class Listed:
+class ListedFolders:
     """The folders of a server at one moment: their names there and their states."""
 
     folders: list[Folder]
@@ -34,7 +34,7 @@ class Listed:
     states: dict[str, State]
 
 
-def list_folders(client: Client) -> Listed:
+def list_folders(client: ImapConnection) -> ListedFolders:
     """List the folders and their states.
 
     The inbox is always selected for that: STATUS may be outdated for the selected folder, and only for that one.
@@ -55,10 +55,10 @@ def list_folders(client: Client) -> Listed:
             uses[ours] = "inbox" if ours == INBOX else _told(flags)
     guess_uses(uses)
     folders = [Folder(name, uses[name]) for name in sorted(names)]
-    return Listed(folders, names, {ours: states[theirs] for ours, theirs in names.items()})
+    return ListedFolders(folders, names, {ours: states[theirs] for ours, theirs in names.items()})
 
 
-def create(client: Client, folder: str, existing: Iterable[str]) -> str:
+def create(client: ImapConnection, folder: str, existing: Iterable[str]) -> str:
     """Create a folder among the user's own and subscribe to it; return the server's name for it.
 
     May be called again after a lost connection: a folder that exists by then is not created twice.
@@ -98,7 +98,7 @@ def _told(flags: Iterable[bytes]) -> str:
     return next((USES[flag.lower()] for flag in flags if flag.lower() in USES), "")
 
 
-def _namespaces_of_others(client: Client) -> tuple[str, ...]:
+def _namespaces_of_others(client: ImapConnection) -> tuple[str, ...]:
     """Return the prefixes of other users' and shared folders: nothing is filed or learnt there."""
     if not client.can("NAMESPACE"):
         return ()

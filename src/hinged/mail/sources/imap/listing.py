@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from imapclient.exceptions import IMAPClientAbortError, IMAPClientError
 
-from hinged.mail.sources.imap.client import MISREAD, Client, State, words_of
+from hinged.mail.sources.imap.client import MISREAD, ImapConnection, State, is_throttled, words_of
 from hinged.mail.sources.source import Place, Unreadable
 
-__all__ = ["Listing", "key_of", "list_folder", "peek", "uid_of"]
+__all__ = ["ListedMessages", "key_of", "list_folder", "peek", "uid_of"]
 
 NOTHING = "the server sends no content"
 WINDOW = 40_000  # UIDs in one response, whose line could otherwise grow without limit
 
 
 @dataclass(frozen=True)
-class Listing:
+class ListedMessages:
     """The messages of a folder; those marked as deleted are left out.
 
     Attributes
@@ -46,35 +46,35 @@ def uid_of(place: Place, state: State) -> int | None:
 
 
 def list_folder(
-    client: Client, name: str, folder: str, seen: State | None = None, before: Listing | None = None
-) -> Listing:
+    client: ImapConnection, name: str, folder: str, seen: State | None = None, before: ListedMessages | None = None
+) -> ListedMessages:
     """List a folder.
 
     Parameters
     ----------
-    client : Client
+    client : ImapConnection
     name : str
         Our name of the folder, for the places.
     folder : str
         The server's name of it.
     seen : State, optional
         The folder's state when all folders were last listed.
-    before : Listing, optional
+    before : ListedMessages, optional
         The previous listing; if messages were only added since, only these are asked for.
     """
     state = client.choose(folder)
     if before is not None and before.state.validity == state.validity:
         came = [] if before.state == state else _came(client, before.state, state)
         if came is not None:
-            return Listing(seen, state, before.places + _places(name, state, came))
+            return ListedMessages(seen, state, before.places + _places(name, state, came))
     found: set[int] = set()
     # Newest first: a message removed meanwhile shifts those not yet seen down, never past the window.
     for last in range(state.count, 0, -WINDOW):
         found.update(_search(client, f"{max(1, last - WINDOW + 1)}:{last} UNDELETED", state))
-    return Listing(seen, state, _places(name, state, sorted(found)))
+    return ListedMessages(seen, state, _places(name, state, sorted(found)))
 
 
-def _came(client: Client, before: State, now: State) -> list[int] | None:
+def _came(client: ImapConnection, before: State, now: State) -> list[int] | None:
     """Return the messages that were added to a folder; None if others were removed."""
     came = [uid for uid in _search(client, f"UID {before.next}:*", now) if uid >= before.next]
     if before.count + len(came) != now.count:
@@ -83,7 +83,7 @@ def _came(client: Client, before: State, now: State) -> list[int] | None:
     return [uid for uid in came if uid in kept]
 
 
-def _search(client: Client, criteria: str, state: State) -> list[int]:
+def _search(client: ImapConnection, criteria: str, state: State) -> list[int]:
     return list(client.search(criteria)) if state.count else []
 
 
@@ -91,7 +91,7 @@ def _places(name: str, state: State, uids: list[int]) -> list[Place]:
     return [Place(name, key_of(state.validity, uid)) for uid in uids]
 
 
-def peek(client: Client, folder: str, places: Sequence[Place]) -> list[tuple[Place, bytes | Unreadable]]:
+def peek(client: ImapConnection, folder: str, places: Sequence[Place]) -> list[tuple[Place, bytes | Unreadable]]:
     """Read messages of a folder, by the server's name of it; leave out those that no longer exist.
 
     Raises what IMAPClient raises if the folder cannot be opened or the connection is lost.
@@ -111,14 +111,16 @@ def peek(client: Client, folder: str, places: Sequence[Place]) -> list[tuple[Pla
     return [(place, found[uid]) for uid, place in uids.items() if uid in found]
 
 
-def _still_there(client: Client, folder: str, uids: list[int]) -> set[int]:
+def _still_there(client: ImapConnection, folder: str, uids: list[int]) -> set[int]:
     if not uids:
         return set()
     client.choose(folder)
     return set(client.search(f"UID {','.join(map(str, uids))}"))
 
 
-def _fetch(client: Client, uids: list[int], found: dict[int, bytes | Unreadable], refused: dict[int, str]) -> None:
+def _fetch(
+    client: ImapConnection, uids: list[int], found: dict[int, bytes | Unreadable], refused: dict[int, str]
+) -> None:
     """Fetch messages; if the response for several is refused or cannot be parsed, fetch each half separately."""
     if not uids:
         return
@@ -127,6 +129,8 @@ def _fetch(client: Client, uids: list[int], found: dict[int, bytes | Unreadable]
     except IMAPClientAbortError:
         raise
     except (IMAPClientError, *MISREAD) as error:
+        if is_throttled(error):  # it has nothing to do with these messages
+            raise
         half = len(uids) // 2
         if half == 0:
             refused[uids[0]] = words_of(error)

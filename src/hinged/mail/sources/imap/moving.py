@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hinged.mail.sources.imap.client import Client, Items, State
+from hinged.mail.sources.imap.client import ImapConnection, Items, State
 from hinged.mail.sources.imap.listing import key_of, uid_of
 from hinged.mail.sources.source import Place, SourceError
 
@@ -38,7 +38,7 @@ class MoveInProgress:
     _before: State | None = None
     _message: tuple[bytes, int] = (b"", 0)
 
-    def go(self, client: Client) -> Place:
+    def go(self, client: ImapConnection) -> Place:
         """Do the remaining steps, and return where the message is now.
 
         Raises
@@ -59,11 +59,11 @@ class MoveInProgress:
             raise self._gone()
         return Place(self.folder, key_of(*found))
 
-    def _move(self, client: Client, uid: int | None) -> tuple[int, int] | None:
+    def _move(self, client: ImapConnection, uid: int | None) -> tuple[int, int] | None:
         told = None if uid is None else client.transfer(client.move, uid, self.target)
         return told or self._copy(client)
 
-    def _copy_and_remove(self, client: Client, uid: int | None, again: bool) -> tuple[int, int] | None:
+    def _copy_and_remove(self, client: ImapConnection, uid: int | None, again: bool) -> tuple[int, int] | None:
         found = self._copy(client) if again else None
         if uid is None:
             return found
@@ -74,13 +74,13 @@ class MoveInProgress:
             self._remove(client, uid)
         return found
 
-    def _original(self, client: Client) -> tuple[int | None, Items]:
+    def _original(self, client: ImapConnection) -> tuple[int | None, Items]:
         """Return the message's UID, None if it is no longer there, and what identifies it."""
         uid = uid_of(self.place, client.choose(self.source, write=True))
         found = {} if uid is None else client.fetch([uid], [HEADER, "RFC822.SIZE", "FLAGS"])
         return (uid, found[uid]) if uid in found else (None, {})
 
-    def _copy(self, client: Client) -> tuple[int, int] | None:
+    def _copy(self, client: ImapConnection) -> tuple[int, int] | None:
         """Search the messages that arrived in the target since the move began for this one."""
         assert self._before is not None
         now = client.choose(self.target)
@@ -92,7 +92,7 @@ class MoveInProgress:
                 return now.validity, uid
         return None
 
-    def _remove(self, client: Client, uid: int) -> None:
+    def _remove(self, client: ImapConnection, uid: int) -> None:
         client.choose(self.source, write=True)
         client.add_flags([uid], [b"\\Deleted"], silent=True)
         if client.can("UIDPLUS"):

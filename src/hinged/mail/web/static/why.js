@@ -34,8 +34,8 @@ export async function show() {
       if (up) warn(problem.message);
     }
     if (told && selected()?.key === wanted.key) {
-      if (told.gone) clear(told.gone); // not an error: the list will soon be updated
-      else draw(told, wanted);
+      if (!told.gone) draw(told, wanted);
+      else if (drawn?.key !== wanted.key) clear(told.gone); // not an error: the list will soon be updated
     }
     answered = asked === turn ? turn : asked - 1;
   }
