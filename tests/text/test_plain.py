@@ -153,3 +153,35 @@ def test_named_features_go_the_quick_way_as_long_as_they_can(batches, again, val
                 assert one.tolist() == other.tolist()
     for name, array in slow.arrays().items():
         assert quick.arrays()[name].tolist() == array.tolist()
+
+
+def beside_a_writer(monkeypatch, words, write):
+    """Let another thread change the list at the worst moment: just after memory for a reader was made."""
+    make = plain._scratch
+
+    def scratch(had, longest, capacity):
+        made = make(had, longest, capacity)
+        monkeypatch.setattr(plain, "_scratch", make)
+        write(words)
+        return made
+
+    monkeypatch.setattr(plain, "_scratch", scratch)
+
+
+def test_words_added_while_a_text_is_read_do_not_reach_beyond_its_memory(monkeypatch):
+    space, words = Vocabulary()._space(), WordList()
+    rows_of_plain_words(as_documents(["some words"]), space, words, True)
+    room, many = len(words.store.hashes), " ".join(f"w{j}" for j in range(5000))
+    beside_a_writer(monkeypatch, words, lambda words: rows_of_plain_words(as_documents([many]), space, words, True))
+    rows = rows_of_plain_words(as_documents(["w4999 words"]), space, words, False)
+    assert len(words) == 5002
+    assert rows.indices.tolist() == [1, room]  # one word that is known, and one for which the store had no room
+
+
+def test_words_forgotten_while_a_text_is_read_are_not_remembered(monkeypatch):
+    space, words = Vocabulary()._space(), WordList()
+    rows_of_plain_words(as_documents(["some words"]), space, words, True)
+    beside_a_writer(monkeypatch, words, lambda words: words.truncate(1))
+    rows_of_plain_words(as_documents(["some"]), space, words, False)
+    rows_of_plain_words(as_documents(["others"]), space, words, True)
+    assert rows_of_plain_words(as_documents(["words"]), space, words, False).indices.tolist() == [2]  # unknown

@@ -77,7 +77,7 @@ class Cut(NamedTuple):
     limit: int | np.int64  # address from which on nothing may be read: words just before it have no keys
 
 
-Read = Callable[[Scratch, Rows, Ints], int]
+Read = Callable[[Scratch, WordStore, Rows, Ints], int]
 
 
 def is_plain(documents: Documents, space: Space) -> bool:
@@ -322,7 +322,7 @@ def _scratch(had: Scratch | None, longest: int, words: int) -> Scratch:
 
 
 def _run(
-    read: Callable[[Scratch, Rows, Ints], int],
+    read: Read,
     n: int,
     sizes: tuple[int, int],
     words: WordList,
@@ -332,15 +332,20 @@ def _run(
 
     `read` returns how many new words to make room for, 0 to give up. `sizes` are the most features in all, and the
     bytes of the longest row; working memory is kept under `key`.
+
+    A writer in another thread may replace `words.store` by a larger one, or `words.spare` after words were forgotten.
+    So each is looked up once: memory fits the store it was made for, and goes back where it came from.
     """
     most, longest = sizes
     array = words.memory.array if most > SMALL else np.empty
     rows = Rows(np.zeros(n + 1, np.int64), array(most + AHEAD, np.int32), array(most, np.float32))
     cursor = np.zeros(2, np.int64)
-    scratch = words.spare.pop(key, None)  # no other thread has it now
+    spare = words.spare
+    scratch = spare.pop(key, None)  # no other thread has it now
     while cursor[0] < n:
-        scratch = _scratch(scratch, longest, len(words.store.hashes))
-        new = read(scratch, rows, cursor)
+        store = words.store
+        scratch = _scratch(scratch, longest, len(store.hashes))
+        new = read(scratch, store, rows, cursor)
         if new == 0:
             break
         if cursor[0] < n:
@@ -348,7 +353,7 @@ def _run(
     if scratch is not None:
         if longest > LARGE:
             scratch = scratch._replace(**dict.fromkeys(Scratch._fields[3:], rows.indptr[:0]))
-        words.spare[key] = scratch
+        spare[key] = scratch
         words.was_used()
     done = int(cursor[0])
     end = rows.indptr[done]
@@ -360,8 +365,8 @@ def rows_of_plain_words(documents: Documents, space: Space, words: WordList, gro
     fields, _held = fields_of(documents, space.seed)
     lengths, table, n = documents.lengths, alphabet(space.keep_case), len(documents.lengths)
 
-    def read(scratch: Scratch, rows: Rows, cursor: Ints) -> int:
-        _read_plain(fields, table, space.field_limit, words.store, grow, scratch, rows, cursor)
+    def read(scratch: Scratch, store: WordStore, rows: Rows, cursor: Ints) -> int:
+        _read_plain(fields, table, space.field_limit, store, grow, scratch, rows, cursor)
         if cursor[0] == n:
             return 1
         return 1 + min(int(lengths[cursor[0] :].sum()) // A_NEW_WORD, max(MANY_NEW, len(words)))
@@ -379,8 +384,8 @@ def rows_of_names(named: Named, space: Space, words: WordList, grow: bool) -> Ro
         return rows_of_named(named, space, words, grow)
     own, state = named._replace(names=np.ascontiguousarray(named.names, np.int64)), hash_start(space.seed)
 
-    def read(scratch: Scratch, rows: Rows, cursor: Ints) -> int:
-        _read_names(own, state, words.store, grow, scratch, rows, cursor)
+    def read(scratch: Scratch, store: WordStore, rows: Rows, cursor: Ints) -> int:
+        _read_names(own, state, store, grow, scratch, rows, cursor)
         return int(cursor[0] == n or cursor[1] > 0)
 
     n = len(named.indptr) - 1
