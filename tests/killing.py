@@ -21,14 +21,18 @@ def told_by(module, folder, *more, times=KILLS):
     return json.loads(done.stdout)
 
 
-def killed(work, wait):
-    """Run `work(tell)` in a child process, kill it after `wait` seconds, and return the words it wrote to `tell`."""
+def killed(work, wait, begun=b""):
+    """Run `work(tell)` in a child process, kill it after `wait` seconds, and return the words it wrote to `tell`.
+
+    With `begun`, the seconds count from when it wrote that first, however slow the machine is.
+    """
     hear, tell = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(hear)
         _work_and_end(work, tell)
     os.close(tell)
+    assert os.read(hear, len(begun)) == begun, "it failed before it began"
     time.sleep(wait)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)

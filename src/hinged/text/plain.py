@@ -333,8 +333,7 @@ def _run(
     `read` returns how many new words to make room for, 0 to give up. `sizes` are the most features in all, and the
     bytes of the longest row; working memory is kept under `key`.
 
-    A writer in another thread may replace `words.store` by a larger one, or `words.spare` after words were forgotten.
-    So each is looked up once: memory fits the store it was made for, and goes back where it came from.
+    A writer beside it may replace `words.store` and `words.spare`, so each is looked up once.
     """
     most, longest = sizes
     array = words.memory.array if most > SMALL else np.empty
