@@ -365,3 +365,28 @@ def test_a_reason_names_the_features_that_carry_the_score():
     apart = ball.explain(X[0], top=None)
     assert sum(value**2 for _, value in apart) == pytest.approx(ball.score_samples(X[:1])[0] ** 2)
     assert hinged.BinaryClassifier(class_weight={0: 1.0, 1: 0.0}).fit(X, targets["binary"]).n_updates_ > 0
+
+
+@pytest.mark.parametrize("novel", ["learn", "skip"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("task", [hinged.BinaryClassifier, hinged.OrdinalClassifier])
+def test_labels_in_an_array_are_learnt_like_those_in_a_list(task, weighted, novel):
+    """New ones are looked for in other ways."""
+    rng = np.random.default_rng(0)
+    X, first = rng.normal(size=(300, 4)), [1, 0] if task is hinged.BinaryClassifier else [40, 39, 41, 38]
+    y = np.concatenate([np.repeat(first, 3), rng.choice(first, 300 - 3 * len(first))])
+    if task is hinged.OrdinalClassifier:
+        y[250:260] = np.arange(37, 27, -1)
+    weights = np.tile([0.0, 1.0, 2.0], 100) if weighted else None
+    if weighted:
+        weights[250:260] = 1.0
+    quick, plain, single = task(novel=novel), task(novel=novel), task(novel=novel)
+    told = quick.learn_rounds(X, y, sample_weight=weights)
+    for ours, theirs in zip(told, plain.learn_rounds(X, y.tolist(), sample_weight=weights), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    for i in range(300):
+        single.learn_one(X[i], y[i].item(), None if weights is None else weights[i])
+    for other in (plain, single):
+        assert (other.classes_ == quick.classes_).all()
+        assert (other.n_novel_, other.n_mistakes_) == (quick.n_novel_, quick.n_mistakes_)
+        np.testing.assert_array_equal(other.coef_, quick.coef_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -48,25 +48,27 @@ class LabelledVector(VectorLearner):
     def _refuse(self, answers: Answers, weights: np.ndarray) -> None:
         if self._encoded(answers) is not None:
             return
-        known, seen = list(self.known_labels()), set(self.known_labels())
-        for i, label in enumerate(_plain(answers)):
-            if label not in seen and (not len(weights) or weights[i] > 0):
-                known = self._after(known, label)
-                seen.add(label)
+        known = list(self.known_labels())
+        if len(weights):
+            answers = [label for label, weight in zip(_plain(answers), weights, strict=True) if weight > 0]
+        i = _first_new(known, answers, 0)
+        while i < len(answers):
+            known = self._after(known, _label_at(answers, i))
+            i = _first_new(known, answers, i + 1)
 
     def _unrank(
         self, before: Sequence[Hashable], answers: Answers, weights: np.ndarray, delay: int, ranks: np.ndarray
     ) -> None:
         if len(before) > 1:
             return
-        known, answers = set(before), _plain(answers)
-        for t, label in enumerate(answers):
+        known = set(before)
+        for t in range(len(answers)):
             fed = t - delay - 1
             if fed >= 0 and (not len(weights) or weights[fed] > 0):
-                known.add(answers[fed])
+                known.add(_label_at(answers, fed))
             if len(known) > 1:
                 return
-            if label in known:
+            if _label_at(answers, t) in known:
                 ranks[t] = 0
 
     def _encoded(self, answers: Answers) -> Ints | None:
@@ -87,25 +89,19 @@ class LabelledVector(VectorLearner):
         ids = self._encoded(answers)
         if ids is not None:
             return self._learn_known(rows, ids, weights)
-        n, plain = len(answers), _plain(answers)
+        n, first = len(answers), 0
         flags, losses = np.zeros(n, np.int8), np.zeros(n)
-        first = 0
         while first < n:
-            end = self._first_new(plain, first)
+            end = _first_new(self.known_labels(), answers, first)
             known = slice(first, end)
-            if end > first and (ids := self._encoded(plain[known])) is not None:
+            if end > first and (ids := self._encoded(answers[known])) is not None:
                 flags[known], losses[known] = self._learn_known(part_of(rows, known), ids, weights[known])
             if end < n:
                 new = slice(end, end + 1)
                 flags[end] = -1
-                self._learn_new(part_of(rows, new), plain[end], weights[new])
+                self._learn_new(part_of(rows, new), _label_at(answers, end), weights[new])
             first = end + 1
         return flags, losses
-
-    def _first_new(self, answers: Sequence[Hashable], first: int) -> int:
-        """Where the first label that is not known stands, from a place on; the end where there is none."""
-        position = {} if self._labels is None else self._labels.position
-        return next((i for i in range(first, len(answers)) if answers[i] not in position), len(answers))
 
     def _learn_known(self, rows: Rows, ids: Ints, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Learn rows whose labels are known; while there is one label, none can be wrong."""
@@ -196,9 +192,29 @@ def _compared(answers: np.ndarray, labels: Sequence[Hashable]) -> Ints | None:
     for i, label in enumerate(labels):
         is_it = answers == label
         met += int(np.count_nonzero(is_it))
-        if i > 0:
-            ids += i * is_it
+        ids[is_it] = i
     return ids if met == len(answers) else None
+
+
+def _first_new(known: Collection[Hashable], answers: Answers, first: int) -> int:
+    """Where the first label that is not known stands, from a place on; the end where there is none."""
+    few = 0 < len(known) <= FEW and all(isinstance(label, int) for label in known)
+    if not isinstance(answers, np.ndarray) or not few:
+        names = set(known)
+        return next((i for i in range(first, len(answers)) if _label_at(answers, i) not in names), len(answers))
+    size = FEW
+    while first < len(answers):
+        some = answers[first : first + size]
+        lacks = np.logical_and.reduce([some != label for label in known])
+        if lacks.any():
+            return first + int(lacks.argmax())
+        first, size = first + size, 2 * size
+    return len(answers)
+
+
+def _label_at(answers: Answers, i: int) -> Hashable:
+    """A label as a plain Python value."""
+    return answers[i].item() if isinstance(answers, np.ndarray) else answers[i]
 
 
 def _plain(answers: Answers) -> Sequence[Hashable]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Any, Self
@@ -175,7 +176,6 @@ def pieces(
 def _pieces(
     ends: np.ndarray | range, per_value: float, delay: int, advance: Callable[[int], None] | None
 ) -> Iterator[slice]:
-    ends = np.arange(ends.start, ends.stop, ends.step) if isinstance(ends, range) else ends
     rows = len(ends) - 1
     n, start, room = rows + delay, 0, FIRST / max(1.0, per_value)
     if n <= 1:
@@ -183,11 +183,16 @@ def _pieces(
         if advance is not None:
             advance(n)
         return
-    steps = np.arange(n + 1)
-    work = ends + steps if delay == 0 else ends[np.minimum(steps, rows)] + ends[np.maximum(steps - delay, 0)] + steps
+
+    def work(step: int) -> int:
+        """Operations before a step: one for each step and for each value, of the rows predicted and of those learnt."""
+        values = int(ends[min(step, rows)])
+        return step + values + (int(ends[max(step - delay, 0)]) if delay else 0)
+
     most = n if advance is None else max(1, rows // 200)
     while start < n:
-        stop = max(start + 1, int(np.searchsorted(work, work[start] + room, side="right")) - 1)
+        longest = bisect_right(range(start, n + 1), work(start) + room, key=work) - 1
+        stop = start + max(1, longest)
         stop = min(n, stop, (start // most + 1) * most)  # whole shares of the rows, however long the last piece took
         began = time.perf_counter()
         yield slice(start, stop)
@@ -195,7 +200,7 @@ def _pieces(
             advance(max(0, stop - delay) - max(0, start - delay))
         hear()
         took = time.perf_counter() - began
-        room = float(work[stop] - work[start]) * min(FASTER, SECONDS / max(took, 1e-9))
+        room = float(work(stop) - work(start)) * min(FASTER, SECONDS / max(took, 1e-9))
         start = stop
 
 
