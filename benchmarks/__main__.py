@@ -15,6 +15,8 @@ from benchmarks.report import show, to_json
 NAMES = (
     "any_stream",
     "calibration",
+    "evidence",
+    "experts",
     "forgetting",
     "fourier",
     "imports",

@@ -13,10 +13,11 @@ import numpy as np
 import hinged
 from benchmarks.peers.any_stream import PEERS, losses
 from benchmarks.real_streams import APART, MOST, RealStream, real_streams
-from benchmarks.report import Bar, Cell, Report, Sheet
+from benchmarks.report import Bar, Cell, Report, Sheet, at_most
 
 PLAIN, OURS = "hinged, plain", "hinged"
-BETTER, NEAR, CLOSE = 27 / 30, 22 / 30, 1.05
+BETTER, NEAR, CLOSE = 28 / 30, 25 / 30, 1.03
+MISTAKES = {"letter": 29.5, "noaa": 21.5, "elec2": 8.4, "spambase": 9.0}  # percent, at most
 MISSING = "none: set HINGED_DATA to the folder of the data sets"
 ESTIMATORS: dict[str, Any] = {
     "numbers": hinged.Regressor,
@@ -166,12 +167,23 @@ def _data(found: list[Found]) -> str:
 
 
 def _bars(found: list[Found], apart: list[Found]) -> list[Bar]:
+    labels = [one for one in found if one.stream.kind in ("labels", "sets")]
+
     def bar(promise: str, share: float, good: Any) -> Bar:
-        least, met = round(share * len(found)), sum(map(good, found))
-        measured = f"{met} of {len(found)}; of those without a vote {sum(map(good, apart))} of {len(apart)}"
-        return Bar(f"{promise} on at least {least} of {len(found)} streams", measured, met >= least)
+        least, met, of_labels = round(share * len(found)), sum(map(good, found)), sum(map(good, labels))
+        measured = (
+            f"{met} of {len(found)}; of labels and label sets {of_labels} of {len(labels)}, of those without a vote "
+            f"{sum(map(good, apart))} of {len(apart)}"
+        )
+        enough = met >= least and of_labels >= round(share * len(labels))
+        return Bar(f"{promise} on at least {least} of {len(found)} streams", measured, enough)
 
     return [
         bar("hinged better than every peer's defaults", BETTER, lambda one: one.beats_defaults),
-        bar("hinged at most 5 % above the best tuned peer", NEAR, lambda one: one.over_best <= CLOSE),
+        bar("hinged at most 3 % above the best tuned peer", NEAR, lambda one: one.over_best <= CLOSE),
+        *(
+            at_most(f"hinged, no setting, {name}, mistakes", 100 * one.ours[OURS], MISTAKES[name], "%")
+            for name, one in ((one.stream.name, one) for one in found)
+            if name in MISTAKES
+        ),
     ]

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import hinged
-from benchmarks.report import Bar, Cell, Report, Sheet
+from benchmarks.report import Bar, Cell, Report, Sheet, at_most
 from studies.vowpal_wabbit import READINGS, best_of
 
 FIELDS = ("from", "to", "cc", "subject", "body")
+MOST = 20.2  # percent of mistakes, mean over users
 
 
 def run(quick: bool) -> Report:
@@ -33,7 +34,7 @@ def run(quick: bool) -> Report:
         + [column for reading in READINGS for column in (f"VW, same {reading} %", f"VW at, {reading}")],
     )
     bars, totals = [], dict.fromkeys(("hinged", *READINGS), 0.0)
-    for user, documents, folders in _users(300 if quick else None):
+    for user, documents, folders in users(300 if quick else None):
         start = time.process_time()
         progress = hinged.evaluate.progressive(hinged.TextClassifier(), documents, folders)
         seconds = time.process_time() - start
@@ -53,6 +54,7 @@ def run(quick: bool) -> Report:
         ours, theirs = (totals[name] / len(sheet.rows) for name in ("hinged", "rows"))
         promise = "fewer mistakes than Vowpal Wabbit on the same rows, mean over users"
         bars.append(Bar(promise, f"{ours:.1f} % against {theirs:.1f} %", ours < theirs))
+        bars.append(at_most("mean over users, mistakes", ours, MOST, "%"))
     return Report(
         "mail_folders",
         "the seven users of the Enron folder benchmark, messages in order of time"
@@ -66,7 +68,7 @@ def run(quick: bool) -> Report:
     )
 
 
-def _users(most: int | None) -> Iterator[tuple[str, list[dict[str, str]], list[str]]]:
+def users(most: int | None) -> Iterator[tuple[str, list[dict[str, str]], list[str]]]:
     for path in sorted((Path(os.environ.get("HINGED_DATA", "")) / "enron_folders").glob("*.jsonl.gz")):
         with gzip.open(path) as lines:
             mail: list[dict[str, Any]] = [json.loads(line) for line in lines][:most]
