@@ -70,18 +70,22 @@ READ = {
 each_map = pytest.mark.parametrize("of", MAPS.values(), ids=list(MAPS))
 
 
-def close(found, expected):
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * max(1.0, np.max(np.abs(expected), initial=0.0)))
+def close(found, expected, dtype=np.float64):
+    within = {np.float32: 2e-4, np.float64: 1e-10}[dtype] * max(1.0, np.max(np.abs(expected), initial=0.0))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=within)
 
 
 # ------------------------------------------------------------------ twins
 @each_map
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("read", READ)
 @pytest.mark.parametrize(
     "more", [{}, {"rule": "optimal", "C": 0.2}, {"rule": "simproj", "average": True}, {"metric": 0.5}], ids=str
 )
-def test_labels_are_learnt_as_the_twin_learns_them(more, read, of):
+def test_labels_are_learnt_as_the_twin_learns_them(more, read, dtype, of):
     (X, y), settings = of.stream(0), {"rule": "pa1", "C": 0.5, **READ[read], **more}
+    rows = X.astype(dtype)
+    X = rows.astype(np.float64)
     weights = np.where(np.arange(ROWS) % 7 == 5, 0.0, 1.0 + (np.arange(ROWS) % 3))
     twin = Twin(of.kernel.n, range(LABELS), classes=range(LABELS), **settings)
     twin.scaler = of.scaler(**READ[read])
@@ -89,13 +93,13 @@ def test_labels_are_learnt_as_the_twin_learns_them(more, read, of):
     if "metric" in settings:
         settings["geometry"] = hinged.geometry.Adaptive(settings.pop("metric"))
     model = Classifier(kernel=of.kernel, **settings)
-    told = hinged.evaluate.progressive(model, X[:-5], y[:-5], classes=range(LABELS), sample_weight=weights[:-5])
+    told = hinged.evaluate.progressive(model, rows[:-5], y[:-5], classes=range(LABELS), sample_weight=weights[:-5])
     assert told.flags.tolist() == twin.history.flags
     assert 5 < told.mistakes < ROWS - 5
-    close(told.losses, twin.history.losses)
-    close(model.decision_function(X[-5:]), twin.scores(X[-5:]))
+    close(told.losses, twin.history.losses, dtype)
+    close(model.decision_function(rows[-5:]), twin.scores(X[-5:]), dtype)
     if model.dual_ is not None:
-        close(model.dual_, twin.dual)
+        close(model.dual_, twin.dual, dtype)
 
 
 @each_map

@@ -25,12 +25,14 @@ SCALES = (1e-6, 1.0, 1e6)
 ROUNDING = {"float32": 4e-6, "float64": 1e-9}  # some 30 roundings of float32; the solvers of float64 stop earlier
 CASES = list(product(ROUNDING, SCALES))
 CLEAR = 1e-3  # how far from a threshold a round must stay for float32 to go the same way
+EVIDENCE = {"kinds": ("centroid", "bayes", "recency"), "words": {"high": 0.4, "low": 0.1}}
 SCHEMES = (
     ("multi", None, 1),
     ("hybrid", "frequency", 1),
     ("single", "first", 2),  # a product of two rows
     ("hybrid", "distance", 1),
     ("single", "tfidf", 1),
+    ("hybrid", EVIDENCE, 1),
 )
 
 
@@ -74,10 +76,23 @@ def clear_stream(params, closed, least=10):
     raise AssertionError("no stream is clear enough")
 
 
-@pytest.mark.parametrize(("sharing", "features", "degree"), SCHEMES)
+def library(options, size):
+    """The library's settings for the twin's, where a feature has moved by `size` times as much."""
+    mine = dict(options)
+    metric = mine.pop("metric", 0.0)
+    if isinstance(mine.get("features"), dict):
+        words = hinged.features.Frequency(**mine["features"]["words"])
+        mine["features"] = hinged.features.Evidence(mine["features"]["kinds"], words)
+    return mine | ({"geometry": hinged.geometry.Adaptive(metric * size)} if metric else {})
+
+
+@pytest.mark.parametrize(
+    ("sharing", "features", "degree", "metric"),
+    [*((*scheme, 0.0) for scheme in SCHEMES), *((*scheme, 0.5) for scheme in (SCHEMES[0], SCHEMES[1], SCHEMES[5]))],
+)
 @pytest.mark.parametrize("rule", hinged.rules.RULES)
-def test_learners_of_labels(rule, sharing, features, degree):
-    scheme = {"sharing": sharing} | ({} if features is None else {"features": features})
+def test_learners_of_labels(rule, sharing, features, degree, metric):
+    scheme = {"sharing": sharing, "metric": metric} | ({} if features is None else {"features": features})
     closed = rule not in ("optimal", "mira")  # what they solve for leaves labels that begin alike level up to rounding
     for dtype, scale in CASES if rule != "uniform" else product(ROUNDING, (1.0,)):  # whose step is always 1
         given, plain = rules(rule, degree, dtype, scale)
@@ -88,18 +103,28 @@ def test_learners_of_labels(rule, sharing, features, degree):
         rows, X = rounded(stream.X, dtype, scale)
         probes, P = rounded(stream.probes, dtype, scale)
         twin = learn(stream._replace(X=X), plain | scheme, classes)
-        model = papers.Classifier(**given, **scheme)
+        model = papers.Classifier(**given, **library(scheme, scale**2))
         assert progressive(model, rows, stream.y, classes=classes).flags.tolist() == twin.history.flags
         assert model.n_updates_ == twin.history.updates > 2
         assert model._model.dtype == dtype
         assert_close(model.scored(probes).scores, twin.scores(P), dtype)
-        assert_close([model.dual_ * scale ** (2 * degree)], [twin.dual], dtype)
+        if metric:
+            assert model.dual_ is twin.dual is None
+        else:
+            assert_close([model.dual_ * scale ** (2 * degree)], [twin.dual], dtype)
         for name, expected in (("coef_", twin.coef), ("shared_coef_", twin.shared_coef)):
             if expected is not None:
                 assert_close(getattr(model, name) * scale**degree, expected, dtype)
+        if len(twin.evidence):
+            assert_close(np.array(list(model.model_.evidence().values())) * scale, twin.evidence, dtype)
 
 
-OPTIONS = ({}, {"scaling": "idf", "normalize": True}, {"bias": 0.5, "average": True})
+OPTIONS = (
+    {},
+    {"scaling": "idf", "normalize": True},
+    {"bias": 0.5, "average": True},
+    {"metric": 0.5, "bias": 0.5, "average": True},
+)
 TASKS = {"binary": hinged.BinaryClassifier, "regression": hinged.Regressor, "ordinal": hinged.OrdinalClassifier}
 
 
@@ -110,14 +135,15 @@ def test_learners_of_one_vector(task, dtype, scale):
     for rule, options in product(kind._rules, OPTIONS):
         if rule == "mira" or (rule == "optimal" and scale != 1.0):  # thresholds do not scale, and the twin's solver
             continue  # stops at an absolute error
-        rng = np.random.default_rng(4)
+        rng = np.random.default_rng(5 if "metric" in options else 4)  # no round near a threshold
         rows, X = rounded(rng.normal(size=(24, 5)), dtype, scale)
         score = rng.normal(size=24) + X @ rng.normal(size=5)
         y = {"binary": (score > 0).astype(int), "regression": score, "ordinal": np.digitize(score, [-0.5, 0.5])}[task]
         C = 0.4 if "normalize" in options else capped(0.4, dtype, scale)[0]
         options = options | ({"bias": float(np.float32(0.5 * scale))} if "bias" in options else {})
+        options = options | ({"metric": 0.5 * scale**2} if "metric" in options else {})
         twin = VectorTwin(5, task, rule, C, k=3, **options).run(rows.astype(np.float64), y)
-        model = getattr(papers, kind.__name__)(rule, C, **options)
+        model = getattr(papers, kind.__name__)(rule, C, **library(options, 1.0))
         classes = None if task == "regression" else range(2 if task == "binary" else 3)
         told = progressive(model, rows, y, classes=classes)
         assert told.flags.tolist() == twin.flags
@@ -194,9 +220,10 @@ def test_taggers(dtype, scale):
     rng = np.random.default_rng(6)
     sentences = [rounded(rng.normal(size=(int(rng.integers(1, 5)), 4)), dtype, scale) for _ in range(16)]
     tags = [np.array(list("AB"))[(X[:, 0] > 0).astype(int)].tolist() for _, X in sentences]
-    for rule in ("pa", "pa1", "pa2"):
+    for rule, metric in product(("pa", "pa1", "pa2"), (0.0, 0.5 * scale**2)):
         C = capped(0.3, dtype, scale)[0]
-        model, twin = hinged.SequenceTagger(rule, C), SequenceTwin(["A", "B"], rule, C, hamming)
+        model = hinged.SequenceTagger(rule, C, **library({"metric": metric}, 1.0))
+        twin = SequenceTwin(["A", "B"], rule, C, hamming, metric=metric)
         for (rows, _), right in zip(sentences, tags, strict=True):
             model.partial_fit([rows], [right], classes=["A", "B"])
             twin.learn([dict(enumerate(x)) for x in rows.tolist()], right)
