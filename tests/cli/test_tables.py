@@ -99,13 +99,16 @@ def test_kernels_are_given_by_name_and_size(call, tmp_path):
         ("fourier:64", hinged.mercer.Fourier(64)),
         ("products", hinged.mercer.Products()),
         ("products:10", hinged.mercer.Products(bits=10)),
+        ("gaussian", hinged.mercer.Gaussian("scale")),
+        ("gaussian:0.5", hinged.mercer.Gaussian(0.5)),
     ):
         learning = ("learn", tmp_path / "a.csv", "--model", tmp_path / given, "--kernel", given)
         assert [call(*learning)[0] for _ in range(2)] == [0, 0]  # the second goes on with the same settings
         assert hinged.load(tmp_path / given).kernel == kernel
-    code, _, err = call("evaluate", tmp_path / "a.csv", "--kernel", "gaussian")
-    assert code == 2
-    assert "fourier:128 or products:16" in " ".join(err.split())
+    for wrong, why in (("cubic", "fourier:128, products:16, gaussian:0.5"), ("gaussian:wide", "takes a gamma")):
+        code, _, err = call("evaluate", tmp_path / "a.csv", "--kernel", wrong)
+        assert code == 2
+        assert why in " ".join(err.split())
     code, _, err = call("evaluate", tmp_path / "a.csv", "--kernel", "products:99")
     assert code == 1
     assert is_one_sentence(err)

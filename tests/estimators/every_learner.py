@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from tests import plain as papers
 
 import hinged
-from hinged.mercer import Budget, Centred, Gaussian, Polynomial
+from hinged.mercer import Budget, Centred, Fourier, Gaussian, Polynomial, Products
 
 WIDTH, LABELS = 60, 24
 
@@ -159,9 +159,10 @@ def about_labels(model, X):
     order = model.rank_one(one_of(X))
     if not order:
         raise NotFittedError("no label is known yet")
-    reasons = [model.explain(one_of(X), label, top=None) for label in (order[0], order[-1])]
+    mixed = isinstance(model.kernel, Fourier | Products)  # several columns in each feature: nothing to explain
+    reasons = [] if mixed else [model.explain(one_of(X), label, top=None) for label in (order[0], order[-1])]
     sums = [sum(value for _, value in reason) for reason in reasons]
-    if model.kernel is None:
+    if model.kernel is None or mixed:
         found = [] if getattr(model, "sharing", None) == "single" else [model.coef_]
         finite(*found)
     else:
@@ -269,6 +270,9 @@ LEARNERS: dict[str, Learner] = {
         classifier(geometry="adaptive", sharing="hybrid", features="frequency"), NAMED, about_labels, NAN_ROW
     ),
     "fading": one(classifier(half_life=9.0), NAMED, about_labels, NAN_ROW),
+    "evidence": one(classifier(sharing="hybrid", features="evidence"), NAMED, about_labels, NAN_ROW),
+    "fourier": one(classifier(kernel=Fourier(32)), LABELLED, about_labels),
+    "products": one(classifier(kernel=Products(8)), as_sparse(dense(label)), about_labels),
     "groups": one(lambda: hinged.Classifier(sharing=grouped()), NAMED, about_labels, NAN_ROW),
     "own features": one(classifier(sharing="single", features=shared_words), NAMED, about_labels, NAN_ROW),
     "hybrid own features": one(classifier(sharing="hybrid", features=shared_words), LABELLED, about_labels),
@@ -277,6 +281,7 @@ LEARNERS: dict[str, Learner] = {
         classifier(geometry="entropy", margin=0.5, average=True), LABELLED, about_labels, within=6.0
     ),
     **many("gaussian", classifier(kernel=Gaussian(0.1)), label, about_labels),
+    "scaled gaussian": one(classifier(kernel=Gaussian("scale")), LABELLED, about_labels),
     "polynomial": one(classifier(kernel=Polynomial(1.0, 2), normalize=True), NAMED, about_labels, NAN_ROW),
     "wide rows": one(classifier(kernel=Gaussian(0.1)), as_sparse(dense(label, width=700)), about_labels),
     "own kernel": one(classifier(kernel=of_products), LABELLED, about_labels),
@@ -330,6 +335,7 @@ LEARNERS: dict[str, Learner] = {
     ),
     "uniclass float32": one(hinged.Uniclass, dense(number, np.float32), about_the_ball, within=30.0),
     "tagger": one(hinged.SequenceTagger, sentences(), about_tags, [3]),
+    "tagger adaptive": one(lambda: hinged.SequenceTagger(geometry="adaptive"), sentences(), about_tags, [3]),
     "tagger average": one(lambda: hinged.SequenceTagger(average=True), sentences(), about_tags, [3]),
     "tagger matrices": one(hinged.SequenceTagger, sentences(True), about_tags, np.full((5, 100), np.nan)),
     "tagger cost": one(lambda: hinged.SequenceTagger(cost=different), sentences(), about_tags, [3]),

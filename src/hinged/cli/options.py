@@ -142,8 +142,9 @@ LEARNER: dict[str, Any] = {
     "kernel": _learner(
         str | None,
         "NAME",
-        "fourier (512 random features of the Gaussian kernel; fourier:128 for another number), or products (of every "
-        "two values of a row, in 2^18 hashed columns; products:16 for 2^16); for columns only.",
+        "fourier (512 random features of the Gaussian kernel; fourier:128 for another number), products (of every two "
+        "values of a row, in 2^18 hashed columns; products:16 for 2^16), or gaussian (on rows that it scales, and "
+        "remembers; gaussian:0.5 for a gamma and rows as they are); for columns only.",
     ),
     "margin": _learner(float | None, "NUMBER", "By how much the right label must win, 1 by default."),
     "novel": _learner(
@@ -267,14 +268,17 @@ def _half_life(given: str) -> Any:
 
 
 def _kernel(given: str) -> Any:
-    """``fourier`` or ``products``; ``fourier:128`` or ``products:16`` for another size than the default."""
-    from hinged.mercer import Fourier, Products
+    """``fourier``, ``products`` or ``gaussian``; ``fourier:128``, ``products:16``, ``gaussian:0.5`` with a number."""
+    from hinged.mercer import Fourier, Gaussian, Products
 
-    name, _, n = given.partition(":")
+    name, _, number = given.partition(":")
+    if name == "gaussian":
+        return Gaussian(_number(number, given, "--kernel gaussian takes a gamma, such as 0.5") if number else "scale")
     kinds: dict[str, type[Fourier | Products]] = {"fourier": Fourier, "products": Products}
     if name not in kinds:
-        raise typer.BadParameter(f"--kernel is fourier, products, fourier:128 or products:16; got {given!r}")
-    return kinds[name](int(n) if n.isdecimal() else n) if n else kinds[name]()  # type: ignore[arg-type]
+        raise typer.BadParameter(f"--kernel is fourier:128, products:16, gaussian:0.5 or a name alone; got {given!r}")
+    n = int(number) if number.isdecimal() else number
+    return kinds[name](n) if number else kinds[name]()  # type: ignore[arg-type]
 
 
 def _cost(given: str) -> Any:
