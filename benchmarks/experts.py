@@ -16,7 +16,7 @@ from benchmarks.report import Bar, Cell, Report, Sheet
 from benchmarks.timing import race
 from hinged.estimators.scored import Scored
 from hinged.geometry import HalfLife
-from hinged.loops.shares import FORGETTING, RATE
+from hinged.loops.shares import FORGETTING, RATE, share_out
 from hinged.mercer import Fourier
 
 ESTIMATORS: dict[str, Any] = {"labels": hinged.Classifier, "sets": hinged.Ranker}
@@ -106,13 +106,14 @@ def scores_of(model: Any, stream: RealStream) -> np.ndarray:
 def joined(said: list[np.ndarray], right: np.ndarray) -> np.ndarray:
     """Scores by which several learners answer together, each round by what they got wrong before it."""
     wrong = np.stack([_wrong(scores, right) for scores in said])
-    lost, together = np.zeros(len(said)), np.zeros_like(said[0])
+    lost, credit, shares = np.zeros((3, len(said)))
+    together = np.zeros_like(said[0])
     for t in range(len(right)):
-        credit = np.exp(-RATE * FORGETTING * (lost - lost.min()))
-        shares = credit / credit.sum()
+        share_out(lost, credit, shares)
         for share, scores in zip(shares, said, strict=True):
             together[t] += share * scores[t]
-        lost = FORGETTING * lost + wrong[:, t]
+        lost *= FORGETTING
+        lost += wrong[:, t]
     return together
 
 
