@@ -103,6 +103,10 @@ RULES = [
     ("optimal", "standard"),
     ("perceptron", "idf"),
     ("uniform", "standard"),
+    ("pa", "mixed"),
+    ("simperc", "standard"),
+    ("conproj", "idf"),
+    ("mira", "standard"),
 ]
 KINDS = {"binary": papers.BinaryClassifier, "regression": papers.Regressor, "ordinal": papers.OrdinalClassifier}
 
@@ -113,7 +117,7 @@ KINDS = {"binary": papers.BinaryClassifier, "regression": papers.Regressor, "ord
 def test_labels_fade_as_in_the_twin(rule, scaling, metric, half_life):
     X, y = stream("one", len(rule))
     weights = np.where(np.arange(ROWS) % 7 == 5, 0.0, 1.0 + np.arange(ROWS) % 2)
-    settings = {"scaling": scaling, "bias": 0.5} | ({} if rule == "uniform" else {"C": 0.4})
+    settings = {"scaling": scaling, "bias": 0.5} | ({} if rule in ("uniform", "mira") else {"C": 0.4})
     sparsely = scaling in ("mixed", "idf")
     twin = Twin(COLUMNS, range(LABELS), rule, classes=range(LABELS), half_life=half_life, metric=metric, **settings)
     twin.scaler.dense = not sparsely
@@ -130,6 +134,21 @@ def test_labels_fade_as_in_the_twin(rule, scaling, metric, half_life):
         np.testing.assert_allclose(model.coef_, twin.coef, atol=within)
         assert model.n_updates_ == twin.history.updates or dtype == "float32"
         assert (model.dual_ is None) == (twin.dual is None)
+
+
+@pytest.mark.parametrize("half_life", HALF_LIVES, ids=str)
+@pytest.mark.parametrize("rule", ["pa1", "simproj", "optimal"])
+def test_label_sets_fade_as_in_the_twin(rule, half_life):
+    X, y = stream("sets", 2)
+    settings = {"scaling": "standard", "bias": 0.5, "C": 0.4}
+    twin = Twin(COLUMNS, range(LABELS), rule, classes=range(LABELS), half_life=half_life, metric=0.5, **settings)
+    twin.run(X[:-5], [tuple(sorted(labels)) for labels in y[:-5]])
+    model = papers.Ranker(rule, half_life=HalfLife(*half_life), geometry=Adaptive(0.5), **settings)
+    told = progressive(model, X[:-5], y[:-5], classes=range(LABELS))
+    np.testing.assert_allclose(told.losses, twin.history.losses, atol=1e-9)
+    np.testing.assert_allclose(model.decision_function(X[-5:]), twin.scores(X[-5:]), atol=1e-9)
+    assert told.flags.tolist() == twin.history.flags
+    assert 0 < told.mistakes < ROWS - 5
 
 
 @pytest.mark.parametrize("half_life", HALF_LIVES, ids=str)
