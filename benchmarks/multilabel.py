@@ -23,6 +23,7 @@ from hinged.io.examples.chunk import Chunk
 from hinged.text import Vocabulary
 
 UPDATES = {"perceptron": "I", "pa1": "II", "optimal": "III"}
+PERCEPTRON = [{"C": 1.0, "bias": bias} for bias in (0.0, 1.0)]  # whose predictions do not depend on C
 EUCLIDEAN = [{"C": C, "bias": bias} for C, bias in product((0.01, 0.1, 1.0, 10.0), (0.0, 1.0))]
 ENTROPIC = [
     {"C": C, "bias": bias, "radius": radius}
@@ -41,11 +42,10 @@ METHOD = (
     "precision (Vowpal Wabbit: by F1), from C 0.01, 0.1, 1, 10 and bias 0, 1 (Euclidean, scikit-learn), C 0.1, 1, "
     "10, 100, bias 0, 1 and radius 2, 10, 50 (entropy), hinge or logistic loss and rate 0.1, 0.5, 2 (Vowpal Wabbit); "
     "measured on the other nine tenths. Real columns are standardised on the first tenth; rows have unit length, but "
-    "binary rows stay binary under entropy and for Vowpal Wabbit. Rows with no or all labels have nothing to rank: "
-    "they count for F1 alone. F1 is the micro-averaged F1 of predicted sets: hinged's above the learnt threshold, "
-    "scikit-learn's above 0; Vowpal Wabbit predicts only sets. Seconds: CPU time "
-    "of the whole pass, best of 3 (scikit-learn: a Numba reimplementation, checked against its coefficients; Vowpal "
-    "Wabbit: from its cache)"
+    "binary rows stay binary under entropy and for Vowpal Wabbit. Rows with no or all labels have nothing to rank "
+    "and are left out of all measures. F1 is the micro-averaged F1 of predicted sets: hinged's above the learnt "
+    "threshold, scikit-learn's above 0; Vowpal Wabbit predicts only sets. Seconds: CPU time of the whole pass, "
+    "best of 3 (scikit-learn: a Numba twin, checked against its coefficients; Vowpal Wabbit: from its cache)"
 )
 
 
@@ -61,6 +61,11 @@ class Rows(NamedTuple):
     @property
     def tenth(self) -> int:
         return len(self.Y) // 10
+
+    @property
+    def counted(self) -> np.ndarray:
+        """Rows that have something to rank; `judge` leaves out the others."""
+        return self.Y.any(axis=1) & ~self.Y.all(axis=1)
 
     def head(self) -> "Rows":
         n = self.tenth
@@ -132,7 +137,7 @@ Learn = Callable[[Rows, Any, int, bool], Outcome]
 def _learners(rows: Rows, most: int | None) -> Iterator[tuple[str, list[Any], Learn]]:
     """Yield each learner's name, its grid of settings, and a function that trains with one of them."""
     for rule, update in UPDATES.items():
-        settings = [{"bias": 0.0}, {"bias": 1.0}] if rule == "perceptron" else EUCLIDEAN
+        settings = PERCEPTRON if rule == "perceptron" else EUCLIDEAN
         yield f"{update}, Euclidean ({rule})", settings[:most], _ours(rule)
     for rule, update in UPDATES.items():
         yield f"{update}, entropy ({rule})", ENTROPIC[:most], _ours(rule)
@@ -187,16 +192,16 @@ def _one_vs_rest(rows: Rows, setting: dict[str, float], skip: int, timed: bool) 
         began = time.process_time()
         scores, _ = scikit_learn.online_scores(X, rows.Y, setting["C"])
         seconds = min(seconds, time.process_time() - began)
-    Y, scores = rows.Y[skip:], scores[skip:]
-    counted = Y.any(axis=1) & ~Y.all(axis=1)  # others have nothing to rank; hinged's are left out too
-    found = ranking_metrics(scores[counted], Y[counted])
+    Y, scores = (part[skip:][rows.counted[skip:]] for part in (rows.Y, scores))
+    found = ranking_metrics(scores, Y)
     means = found.one_error, found.ranking_loss, found.average_precision, found.coverage
     return Outcome(*(float(values.mean()) for values in means), _f1(scores > 0, Y), seconds)
 
 
 def _vowpal_wabbit(rows: Rows, options: str, skip: int, timed: bool) -> Outcome:
     said, seconds = vowpal_wabbit.predicted_sets(rows.raw, rows.Y, options, REPEATS if timed else 0)
-    return Outcome(None, None, None, None, _f1(said[skip:], rows.Y[skip:]), seconds)
+    said, Y = (part[skip:][rows.counted[skip:]] for part in (said, rows.Y))
+    return Outcome(None, None, None, None, _f1(said, Y), seconds)
 
 
 def _f1(said: np.ndarray, right: np.ndarray) -> float:
