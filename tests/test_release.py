@@ -33,7 +33,10 @@ def test_the_version_is_written_once_and_repeated_truly():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "version" not in project["project"]
     assert (ROOT / project["tool"]["hatch"]["version"]["path"]) == Path(hinged.__file__)
-    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == hinged.__version__
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["version"] == hinged.__version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{hinged.__version__}] - {cited['date-released']}\n" in changes
 
 
 def test_workflows_run_targets_of_the_makefile_and_nothing_else():
