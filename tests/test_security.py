@@ -3,6 +3,7 @@
 import ast
 import gzip
 import io
+import json
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from tests import audit
 
 from hinged.io.examples import read
 
@@ -84,3 +86,27 @@ def test_learning_saving_and_loading_open_no_connection_and_start_no_program(tmp
     done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "outside: []"
+
+
+# What pip-audit writes, in JSON: with and without an answer from the index.
+ASKED = {"name": "numpy", "version": "2.4.6", "vulns": []}
+KNOWN = {"name": "old", "version": "1.0", "vulns": [{"id": "PYSEC-2026-1", "fix_versions": ["1.1"]}]}
+UNKNOWN = {"name": "odd", "skip_reason": "Dependency not found on PyPI and could not be audited: odd (1.0)"}
+
+
+@pytest.mark.parametrize(
+    ("packages", "found", "last"),
+    [
+        ([ASKED, KNOWN], 1, "1 known vulnerabilities in 2 packages"),
+        ([ASKED, UNKNOWN], 0, "0 known vulnerabilities in 1 packages, 1 could not be looked up"),
+        ([UNKNOWN], 0, "pip-audit could not ask: none of 1 packages is known to the index that it reaches"),
+    ],
+)
+def test_an_audit_that_could_not_ask_says_so(packages, found, last):
+    lines, count = audit.verdict(json.dumps({"dependencies": packages, "fixes": []}), "")
+    assert (count, lines[-1]) == (found, last)
+    assert any("PYSEC-2026-1" in line for line in lines) == bool(found)
+
+
+def test_an_audit_without_a_network_says_why():
+    assert audit.verdict("", "ERROR: no route to host\n") == (["pip-audit could not ask: ERROR: no route to host"], 0)
