@@ -57,6 +57,10 @@ class Entry(NamedTuple):
         """Whether the target was met."""
         return self.value >= self.bar if self.least else self.value <= self.bar
 
+    def said(self, value: float) -> str:
+        """Return a value with the unit of this one."""
+        return f"{value:g}{'' if self.unit in ('', '×') else ' '}{self.unit}"
+
     def change(self, before: float) -> float:
         """By what share this is better than another measurement; negative if it is worse."""
         return (self.value / before if self.least else before / self.value) - 1.0
@@ -106,7 +110,7 @@ def _worse(entry: Entry, before: Iterable[Entry]) -> str:
     if usual is None or entry.change(usual) > -NOTABLE:
         return ""
     return (
-        f"{entry.benchmark}: {entry.target} got worse: {entry.value:g}{entry.unit}, {usual:g}{entry.unit} before "
+        f"{entry.benchmark}: {entry.target} got worse: {entry.said(entry.value)}, {entry.said(usual)} before "
         f"(median of at most {RECENT} runs)"
     )
 
@@ -140,14 +144,14 @@ def _row(every: list[Entry]) -> list[Cell]:
     """A target's row of the table."""
     last, values = every[-1], [one.value for one in every]
     usual = _usual(last, every[:-1])
-    value, best = f"{last.value:g}{last.unit}", max(values) if last.least else min(values)
+    value, best = last.said(last.value), max(values) if last.least else min(values)
     return [
         last.benchmark,
         last.target,
-        f"{'≥' if last.least else '≤'} {last.bar:g}{last.unit}",
+        f"{'≥' if last.least else '≤'} {last.said(last.bar)}",
         value if last.met else f"**{value}**",
         "" if usual is None else f"{round(100 * last.change(usual)):+d} %",
-        f"{best:g}{last.unit}",
+        last.said(best),
         last.date,
         len(every),
     ]

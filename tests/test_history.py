@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks import history
+from benchmarks.markdown import table
 from benchmarks.report import Bar, Report, at_least, at_most
 
 ROOT = Path(__file__).parents[1]
@@ -45,6 +46,12 @@ def test_the_page_lists_what_got_worse_first_and_counts_days_once(tmp_path):
     row = "| label_stream | speed | ≥ 5× | **4×** | -50 % | 8× | 2026-01-02 | 2 |"
     assert row in first
     assert row in every
+
+
+def test_words_are_aligned_to_the_left_and_figures_to_the_right():
+    rows = [["a", "two words", "≥ 5×", "**4 ms**"], ["b", "", "≤ 2 s", "1,000"]]
+    assert table(["", "what", "bar", "last"], rows).splitlines()[1] == "| --- | --- | ---: | ---: |"
+    assert table(["", "what"], []).splitlines()[1] == "| --- | --- |"
 
 
 @pytest.mark.parametrize("days", [0, 1, 5])

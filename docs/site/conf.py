@@ -29,6 +29,7 @@ templates_path: list[str] = []
 html_theme = "furo"
 html_static_path = [str(Path(__file__).with_name("static"))]
 html_css_files = ["site.css"]
+html_logo = str(Path(__file__).with_name("static") / "hinge.svg")
 html_favicon = str(Path(__file__).with_name("static") / "hinge.svg")
 html_copy_source = False
 html_show_copyright = False
@@ -45,7 +46,7 @@ def plain_text(app: Sphinx, what: str, name: str, thing: object, options: object
     for number, line in enumerate(lines):
         if not any(mark in line for mark in (">>>", "``", ":math:")):
             line = re.sub(r"\|(\w[^|`]*)\|", r"\|\1\|", line)
-        lines[number] = re.sub(r"`?\bdocs/(\w+)\.md\b`?", r":doc:`\1 </\1>`", line)
+        lines[number] = re.sub(r"`?\bdocs/(\w+)\.md\b`?", r":doc:`/\1`", line)
 
 
 def short_types(

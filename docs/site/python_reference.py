@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
@@ -49,7 +50,15 @@ def module_page(folder: Path, module: str, seen: dict[int, str]) -> list[str]:
         thing = getattr(package, name)
         text = [*heading(page), *overview(page, thing), *directive(module, name, thing, seen)]
         (folder / f"{page}.rst").write_text("\n".join(text), encoding="utf-8")
-    return [*lines, *contents(pages, hidden=False)]
+    entries = [
+        f":doc:`{page}`\n    {summary(getattr(package, name))}\n" for name, page in zip(names, pages, strict=True)
+    ]
+    return [*lines, *entries, *contents(pages)]
+
+
+def summary(thing: object) -> str:
+    """Return the first line of a docstring; a version has none."""
+    return (inspect.getdoc(thing) or "").partition("\n")[0] if callable(thing) else "The version, a string."
 
 
 def directive(module: str, name: str, thing: object, seen: dict[int, str]) -> list[str]:
@@ -77,5 +86,5 @@ def heading(title: str) -> list[str]:
     return [title, "=" * len(title), ""]
 
 
-def contents(names: object, hidden: bool = True) -> list[str]:
-    return ["", ".. toctree::", *(["   :hidden:"] if hidden else []), "", *(f"   {name}" for name in names), ""]
+def contents(names: Iterable[str]) -> list[str]:
+    return ["", ".. toctree::", "   :hidden:", "", *(f"   {name}" for name in names), ""]
