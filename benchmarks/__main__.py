@@ -19,6 +19,7 @@ NAMES = (
     "experts",
     "forgetting",
     "fourier",
+    "held_out",
     "imports",
     "instructions",
     "joint_step",

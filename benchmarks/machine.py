@@ -6,7 +6,18 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("hinged", "numpy", "scipy", "numba", "scikit-learn", "river", "vowpalwabbit", "python-crfsuite")
+PACKAGES = (
+    "hinged",
+    "numpy",
+    "scipy",
+    "numba",
+    "scikit-learn",
+    "river",
+    "vowpalwabbit",
+    "python-crfsuite",
+    "liblinear-official",
+    "fasttext-numpy2-wheel",
+)
 
 
 def cpu_model() -> str:
