@@ -37,7 +37,7 @@ NAVIGATION: dict[str, tuple[str | tuple[str, str], ...]] = {
         "docs/howto/costs.md",
         "docs/howto/ordinal_grades.md",
         "docs/howto/tagging.md",
-        "docs/howto/kernels.md",
+        ("docs/howto/kernels.md", "Learn non-linear boundaries"),
         "docs/howto/serving.md",
         ("docs/mail.md", "File your mail"),
         ("docs/mail_imap.md", "File mail on a server"),
@@ -46,7 +46,7 @@ NAVIGATION: dict[str, tuple[str | tuple[str, str], ...]] = {
         ("docs/mail_run.md", "Mail as one process"),
         ("docs/mail_filters.md", "Mail filters on the server"),
         ("docs/howto/container.md", "Mail in a container"),
-        "docs/scale.md",
+        ("docs/scale.md", "Spark: beyond one machine"),
     ),
     "Explanations": (
         "docs/rules_compared.md",
