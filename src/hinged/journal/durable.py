@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Self
 
 from hinged.estimators.learner import Learner
+from hinged.journal.beginning import begun, forget, keep_settings, rename
 from hinged.journal.errors import ErasedError, JournalError, journal_error
-from hinged.journal.estimator_settings import estimator_of, keep_settings, model_in
+from hinged.journal.estimator_settings import estimator_of, model_in
 from hinged.journal.folder import JOURNAL, SNAPSHOT, FolderLock, remove_files
 from hinged.journal.journal import Journal
 from hinged.journal.learning import Example, Receipt, learn_again, learn_in_order, rename_is_exact, with_progress
@@ -31,9 +32,9 @@ class DurableModel:
     ----------
     folder : folder of the journal, the snapshot and the lock; created if needed
     model : estimator or function that returns one, optional
-        An unfitted estimator for a new folder, whose settings the journal stores. May be omitted for an existing
-        folder, unless settings are functions, which must be given again. An estimator with other settings than the
-        folder's is refused; a function (such as a class) is called only for a new folder.
+        For a new folder: the journal stores its settings, and what it has learnt already, with which the model begins.
+        May be omitted for an existing folder, unless settings are functions, which must be given again. An estimator
+        with other settings than the folder's is refused; a function (such as a class) is called only for a new folder.
     read_only : bool, default False
         Only read; shows what was acknowledged when this was opened, or by the last `refresh`.
     snapshot_every : int, default 1000
@@ -146,7 +147,7 @@ class DurableModel:
             self._check_known(label)
             with self.journal.transaction():
                 self._ahead = True  # until the model has followed the journal
-                self.journal.forget(label)
+                forget(self.journal, label, self._begun_with)
             (self.folder / SNAPSHOT).unlink(missing_ok=True)  # it still contains the label
             self._rebuild()
             self._shrink_if_possible()
@@ -159,7 +160,7 @@ class DurableModel:
                 raise ValueError(f"label {new!r} exists already; use merge({old!r}, {new!r}) to merge the two.")
             with self.journal.transaction():
                 self._ahead = True
-                self.journal.rename(old, new)
+                rename(self.journal, old, new, self._begun_with)
             if rename_is_exact(self.model, self.journal):
                 self.model.rename_label(old, new)
                 self._ahead = False
@@ -176,7 +177,7 @@ class DurableModel:
                 raise ValueError(f"merge needs two labels; got {source!r} twice.")
             with self.journal.transaction():
                 self._ahead = True
-                self.journal.rename(source, into, kind="merge")
+                rename(self.journal, source, into, self._begun_with, "merge")
             self._rebuild()
 
     def become_ranker(self) -> None:
@@ -200,8 +201,7 @@ class DurableModel:
             if seq is None:
                 raise ValueError(f"no example with the key {key!r} and the label {label!r} was learnt.")
             model, seen = self._base()
-            if seen >= seq:
-                model, seen = self._fresh(), 0
+            model, seen = (model, seen) if seen < seq else (self._fresh(), 0)
             with self.journal.transaction():
                 self._ahead = True
                 self.journal.retract(seq)
@@ -368,7 +368,7 @@ class DurableModel:
             raise
 
     def _fresh(self) -> Learner:
-        return estimator_of(self.journal.get("model"), self._begun_with)
+        return begun(self.journal, self._begun_with)
 
     def _catch_up(self) -> None:
         """Load the snapshot if it is valid, and learn the rest of the journal."""

@@ -9,7 +9,6 @@ from typing import Any, TypedDict
 from hinged.estimators.files import KINDS, load, settings_from_before
 from hinged.estimators.learner import Learner
 from hinged.io import from_json, to_json
-from hinged.journal.journal import Journal
 from hinged.sharing import Evidence
 from hinged.sharing.plan import BEFORE_EVIDENCE, chosen_features
 
@@ -18,7 +17,6 @@ __all__ = [
     "complete",
     "estimator_of",
     "functions_of",
-    "keep_settings",
     "model_in",
     "new_estimator",
     "plain_settings",
@@ -143,27 +141,3 @@ def model_in(path: Path, given: Learner | None) -> Learner | None:
         return load(path, **functions_of(given)) if path.exists() else None
     except (OSError, ValueError):
         return None
-
-
-def keep_settings(journal: Journal, model: Learner | Callable[[], Learner] | None, folder: Path) -> Learner | None:
-    """Store the settings of a new journal, or check those of an existing one; return the given estimator, if any."""
-    stored = journal.get("model")
-    if stored is None:
-        return _keep_first(journal, model, folder)
-    if model is None or callable(model):  # a function is called only for a new folder
-        return None
-    if not agrees(model, stored):
-        raise ValueError(
-            f"{folder} contains a {stored['estimator']} of other settings than those given; omit the model to "
-            "continue with it, or choose another folder."
-        )
-    return model
-
-
-def _keep_first(journal: Journal, model: Learner | Callable[[], Learner] | None, folder: Path) -> Learner:
-    if model is None:
-        raise ValueError(f"{folder} contains no model yet; name the estimator: DurableModel(folder, model).")
-    new: Learner = model() if callable(model) else model
-    with journal.transaction():
-        journal.put("model", plain_settings(new))
-    return new

@@ -15,12 +15,24 @@ from typing import Any, TypeAlias
 from hinged.journal.codec import decode
 from hinged.journal.errors import JournalError
 
-__all__ = ["COLUMNS", "PASSED", "SUM", "VERSION", "Row", "Value", "connect", "is_sound", "line_sum", "note_sum"]
+__all__ = [
+    "COLUMNS",
+    "PASSED",
+    "SUM",
+    "VERSION_WITH_BASE",
+    "Row",
+    "Value",
+    "connect",
+    "is_sound",
+    "line_sum",
+    "note_sum",
+]
 
 Value: TypeAlias = str | int | float | bytes | None  # of a column
 Row: TypeAlias = tuple[Any, ...]  # as sqlite3 returns it: the types of its columns are in SQL only
 
 VERSION = 2  # 1 had no checksums
+VERSION_WITH_BASE = 3  # of a journal whose model begins with what another one learnt (`base.py`)
 OURS = 0x68696E67  # "hing", in the header of the file
 TABLES = """
 CREATE TABLE events (
@@ -120,10 +132,10 @@ def _version(database: sqlite3.Connection, path: Path) -> int:
         return 0
     if ours != OURS:
         raise JournalError(f"{path} is not a journal of hinged; it was written by another program.")
-    if version > VERSION:
+    if version > VERSION_WITH_BASE:
         raise JournalError(
-            f"{path} was written by a newer hinged (version {version} of its tables, this one reads up to {VERSION}); "
-            "upgrade hinged to read it."
+            f"{path} was written by a newer hinged (version {version} of its tables, this one reads up to "
+            f"{VERSION_WITH_BASE}); upgrade hinged to read it."
         )
     return int(version)
 
