@@ -78,7 +78,7 @@ def test_nothing_that_can_be_sent_makes_the_server_fail(server, client):
         if operation.method.upper() != "DELETE":  # which would leave nothing to ask
             SETTINGS(hypothesis.given(case=operation.as_strategy(), data=st.data())(send))()
     asked = {(label, name) for label, name, _ in sent if name is not None}
-    assert len(asked) == 10 * len(NAMES), "every estimator at every path"
+    assert len(asked) == 11 * len(NAMES), "every estimator at every path"
     assert {200, 404, 422} <= {status for _, _, status in sent}
     assert client.healthy()
     for kind, (_, x, _, _, _) in KINDS.items():  # whatever they were taught meanwhile

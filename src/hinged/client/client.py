@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import quote
 
@@ -13,7 +15,7 @@ from hinged.client.connection import Connection, Json, ServiceError
 
 __all__ = ["Bulk", "Client", "Learnt", "RemoteModel", "Status"]
 
-NDJSON = "application/x-ndjson"
+NDJSON, OCTETS = "application/x-ndjson", "application/octet-stream"
 AT_ONCE = 4096  # examples in a request
 
 
@@ -89,6 +91,15 @@ class Client:
         """Create a model, or return the same one; a model of other settings with that name is an error."""
         model = self.model(name)
         self._connection.ask("PUT", model.path, {"estimator": estimator, "settings": settings})
+        return model
+
+    def create_from(self, name: str, file: str | os.PathLike[str]) -> RemoteModel:
+        """Create a model that begins with what a model file holds; a model with that name is an error.
+
+        It is sent once: if there is no response, the model may exist.
+        """
+        model = self.model(name)
+        self._connection.send("PUT", f"{model.path}/snapshot", Path(file).read_bytes(), OCTETS, again=False)
         return model
 
     def model(self, name: str) -> RemoteModel:

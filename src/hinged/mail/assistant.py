@@ -13,6 +13,7 @@ from typing import Self
 from hinged.estimators.learner import Learner
 from hinged.estimators.text import TextClassifier
 from hinged.journal import DurableModel, Example
+from hinged.mail.beginning import check_beginning
 from hinged.mail.features import FIELDS, fields_of
 from hinged.mail.filed import FilingLog
 from hinged.mail.hits import Hits
@@ -42,6 +43,8 @@ class Assistant(AccountSettings):
         Only suggest and explain; works beside a process that learns.
     thresholds : Thresholds, optional
         When to suggest nothing.
+    model : TextClassifier or TextRanker, optional
+        What a new assistant begins with, learnt elsewhere from fields of the same names; labels are folders.
 
     Attributes
     ----------
@@ -69,12 +72,17 @@ class Assistant(AccountSettings):
         *,
         read_only: bool = False,
         thresholds: Thresholds | None = None,
+        model: Learner | None = None,
         fsync: bool = True,
     ) -> None:
         self.state, self.read_only = Path(state), read_only
+        if model is not None:
+            check_beginning(self.state, model)
         self.listeners: list[Callable[[Filed], None]] = []
         self._here: dict[str, list[str]] = {}  # folders seen by a read-only assistant
-        self.kept = DurableModel(state, None if read_only else TextClassifier, read_only=read_only, fsync=fsync)
+        self.kept = DurableModel(
+            state, None if read_only else model or TextClassifier, read_only=read_only, fsync=fsync
+        )
         self.memory, self.hits = MailMemory(self.kept.journal), Hits(self.kept)
         self.log = FilingLog(self.memory)
         try:

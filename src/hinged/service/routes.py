@@ -18,6 +18,7 @@ from hinged.service.models import Models
 from hinged.service.responses import NDJSON, Lines, Refused, as_json
 from hinged.service.slot import Slot
 from hinged.service.streams import learn_lines, predict_lines
+from hinged.service.uploads import model_in_body
 from hinged.service.values import make_estimator
 
 __all__ = ["ENDPOINTS", "metrics"]
@@ -141,6 +142,16 @@ async def snapshot(call: Call) -> Response:
         return as_json({"journal": slot.durable.journal.last})
 
 
+@endpoint("PUT", f"{MODEL}/snapshot", "admin", OCTETS, schemas.Status, (201,))
+async def upload(call: Call) -> Response:
+    """Create a model that begins with what a model file holds; an existing model is never replaced."""
+    estimator = await model_in_body(call)
+    async with call.models.making(call.name, estimator) as (slot, new):
+        if not new:
+            raise Refused(409, f"a model {call.name!r} exists; choose another name, or delete it.")
+        return as_json(asking.status(call.name, slot.durable), 201)
+
+
 @endpoint("GET", f"{MODEL}/snapshot", "read", None, OCTETS)
 async def download(call: Call) -> Response:
     """Download the model file of the last snapshot, for `hinged.load`."""
@@ -195,6 +206,7 @@ ENDPOINTS = (
     status,
     delete,
     snapshot,
+    upload,
     download,
     health,
 )

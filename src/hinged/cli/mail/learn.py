@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ from hinged.cli.tables import bold, count, dim, emit_json, say
 
 __all__ = ["learn"]
 
+BEGIN = "A model file that a new account begins with; its labels are folders."
 INTO = "With -, the folder that the message on standard input was put in."
 
 
@@ -21,6 +23,7 @@ def learn(
     source: Mail,
     *,
     into: Annotated[str | None, option("NAME", INTO, "--into")] = None,
+    begin_with: Annotated[Path | None, option("FILE", BEGIN, "--begin-with")] = None,
     state: State = None,
     as_json: AsJson = False,
 ) -> None:
@@ -36,6 +39,11 @@ def learn(
         raise typer.BadParameter(
             "--into names the folder of the message on standard input; use it with -, and only with it"
         )
+    if begin_with is not None:
+        from hinged.estimators.files import load
+        from hinged.mail.assistant import Assistant
+
+        Assistant(state_of(source, state), model=load(begin_with)).close()
     with mail_at(source) as mail, assistant_of(source, state) as assistant:
         exit_if_off(assistant, "learnt")
         from hinged.mail.assistant import Filed
