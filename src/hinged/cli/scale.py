@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,15 +47,18 @@ def start(context: typer.Context) -> None:
 def _session(master: str) -> Iterator[SparkSession]:
     """A session that ends with the command, unless there was one before."""
     from hinged.scale import local_session
-    from hinged.scale.engine import is_running
+    from hinged.scale.engine import is_running, plainly
 
-    ours = not is_running()
-    session = local_session(master)
-    try:
-        yield session
-    finally:
-        if ours:
-            session.stop()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
+        ours = not is_running()
+        session = local_session(master)
+        try:
+            with plainly():
+                yield session
+        finally:
+            if ours:
+                session.stop()
 
 
 @scale.command("learn", cls=Command)

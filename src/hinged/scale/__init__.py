@@ -2,9 +2,10 @@
 
 from hinged.estimators.merging import merge
 from hinged.estimators.state import ModelState
+from hinged.scale.answering import predict_keyed
 from hinged.scale.engine import local_session
 from hinged.scale.frames import learner_for_frame, read_frame
-from hinged.scale.keyed import learn_keyed, predict_keyed
+from hinged.scale.keyed import learn_keyed
 from hinged.scale.lessons import Lesson, Lessons
 from hinged.scale.mixing import Fitted, Round, fit
 from hinged.scale.predicting import predict, rejected

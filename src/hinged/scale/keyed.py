@@ -12,19 +12,29 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hinged.estimators.label_learner import LabelLearner
-from hinged.estimators.regressor import Regressor
 from hinged.files.examples import FileLearner
-from hinged.scale.engine import arrow_schema, needs_spark
-from hinged.scale.lessons import Lesson, Lessons, Unread, lesson_of, row_of
+from hinged.scale.engine import arrow_schema, needs_spark, quoted
+from hinged.scale.lessons import Lesson, Lessons, lesson_of
 from hinged.scale.reading import Columns, columns_of, fresh, note_columns
 from hinged.scale.streaming import Asked, learn_stream
+from hinged.scale.teaching import check_learner
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-__all__ = ["learn_keyed", "predict_keyed"]
+__all__ = [
+    "KNOWN",
+    "ORDER",
+    "ROW",
+    "Keyed",
+    "as_rows",
+    "by_key",
+    "check_keyed",
+    "check_known",
+    "learn_keyed",
+    "sorted_rows",
+]
 
 #: What is known of a key: its model, the rows it was ever taught, and what the last call left out.
 STATES = "model binary, rows long, unlabelled long, skipped long, problem string"
@@ -37,6 +47,7 @@ class Keyed(NamedTuple):
 
     model: FileLearner
     columns: Columns
+    name: str
     key: pa.DataType
     snapshot: str
 
@@ -60,6 +71,7 @@ def learn_keyed(
     Of a batch, the result has a row for each key: `key` by its own name, `model` (bytes, see `Lessons`), `rows` ever
     taught, `unlabelled` and `skipped` rows of this call, and the first `problem`. Write it to Parquet and give it as
     `known` when more rows come. The model of a key is that of a local learner taught the same rows in the same order.
+    Rows without a key are skipped, under a key that is null.
 
     Of a stream, the result is a stream of what each micro-batch taught each key. Start it with a checkpoint and
     ``outputMode("update")``: there the models are kept, and each row is learnt exactly once, whatever is killed and
@@ -73,7 +85,8 @@ def learn_keyed(
         Its settings are those of every key; it need not have learnt anything.
     key : name of a column
     order : name of a column or of several
-        By which the rows of a key are sorted; rows that are equal in it come in any order. One for a stream.
+        By which the rows of a key are sorted, those without it last; rows that are equal in it come in any order. One
+        for a stream.
     known : pyspark.sql.DataFrame, optional
         What an earlier call returned; keys without new rows stay in the result. A stream begins with it.
     features, label, weight : as in `fit`
@@ -84,7 +97,9 @@ def learn_keyed(
         When lessons are learnt and packed as a state: when they outgrow it, at each call, or never.
     """
     orders = [order] if isinstance(order, str) else list(order)
-    _check(df, key, orders, buckets, snapshot)
+    check_learner(model)
+    check_keyed(df, key, orders, buckets, snapshot)
+    check_known(df, known, key)
     columns = columns_of(arrow_schema(df), features, label, weight, aside=[key, *orders])
     if df.isStreaming:
         if len(orders) > 1 or snapshot != "due":
@@ -92,14 +107,16 @@ def learn_keyed(
         learner = fresh(model)
         note_columns(learner, columns)
         return learn_stream(df, known, Asked(learner, columns, key, orders[0], buckets or BUCKETS))
-    rows = _as_rows(df, key, orders, columns)
-    asked = Keyed(fresh(model), columns, arrow_schema(df).field(key).type, snapshot)
+    rows = as_rows(df, key, orders, columns)
+    asked = Keyed(fresh(model), columns, key, arrow_schema(df).field(key).type, snapshot)
     note_columns(asked.model, columns)
     kind = df.schema[key].dataType.simpleString()
-    return _sorted(rows, known, key, buckets).mapInArrow(partial(_learn_keys, asked), f"`{key}` {kind}, {STATES}")
+    return sorted_rows(rows, known, key, buckets).mapInArrow(
+        partial(_learn_keys, asked), f"{quoted([key])[0]} {kind}, {STATES}"
+    )
 
 
-def _check(df: DataFrame, key: str, orders: list[str], buckets: int | None, snapshot: str = "due") -> None:
+def check_keyed(df: DataFrame, key: str, orders: list[str], buckets: int | None, snapshot: str = "due") -> None:
     """Say what is wrong with a call before anything runs."""
     if snapshot not in ("due", "always", "never"):
         raise ValueError(f"snapshot must be 'due', 'always' or 'never'; got snapshot={snapshot!r}.")
@@ -114,31 +131,47 @@ def _check(df: DataFrame, key: str, orders: list[str], buckets: int | None, snap
         raise ValueError(f"the key cannot be called {key!r}, which is a column of the result; rename it.")
 
 
-def _as_rows(df: DataFrame, key: str, orders: list[str], columns: Columns) -> DataFrame:
+def check_known(df: DataFrame, known: DataFrame | None, key: str) -> None:
+    """Say what is wrong with the models that a call goes on from."""
+    if known is None:
+        return
+    if lacking := [name for name in (key, "model") if name not in known.columns]:
+        raise ValueError(f"known has no column {lacking[0]!r}; give what learn_keyed or keyed_models returned.")
+    own, theirs = (frame.schema[key].dataType.simpleString() for frame in (df, known))
+    if own != theirs and not (df.isStreaming and theirs == "string"):
+        raise ValueError(f"the key {key!r} holds {own}, in known {theirs}; cast one of them.")
+    if known.schema["model"].dataType.simpleString() != "binary":
+        raise ValueError("known holds no models: its column 'model' is not of bytes.")
+
+
+def as_rows(df: DataFrame, key: str, orders: list[str], columns: Columns) -> DataFrame:
     """Return the key of each row, its place in the order, what is read of it, and no model."""
     from pyspark.sql import functions as f
 
     return df.select(
-        f.col(key).alias(KEY),
-        f.struct(*orders).alias(ORDER),
-        f.struct(*columns.read()).alias(ROW),
+        f.col(*quoted([key])).alias(KEY),
+        f.struct(*quoted(orders)).alias(ORDER),
+        f.struct(*quoted(columns.read())).alias(ROW),
         f.lit(None).cast("binary").alias(KNOWN),
     )
 
 
-def _sorted(rows: DataFrame, known: DataFrame | None, key: str, buckets: int | None) -> DataFrame:
+def sorted_rows(rows: DataFrame, known: DataFrame | None, key: str, buckets: int | None) -> DataFrame:
     """Return rows in hash buckets, sorted by key and order, behind what is known of their keys."""
     from pyspark.sql import functions as f
 
     if known is not None:
         empty = [f.lit(None).cast(rows.schema[name].dataType).alias(name) for name in (ORDER, ROW)]
-        rows = rows.union(known.select(f.col(key).alias(KEY), *empty, f.col("model").alias(KNOWN)))
+        own = f.col(*quoted([key]))
+        rows = rows.union(known.where(own.isNotNull()).select(own.alias(KEY), *empty, f.col("model").alias(KNOWN)))
     parts = rows.repartition(KEY) if buckets is None else rows.repartition(buckets, KEY)
-    return parts.sortWithinPartitions(KEY, f.col(KNOWN).isNull(), ORDER)
+    parts_of_order: Any = rows.schema[ORDER].dataType
+    places = [f.col(ORDER).getField(name).asc_nulls_last() for name in parts_of_order.names]
+    return parts.sortWithinPartitions(KEY, f.col(KNOWN).isNull(), *places)
 
 
 # ------------------------------------------------------------------ on the engine
-def _by_key(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Any, Iterator[dict[str, Any]]]]:
+def by_key(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Any, Iterator[dict[str, Any]]]]:
     """Yield each key with its rows, across batches."""
     rows = (row for batch in batches for row in batch.to_pylist())
     yield from groupby(rows, key=itemgetter(KEY))
@@ -147,8 +180,15 @@ def _by_key(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Any, Iterator[d
 def _learn_keys(asked: Keyed, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Learn the sorted rows of one bucket; yield what each key came to, some at a time."""
     done: list[tuple[Any, ...]] = []
-    for key, rows in _by_key(batches):
-        done.append((key, *_learnt(asked, rows)))
+    for key, rows in by_key(batches):
+        if key is None:
+            n = sum(1 for _ in rows)
+            done.append((None, Lessons().to_bytes(), 0, 0, n, f"the key in column {asked.name!r} is null"))
+            continue
+        try:
+            done.append((key, *_learnt(asked, rows)))
+        except ValueError as problem:
+            raise ValueError(f"the model of the key {key!r} cannot go on: {problem}") from problem
         if len(done) == 1000:
             yield _table(asked.key, done)
             done = []
@@ -186,79 +226,3 @@ def _table(key: pa.DataType, done: list[tuple[Any, ...]]) -> pa.RecordBatch:
 
 
 # ------------------------------------------------------------------ answers
-@needs_spark
-def predict_keyed(
-    df: DataFrame,
-    known: DataFrame,
-    model: FileLearner,
-    *,
-    key: str,
-    id: str,
-    features: str | Sequence[str] | None = None,
-    buckets: int | None = None,
-) -> DataFrame:
-    """Return what each row's own model says of it: the columns `key` and `id`, `prediction`, `score` and `confidence`.
-
-    They are null where nothing is known of the key yet, or the row cannot be read. `prediction` is written out as a
-    string; for a `Ranker` it is the best label, for a `Regressor` the number. `score` is that of the prediction.
-
-    Parameters
-    ----------
-    df : pyspark.sql.DataFrame
-    known : pyspark.sql.DataFrame
-        What `learn_keyed` returned.
-    model : a learner of the same settings
-    key : name of the column of keys, in both frames
-    id : name of a column that identifies a row, to join the answers with what else is known of it
-    features : as in `fit`
-    buckets : as in `learn_keyed`
-    """
-    _check(df, key, [id], buckets)
-    columns = columns_of(arrow_schema(df), features, needs_label=False, aside=[key, id])
-    rows = _as_rows(df, key, [id], columns)
-    asked = Keyed(fresh(model), columns, arrow_schema(df).field(key).type, "never")
-    note_columns(asked.model, columns)
-    kinds = [f"`{name}` {df.schema[name].dataType.simpleString()}" for name in (key, id)]
-    schema = ", ".join([*kinds, "prediction string, score double, confidence double"])
-    answer = partial(_answer_keys, asked, arrow_schema(df).field(id).type)
-    return _sorted(rows, known, key, buckets).mapInArrow(answer, schema)
-
-
-def _answer_keys(asked: Keyed, id_type: pa.DataType, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Answer the sorted rows of one bucket."""
-    import pyarrow as pa
-
-    kinds = (asked.key, id_type, pa.string(), pa.float64(), pa.float64())
-    for key, rows in _by_key(batches):
-        learner: Any = None
-        done = []
-        for row in rows:
-            if row[KNOWN] is not None:
-                learner = Lessons.from_bytes(row[KNOWN]).learner(asked.model)
-            else:
-                (at,) = row[ORDER].values()
-                done.append((key, at, *_said(learner, row_of(row[ROW], asked.columns))))
-        if done:
-            arrays = [pa.array(column, kind) for column, kind in zip(zip(*done, strict=True), kinds, strict=True)]
-            yield pa.RecordBatch.from_arrays(arrays, names=["key", "id", "prediction", "score", "confidence"])
-
-
-def _said(learner: Any, x: Any) -> tuple[str | None, float | None, float | None]:
-    """Return prediction, score and confidence for one row."""
-    nothing = None, None, None
-    if learner is None or not learner.__sklearn_is_fitted__() or isinstance(x, Unread):
-        return nothing
-    try:
-        if isinstance(learner, LabelLearner):
-            said = learner.scored_one(x)
-            if not said.labels:
-                return nothing
-            best = said.order(0)[0]
-            return str(said.labels[best]), float(said.scores[0, best]), float(said.confidence[0])
-        X = [x]
-        if isinstance(learner, Regressor):
-            value = float(learner.predict(X)[0])
-            return str(value), value, None
-        return str(learner.predict(X)[0]), float(learner.decision_function(X)[0]), None
-    except (TypeError, ValueError):
-        return nothing

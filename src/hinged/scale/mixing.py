@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from hinged.estimators.beginning import begin
 from hinged.estimators.merging import WEIGHTS, merge
 from hinged.estimators.state import ModelState
+from hinged.estimators.united import check_mergeable
 from hinged.files.examples import FileLearner
-from hinged.scale.engine import arrow_schema, needs_spark
+from hinged.scale.engine import arrow_schema, check_names, needs_spark
 from hinged.scale.reading import Columns, Fault, columns_of, fresh, note_columns, read_batch
+from hinged.scale.teaching import check_learner, teach_batch
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-__all__ = ["Fitted", "Round", "fit"]
+__all__ = ["Fitted", "Round", "begun_with", "fit"]
 
 L = TypeVar("L", bound=Any)
 FIRST = 1000  # rows among which one must be sound, to begin with
@@ -110,9 +112,12 @@ def fit(
         raise ValueError(f"rounds must be a whole number of at least 1; got rounds={rounds!r}.")
     if on_error not in ("stop", "skip"):
         raise ValueError(f"on_error must be 'stop' or 'skip'; got on_error={on_error!r}.")
+    check_learner(model)
     columns = columns_of(arrow_schema(df), features, label, weight)
+    check_names(columns.read())
     df = df.select(*columns.read())
-    state = _begun(df, model, columns, classes)
+    state = begun_with(df, model, columns, classes)
+    check_mergeable([state])
     done: list[Round] = []
     found: list[dict[str, Any]] = []
     for _ in range(rounds):
@@ -128,7 +133,7 @@ def fit(
     return Fitted(model, done, unlabelled, skipped, faults[0] if faults else None)
 
 
-def _begun(df: DataFrame, model: L, columns: Columns, classes: Iterable[Hashable] | None) -> ModelState:
+def begun_with(df: DataFrame, model: L, columns: Columns, classes: Iterable[Hashable] | None = None) -> ModelState:
     """Return the state that all parts begin with: the model's, or what the first sound row decides."""
     if model.__sklearn_is_fitted__():
         base = fresh(model).set_state(model.get_state())
@@ -137,20 +142,29 @@ def _begun(df: DataFrame, model: L, columns: Columns, classes: Iterable[Hashable
         if model.notes:
             base.notes = model.notes
         note_columns(base, columns)
-        faults: list[Fault] = []
-        for batch in df.limit(FIRST).toArrow().to_batches():
-            read = read_batch(base, batch, columns, 1, grow=True)
-            faults += read.faults
-            if len(read.kept):
-                one = read_batch(base, batch.slice(int(read.kept[0]), 1), columns, 1, grow=True)
-                begin(base, one.rows, one.answers)
-                break
-        else:
-            why = f"; row {faults[0].row}: {faults[0].problem}" if faults else ""
-            raise ValueError(f"none of the first {FIRST:,} rows can be learnt: they lack a label or features{why}.")
+        _begin(base, df.limit(FIRST).toArrow().combine_chunks().to_batches(), columns)
     if classes is not None:
         base.declare(classes)
     return base.get_state()
+
+
+def _begin(base: Any, first: list[pa.RecordBatch], columns: Columns) -> None:
+    """Let a learner begin with the first row that it can learn."""
+    if not first:
+        raise ValueError("the frame has no rows, so there is nothing to learn.")
+    (batch,) = first
+    read = read_batch(base, batch, columns, 1, grow=True)
+    faults = read.faults
+    for at in read.kept.tolist():
+        one = read_batch(base, batch.slice(at, 1), columns, at + 1, grow=True)
+        try:
+            begin(base, one.rows, one.answers)
+        except (TypeError, ValueError) as problem:
+            faults = [*faults, Fault(at + 1, str(problem).rstrip("."))]
+        else:
+            return
+    why = f"; row {faults[0].row}: {faults[0].problem}" if faults else ""
+    raise ValueError(f"none of the first {FIRST:,} rows can be learnt: they lack a label or features{why}.")
 
 
 def _round(before: ModelState, after: ModelState, found: list[dict[str, Any]], seconds: float) -> Round:
@@ -172,12 +186,12 @@ def _learnt_parts(
     parts = groups.mapInArrow(partial(_merge_part, base, mix), OUT)
     found = sorted(parts.toArrow().to_pylist(), key=lambda row: row["part"])
     for row in found:
-        if row["problem"] is not None and on_error == "stop":
+        if row["fault_row"] is not None and on_error == "stop":
             raise ValueError(
                 f"row {row['fault_row']} of partition {row['part']} cannot be learnt: {row['problem']}. "
                 "Mend it, or leave such rows out with on_error='skip'."
             )
-        if row["problem"] is not None and row["skipped"] == 0:  # not of a row
+        if row["problem"] is not None and row["fault_row"] is None:  # not of a row
             raise ValueError(f"partition {row['part']} cannot be learnt: {row['problem']}")
     return found
 
@@ -197,16 +211,13 @@ def _learn_part(
         for batch in batches:
             if learner is None:
                 learner = model.set_state(ModelState.from_bytes(base))
-            read = read_batch(learner, batch, columns, n + 1, grow=True)
-            n, unlabelled, skipped = n + len(batch), unlabelled + read.unlabelled, skipped + len(read.faults)
-            first = first or (read.faults[0] if read.faults else None)
+            taught = teach_batch(learner, batch, columns, n + 1, skip=on_error == "skip")
+            n, rows, unlabelled = n + len(batch), rows + taught.rows, unlabelled + taught.unlabelled
+            skipped, first = skipped + len(taught.faults), first or next(iter(taught.faults), None)
             if first is not None and on_error == "stop":
                 break
-            if len(read.kept):
-                learner.partial_fit(read.rows, read.answers, sample_weight=read.weights)
-                rows += len(read.kept)
-    except (TypeError, ValueError) as problem:
-        yield _out(part, 0, None, rows, unlabelled, 0, n + 1, str(problem))
+    except (TypeError, ValueError) as problem:  # of all rows
+        yield _out(part, 0, None, rows, unlabelled, 0, None, str(problem))
         return
     if learner is not None:
         state = learner.get_state().to_bytes() if rows else None
@@ -219,13 +230,17 @@ def _merge_part(base: bytes, mix: str, batches: Iterable[pa.RecordBatch]) -> Ite
     if not found:
         return
     states = [ModelState.from_bytes(row["state"]) for row in found if row["state"] is not None]
-    state = merge(states, ModelState.from_bytes(base), mix).to_bytes() if states else None
-    worst = next((row for row in found if row["problem"] is not None and row["skipped"] == 0), None)
-    worst = worst or next((row for row in found if row["problem"] is not None), None)
-    parts, unlabelled, rows = (sum(row[name] for row in found) for name in ("parts", "unlabelled", "rows"))
-    skipped = 0 if worst is not None and worst["skipped"] == 0 else sum(row["skipped"] for row in found)
+    wrong = [row for row in found if row["problem"] is not None]
+    worst = min(wrong, key=lambda row: row["fault_row"] is not None, default=None)  # what is wrong with all rows first
+    parts, unlabelled, rows, skipped = (
+        sum(row[name] for row in found) for name in ("parts", "unlabelled", "rows", "skipped")
+    )
     part = (worst or found[0])["part"]
     fault = (worst["fault_row"], worst["problem"]) if worst else (None, None)
+    try:
+        state = merge(states, ModelState.from_bytes(base), mix).to_bytes() if states else None
+    except ValueError as problem:
+        state, fault = None, (None, str(problem))
     yield _out(part, parts, state, rows, unlabelled, skipped, *fault)
 
 

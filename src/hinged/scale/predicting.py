@@ -11,8 +11,10 @@ from hinged.estimators.regressor import Regressor
 from hinged.estimators.state import ModelState
 from hinged.files.answers import Answers
 from hinged.files.examples import FileLearner, task_of
-from hinged.scale.engine import arrow_schema, needs_spark
-from hinged.scale.reading import Columns, columns_of, faults_of, fresh, read_batch
+from hinged.scale.engine import arrow_schema, check_names, needs_spark
+from hinged.scale.mixing import begun_with
+from hinged.scale.reading import Columns, Fault, columns_of, faults_of, fresh, read_batch
+from hinged.scale.teaching import check_learner, teach_batch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,8 +58,10 @@ def predict(
     """
     from pyspark.sql.types import StructType
 
+    check_learner(model)
     if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
         raise ValueError(f"top must be a whole number of at least 1, or None; got top={top!r}.")
+    check_names(df.columns)
     state = model.get_state()
     schema = arrow_schema(df)
     columns = columns_of(schema, _taught(model, schema, features), needs_label=False)
@@ -153,6 +157,7 @@ def _said(model: Any, rows: Any, asked: Asked) -> Iterator[dict[str, Any]]:
 @needs_spark
 def rejected(
     df: DataFrame,
+    model: FileLearner | None = None,
     *,
     features: str | Sequence[str] | None = None,
     label: str | None = None,
@@ -162,23 +167,52 @@ def rejected(
 
     Parameters
     ----------
-    df, features, label, weight : as in `fit`
+    df : pyspark.sql.DataFrame
+    model : a linear learner, optional
+        As `fit` is given it. Then rows that it refuses are among them, a third label of a `BinaryClassifier` for
+        example: each partition is learnt to find them. Without, those are that cannot be read.
+    features, label, weight : as in `fit`
 
     Examples
     --------
-    ``hinged.scale.rejected(df).write.json("rejected")``
+    ``hinged.scale.rejected(df, model).write.json("rejected")``
     """
     columns = columns_of(arrow_schema(df), features, label, weight)
+    check_names(df.columns)
     fields = ", ".join([*(f"`{field.name}` {field.dataType.simpleString()}" for field in df.schema), "problem string"])
-    return df.mapInArrow(partial(_reject_part, columns), fields)
+    if model is not None:
+        check_learner(model)
+        state = begun_with(df.select(*columns.read()), model, columns).to_bytes()
+        return df.mapInArrow(partial(_reject_part, columns, fresh(model), state), fields)
+    width = None
+    if columns.vector is not None:
+        first = df.select(columns.vector).where(f"size(`{columns.vector}`) > 0").first()
+        width = None if first is None else len(first[0])
+    return df.mapInArrow(partial(_unread_part, columns, width), fields)
 
 
-def _reject_part(columns: Columns, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _reject_part(
+    columns: Columns, model: FileLearner, state: bytes, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of one partition that cannot be learnt."""
+    learner: FileLearner | None = None
+    for batch in batches:
+        learner = learner or model.set_state(ModelState.from_bytes(state))
+        yield _aside(batch, teach_batch(learner, batch.select(columns.read()), columns, 0).faults)
+
+
+def _unread_part(columns: Columns, width: int | None, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the rows of one partition that cannot be read."""
+    for batch in batches:
+        yield _aside(batch, faults_of(batch.select(columns.read()), columns, 0, width))
+
+
+def _aside(batch: pa.RecordBatch, faults: list[Fault]) -> pa.RecordBatch:
+    """Return the rows of a batch that are faults, with what is wrong with them."""
     import pyarrow as pa
 
-    for batch in batches:
-        faults = {fault.row: fault.problem for fault in faults_of(batch.select(columns.read()), columns, 0)}
-        kept = batch.take(pa.array(list(faults), pa.int64()))
-        problems = pa.array(list(faults.values()), pa.string())
-        yield pa.RecordBatch.from_arrays([*kept.columns, problems], names=[*batch.schema.names, "problem"])
+    problems = {fault.row: fault.problem for fault in reversed(faults)}  # the first of several
+    rows = sorted(problems)
+    kept = batch.take(pa.array(rows, pa.int64()))
+    said = pa.array([problems[row] for row in rows], pa.string())
+    return pa.RecordBatch.from_arrays([*kept.columns, said], names=[*batch.schema.names, "problem"])

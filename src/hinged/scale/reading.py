@@ -168,9 +168,9 @@ def _answers(model: FileLearner, answers: list[Any]) -> list[Any]:
     return [answer if isinstance(answer, list) else [answer] for answer in answers]
 
 
-def faults_of(batch: pa.RecordBatch, columns: Columns, first: int) -> list[Fault]:
-    """Return the rows of a batch that cannot be read."""
-    return _sound(batch, columns, first, None)[2]
+def faults_of(batch: pa.RecordBatch, columns: Columns, first: int, width: int | None = None) -> list[Fault]:
+    """Return the rows of a batch that cannot be read, vectors of another width among them."""
+    return _sound(batch, columns, first, width)[2]
 
 
 def examples_of(batch: pa.RecordBatch, columns: Columns) -> Chunk:

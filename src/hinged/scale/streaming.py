@@ -19,7 +19,7 @@ import numpy as np
 import orjson
 
 from hinged.files.examples import FileLearner
-from hinged.scale.engine import arrow_schema, needs_spark
+from hinged.scale.engine import arrow_schema, check_names, needs_spark, quoted
 from hinged.scale.lessons import Lesson, Lessons, lesson_of
 from hinged.scale.reading import Columns
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Asked", "keyed_models", "learn_stream"]
 
+KEY = "__key"  # of a row, as a string
 LEAST = 1 << 16  # bytes that the log of a bucket may have whatever its models
 EVENTS = "bucket int, keys array<string>, lessons array<binary>, problems array<string>"
 LEARNT = "key string, rows long, unlabelled long, skipped long, problem string"
@@ -56,10 +57,12 @@ def learn_stream(df: DataFrame, known: DataFrame | None, asked: Asked) -> DataFr
     """Return the stream of what each micro-batch teaches each key; `learn_keyed` has checked what it is given."""
     for name, value in STORE.items():
         df.sparkSession.conf.set(name, value)
-    wanted = list(dict.fromkeys([asked.key, asked.order, *asked.columns.read()]))
+    wanted = [f"cast({quoted([asked.key])[0]} as string) {KEY}"]  # as `_initial` does, and `keyed_models` has it
+    check_names([asked.order, *asked.columns.read()])
+    wanted += quoted(dict.fromkeys([asked.order, *asked.columns.read()]))
     schema = f"{EVENTS}, places array<{df.schema[asked.order].dataType.simpleString()}>"
     order = arrow_schema(df).field(asked.order).type
-    events = df.select(*wanted).mapInArrow(partial(_read, asked, order), schema)
+    events = df.selectExpr(*wanted).mapInArrow(partial(_read, asked, order), schema)
     return events.groupBy("bucket").transformWithStateInPandas(
         statefulProcessor=_processor(asked.model, LEAST),
         outputStructType=LEARNT,
@@ -71,13 +74,13 @@ def learn_stream(df: DataFrame, known: DataFrame | None, asked: Asked) -> DataFr
 
 def _initial(known: DataFrame, asked: Asked) -> GroupedData:
     """Return models that keys begin with, by bucket: what `_bucket_of` says, by Spark's own function."""
-    key = f"cast(`{asked.key}` as string)"
+    key = f"cast({quoted([asked.key])[0]} as string)"
     bucket = f"cast(crc32(cast({key} as binary)) % {asked.buckets} as int) bucket"
-    return known.selectExpr(bucket, f"{key} key", "model").groupBy("bucket")
+    return known.where(f"{key} is not null").selectExpr(bucket, f"{key} key", "model").groupBy("bucket")
 
 
-def _bucket_of(key: str, buckets: int) -> int:
-    return zlib.crc32(key.encode()) % buckets
+def _bucket_of(key: str | None, buckets: int) -> int:
+    return 0 if key is None else zlib.crc32(key.encode()) % buckets
 
 
 def _read(asked: Asked, order: pa.DataType, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -87,7 +90,9 @@ def _read(asked: Asked, order: pa.DataType, batches: Iterator[pa.RecordBatch]) -
     for batch in batches:
         keys, lessons, problems, places, buckets = [], [], [], [], []
         for row in batch.to_pylist():
-            key, lesson = str(row[asked.key]), lesson_of(row, asked.columns, asked.model)
+            key, lesson = row[KEY], lesson_of(row, asked.columns, asked.model)
+            if key is None:
+                lesson = f"the key in column {asked.key!r} is null"
             keys.append(key)
             lessons.append(orjson.dumps(list(lesson)) if isinstance(lesson, Lesson) else None)
             problems.append(lesson if isinstance(lesson, str) else None)
@@ -124,13 +129,13 @@ def _unpacked(entries: Iterable[bytes]) -> dict[str, list[Lesson]]:
     return found
 
 
-def _in_order(rows: Iterator[pd.DataFrame]) -> list[tuple[str, Any, bytes | None, str | None]]:
+def _in_order(rows: Iterator[pd.DataFrame]) -> list[tuple[str | None, Any, bytes | None, str | None]]:
     """Return the rows of a bucket, sorted by key and place; those without a place are the last of their key."""
-    found: list[tuple[str, Any, bytes | None, str | None]] = []
+    found: list[tuple[str | None, Any, bytes | None, str | None]] = []
     for frame in rows:
         for lists in zip(*(frame[name] for name in ("keys", "places", "lessons", "problems")), strict=True):
             found += zip(*lists, strict=True)
-    return sorted(found, key=lambda row: (row[0], row[1] is None or row[1] != row[1], row[1]))
+    return sorted(found, key=lambda row: (row[0] is not None, row[0], row[1] is None or row[1] != row[1], row[1]))
 
 
 def _processor(model: FileLearner, least: int) -> Any:
