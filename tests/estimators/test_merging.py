@@ -56,7 +56,7 @@ def same(make, one, other, X):
     based=st.booleans(),
     weights=st.sampled_from(sorted(WEIGHTS)),
 )
-@settings(max_examples=4)
+@settings(max_examples=max(4, settings.default.max_examples // 6))
 def test_order_and_grouping_do_not_matter(name, sizes, seed, based, weights):
     make, base, (a, b, c) = learnt_apart(name, sizes, seed, based)
     X = stream(make(), 10, seed + 50)[0]

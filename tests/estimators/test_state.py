@@ -352,3 +352,18 @@ def test_a_real_mailbox_is_small_and_quick_to_restore():
         hinged.TextClassifier().set_state(ModelState.from_bytes(data))
         took.append(time.process_time() - began)
     assert min(took) < 0.008  # 2.5 ms on a machine that does nothing else
+
+
+def test_a_state_whose_label_features_are_spelt_out_is_that_of_auto_and_the_other_way_round():
+    from hinged.sharing import Evidence
+
+    auto, spelt = hinged.TextClassifier(), hinged.TextClassifier(features=Evidence())
+    for one, other in ((auto, spelt), (spelt, auto)):
+        one.partial_fit(["tax form", "cake"] * 3, ["work", "home"] * 3)
+        other.set_state(one.get_state())
+        for model in (one, other):
+            model.learn_one("the tax", "home")
+        arrays, others = one.get_state().arrays, other.get_state().arrays
+        assert {name: a.tobytes() for name, a in arrays.items()} == {name: a.tobytes() for name, a in others.items()}
+    with pytest.raises(ValueError, match="learnt with features="):
+        hinged.TextClassifier(features="tfidf").set_state(auto.get_state())

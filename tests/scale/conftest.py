@@ -7,6 +7,7 @@ import warnings
 
 import pytest
 from tests import needs
+from tests.scale.quick import QUICK
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +21,6 @@ def spark(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         warnings.simplefilter("ignore")
-        session = local_session("local[2]", folder=place)
+        session = local_session("local[2]", folder=place, **QUICK)
         yield session
         session.stop()

@@ -50,8 +50,11 @@ def main(place, spark):
 
 
 if __name__ == "__main__":
+    from tests.scale.quick import QUICK
+
     import hinged
 
-    session = hinged.scale.local_session("local-cluster[2,1,512]", folder=Path(sys.argv[1]) / "scratch", **SETTINGS)
+    settings = SETTINGS | QUICK
+    session = hinged.scale.local_session("local-cluster[2,1,512]", folder=Path(sys.argv[1]) / "scratch", **settings)
     main(Path(sys.argv[1]), session)
     session.stop()

@@ -38,8 +38,10 @@ def learn(place, spark):
 
 
 if __name__ == "__main__":
+    from tests.scale.quick import QUICK
+
     import hinged
 
-    session = hinged.scale.local_session("local[2]", folder=Path(sys.argv[1]) / "scratch")
+    session = hinged.scale.local_session("local[2]", folder=Path(sys.argv[1]) / "scratch", **QUICK)
     learn(Path(sys.argv[1]), session)
     session.stop()

@@ -72,3 +72,56 @@ def test_an_error_is_one_sentence(run, place):
     (line,) = [line for line in said.splitlines() if line.startswith("hinged:")]
     assert "there is no column 'folder'; the columns are at, body, label, subject, user." in line
     assert not (folder / "x.hinged").exists()
+
+
+def test_models_by_key_go_on_from_what_an_earlier_call_wrote(run, place):
+    folder, _ = place
+    first, second = folder / "first", folder / "second"
+    asked = ("keyed", folder / "mail.jsonl", "--key", "user", "--order", "at", "--features", "body,subject")
+    run(*asked, "--states", first)
+    told = run(*asked, "--states", second, "--known", first, "--buckets", 1)
+    assert (told["keys"], told["rows"], told["skipped"]) == (2, 240, 0)
+    assert f"{second} exists already" in run(*asked, "--states", second, code=1)
+
+
+def test_learning_goes_on_from_a_model_file_and_reads_other_formats(spark, run, place):
+    folder, rows = place
+    table, model = (
+        spark.createDataFrame([tuple(row.values()) for row in rows], list(rows[0])).coalesce(1),
+        folder / "on",
+    )
+    wanted = ("--features", "body,subject", "--partitions", 1)
+    for total, ending in enumerate(("parquet", "csv", "orc"), start=1):
+        writer = table.write.option("header", True)
+        writer.format({"parquet": "parquet", "csv": "csv", "orc": "orc"}[ending]).save(str(folder / f"mail.{ending}"))
+        told = run("learn", folder / f"mail.{ending}", "--model", model, *wanted)
+        assert told["total_rounds"] == 120 * total
+    local = hinged.TextClassifier()
+    local.notes = {"fields": ["body", "subject"]}
+    for _ in range(3):
+        local.partial_fit([{n: row[n] for n in ("body", "subject")} for row in rows], [row["label"] for row in rows])
+    assert bits(hinged.load(model)) == bits(local)
+
+
+MAIL, KEYED = "{}/mail.jsonl", ("--key", "user", "--order", "at", "--states", "{}/s")
+
+
+@pytest.mark.parametrize(("asked", "words"), [
+    (("learn", "nowhere.jsonl", "--model", "{}/m"), "hinged: Path does not exist: file:"),
+    (("learn", MAIL, "--model", "{}/m", "--master", "local[zwei]"), "master must be local[N], local[*], spark"),
+    (("keyed", MAIL, *KEYED, "--known", "nowhere"), "Path does not exist"),
+    (("keyed", MAIL, *KEYED, "--known", "{}/other"), "known has no column 'user'"),
+    (("keyed", MAIL, *KEYED, "--known", "{}/damaged"), "hinged: the model of the key 'u0' cannot go on: these bytes"),
+    (("predict", MAIL, "--model", "nowhere", "--output", "{}/a"), "nowhere"),
+])  # fmt: skip
+def test_what_spark_says_is_one_sentence_too(spark, run, place, asked, words):
+    folder, _ = place
+    if not (folder / "other").exists():
+        spark.createDataFrame([("a", 1)], "name string, n int").write.parquet(str(folder / "other"))
+        damaged = spark.createDataFrame([("u0", bytearray(b"zz"))], "user string, model binary")
+        damaged.write.parquet(str(folder / "damaged"))
+    said = run(*(one.format(folder) for one in asked), code=1)
+    lines = [line for line in said.splitlines() if line.startswith("hinged:")]
+    assert len(lines) == 1
+    assert words in lines[0]
+    assert "Traceback" not in said

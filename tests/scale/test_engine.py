@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import hinged
+from hinged.scale import engine
 
 
 @pytest.mark.parametrize(("package", "name"), [("pyspark", "pyspark"), ("google.protobuf", "protobuf")])
@@ -15,6 +16,30 @@ def test_a_missing_package_is_named_with_what_to_run(monkeypatch, package, name)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=rf'hinged.scale needs {name}.*pip install "hinged\[scale\]"'):
         hinged.scale.fit(None, hinged.Classifier())
+
+
+@pytest.mark.parametrize("home", [None, "/nowhere"])
+def test_a_missing_java_is_named_with_what_to_run(monkeypatch, home):
+    pytest.importorskip("pyspark")
+    monkeypatch.setattr(engine, "is_running", lambda: False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    if home is not None:
+        monkeypatch.setenv("JAVA_HOME", home)
+    with pytest.raises(OSError, match=r"Spark needs Java 17, .* apt install openjdk-17-jre-headless"):
+        engine.local_session("local[1]")
+
+
+def test_a_master_is_checked_before_java_starts_and_a_cluster_keeps_its_own_network():
+    for master in ("local", "local[*]", "local[4]", "local[2, 3]", "local-cluster[2,1,512]", "spark://a:7077", "yarn"):
+        assert engine.MASTER.fullmatch(master)
+    for master in ("", "local[zwei]", "local[2", "yarm", "spark:"):
+        with pytest.raises(ValueError, match="master must be"):
+            engine.local_session(master)
+    assert "spark.driver.host" in engine.settings_for("local[2]", {})
+    assert engine.settings_for("spark://a:7077", {"spark__executor__memory": "2g"}) == engine.QUIET | {
+        "spark.executor.memory": "2g"
+    }
 
 
 def test_importing_the_package_does_not_import_spark():

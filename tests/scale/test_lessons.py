@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.scale.test_mixing import bits, mail
 
@@ -18,7 +18,6 @@ def lessons(n, seed=0):
 
 
 @given(cuts=st.lists(st.integers(0, 60), max_size=6), snapshots=st.sets(st.integers(0, 6)))
-@settings(max_examples=20)
 def test_whatever_the_pieces_and_snapshots_the_weights_are_the_same_bits(cuts, snapshots):
     given_all, kept, before = lessons(60), Lessons(), 0
     for i, cut in enumerate([*sorted(cuts), 60]):

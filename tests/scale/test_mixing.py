@@ -67,13 +67,14 @@ def test_one_partition_is_the_local_learner_bit_for_bit(spark):
 def test_parts_are_merged_as_the_states_of_local_learners_are(spark):
     rows, parts = mail(240), 3
     each = [rows[i::parts] for i in range(parts)]
-    model = hinged.TextClassifier()
-    done = hinged.scale.fit(on_partitions(spark, [*each, []], MAIL), model, mix="mistakes", classes=list("abcd"))
     start = begun(each[0][0]).get_state()
     states = [local(hinged.TextClassifier().set_state(start), part).get_state() for part in each]
-    assert bits(model) == bits(hinged.TextClassifier().merge(states, start, "mistakes"))
-    assert done.rounds[0].parts == 3  # the empty one learnt nothing
-    assert model.n_rounds_ == 240
+    for mix in ("uniform", "updates", "mistakes"):
+        model = hinged.TextClassifier()
+        done = hinged.scale.fit(on_partitions(spark, [*each, []], MAIL), model, mix=mix, classes=list("abcd"))
+        assert bits(model) == bits(hinged.TextClassifier().merge(states, start, mix))
+        assert done.rounds[0].parts == 3  # the empty one learnt nothing
+        assert model.n_rounds_ == 240
 
 
 def test_labels_and_words_that_one_partition_met_are_known_to_the_model(spark):
@@ -135,6 +136,56 @@ def test_a_row_that_cannot_be_read_stops_it_or_is_counted_and_can_be_written_asi
     assert "finite numbers" in aside["problem"]
 
 
+V = "x array<double>, label string, w double"
+SOUND = [([1.0, 0.0], "a", 1.0), ([0.0, 1.0], "b", 2.0)]
+
+
+def test_rows_that_a_learner_refuses_are_named_or_counted_and_can_be_written_aside(spark):
+    wide, huge, third = ([1.0, 2.0, 3.0], "a", 1.0), ([1e300, 0.0], "a", 1.0), ([1.0, 1.0], "c", 0.5)
+    more = ([0.5, 1.0], "b", 0.5)
+    df = on_partitions(spark, [[huge, *SOUND], [wide, *SOUND, third, more]], V)
+    asked = {"features": "x", "weight": "w"}
+    model = hinged.BinaryClassifier("pa1", C=0.1)
+    with pytest.raises(ValueError, match=r"row 1 of partition 0 cannot be learnt: values of X must not exceed"):
+        hinged.scale.fit(df, model, **asked)
+    assert not model.__sklearn_is_fitted__()
+    done = hinged.scale.fit(df, model, on_error="skip", **asked)
+    assert (done.skipped, done.rounds[0].rows) == (3, 5)
+    start = begin(hinged.BinaryClassifier("pa1", C=0.1), [SOUND[0][0]], ["a"]).get_state()
+    states = []
+    for part in (SOUND, [*SOUND, more]):  # what is left of each, at once
+        x, y, w = zip(*part, strict=True)
+        local = hinged.BinaryClassifier("pa1", C=0.1).set_state(start)
+        states.append(local.partial_fit(list(x), list(y), sample_weight=w).get_state())
+    assert bits(model) == bits(hinged.BinaryClassifier("pa1", C=0.1).merge(states, start))
+    aside = hinged.scale.rejected(df, hinged.BinaryClassifier("pa1", C=0.1), **asked).collect()
+    assert [(row["x"], row["label"], row["w"]) for row in aside] == [huge, wide, third]
+    for row, words in zip(aside, ("must not exceed", "no vector of 2", "'c' came beside"), strict=True):
+        assert words in row["problem"]
+    (unread,) = hinged.scale.rejected(df, **asked).collect()  # without a learner, what cannot be read
+    assert unread["x"] == wide[0]
+
+
+@pytest.mark.parametrize(("make", "words"), [
+    (lambda: hinged.Classifier(kernel=hinged.mercer.Gaussian(1.0)), "cannot be merged: with kernel="),
+    (lambda: hinged.Uniclass(), "cannot be merged: a Uniclass"),
+    (lambda: hinged.SequenceTagger(), "got a SequenceTagger"),
+    (lambda: hinged.Classifier, "got a class; make one of it"),
+])  # fmt: skip
+def test_what_cannot_be_merged_is_said_before_it_is_learnt(spark, make, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        hinged.scale.fit(on_partitions(spark, [SOUND, SOUND], V), make(), features="x")
+
+
+def test_parts_that_do_not_fit_together_are_one_sentence(spark):
+    df = on_partitions(spark, [[(1.0, 1), (2.0, 2)], [(3.0, 3)]], "x double, label int")
+    with pytest.raises(ValueError, match=r"ranks can be merged where all states know the same"):
+        hinged.scale.fit(df, hinged.OrdinalClassifier())
+    model = hinged.OrdinalClassifier()
+    hinged.scale.fit(df, model, classes=[1, 2, 3])
+    assert model.classes_.tolist() == [1, 2, 3]
+
+
 def test_what_a_learner_refuses_changes_nothing(spark):
     df = on_partitions(spark, [[(1.0, "a"), (2.0, "b")], [(1.0, "c"), (2.0, "b")]], "x double, label string")
     model = hinged.BinaryClassifier().partial_fit([{"x": 1.0}, {"x": 2.0}], ["a", "b"])
@@ -158,9 +209,24 @@ def test_what_is_wrong_with_a_call_is_said_before_anything_runs(spark, asked, wo
 
 
 def test_a_frame_without_a_sound_row_says_why(spark):
-    df = on_partitions(spark, [[("text", "x", None)]], MAIL)
-    with pytest.raises(ValueError, match="none of the first 1,000 rows can be learnt"):
+    for rows, words in [
+        ([("text", "x", None)], "none of the first 1,000 rows can be learnt"),
+        ([], "the frame has no rows"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            hinged.scale.fit(on_partitions(spark, [rows], MAIL), hinged.TextClassifier())
+    known = begun(mail(1)[0])
+    before = bits(known)
+    assert hinged.scale.fit(on_partitions(spark, [[]], MAIL), known).rounds[0][:4] == (0, 0, 0, 0)
+    assert bits(known) == before
+
+
+def test_a_name_that_spark_cannot_read_is_said(spark):
+    df = on_partitions(spark, [mail(2)], MAIL).withColumnRenamed("body", "my.body")
+    with pytest.raises(ValueError, match=r"the column 'my\.body' has a dot in its name"):
         hinged.scale.fit(df, hinged.TextClassifier())
+    with pytest.raises(TypeError, match="df must be a data frame of Spark; got a list"):
+        hinged.scale.fit([1], hinged.TextClassifier())
 
 
 def test_columns_are_found_by_type():

@@ -42,3 +42,14 @@ def test_other_learners_answer_too(spark):
         found = [row["prediction"] for row in hinged.scale.predict(df, model, features="x").collect()]
         assert found[-1] is None  # that row has no vector
         assert [sorted(one) if isinstance(one, list) else one for one in found[:-1]] == answers
+
+
+def test_rows_of_a_stream_are_answered_as_those_of_a_batch(spark, tmp_path):
+    model = hinged.TextClassifier().partial_fit(["tax form", "cake"] * 4, ["work", "home"] * 4)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "0.json").write_text('{"text": "the tax"}\n{"text": "a cake"}\n')
+    rows = spark.readStream.schema("text string").json(str(tmp_path / "in"))
+    writer = hinged.scale.predict(rows, model, features="text").writeStream.format("memory").queryName("answers")
+    writer.option("checkpointLocation", str(tmp_path / "c")).trigger(availableNow=True).start().awaitTermination()
+    found = {row["text"]: row["prediction"] for row in spark.table("answers").collect()}
+    assert found == {"the tax": "work", "a cake": "home"}

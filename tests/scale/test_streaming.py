@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.scale.stream_child import SCHEMA, learn
-from tests.scale.test_keyed import by_hand, events, noted
+from tests.scale.test_keyed import by_hand, events, many, noted, of_user, plain
 from tests.scale.test_mixing import bits
 
 import hinged
@@ -50,29 +50,64 @@ def test_a_stream_in_pieces_gives_the_models_of_local_learners(spark, tmp_path, 
 
 def test_two_thousand_keys_with_fifty_events_each_from_a_stream(spark, tmp_path):
     pa, pq = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
-    rng = np.random.default_rng(0)
-    X, users, at = rng.integers(0, 2, (100_000, 3)).astype(float), np.tile(np.arange(2000), 50), np.arange(100_000)
-    y = ["ab"[int(x)] for x in X[:, 0]]
-    times = pa.array(at * 10**6).cast(pa.timestamp("us", "UTC"))  # a second apart
-    rows = pa.table({"user": users, "at": times, "x": X.tolist(), "label": y})
+    X, users, labels = many()
+    times = pa.array(np.arange(len(X)) * 10**6).cast(pa.timestamp("us", "UTC"))  # a second apart
+    rows = pa.table({"user": users, "at": times, "x": X.tolist(), "label": labels})
+    rng, half = np.random.default_rng(0), len(X) // 2
     for number in range(2):
         path = tmp_path / "in" / f"{number}.parquet"
         path.parent.mkdir(exist_ok=True)
-        pq.write_table(rows.slice(50_000 * number, 50_000).take(rng.permutation(50_000)), path)
+        pq.write_table(rows.slice(half * number, half).take(rng.permutation(half)), path)
         os.utime(path, (1e9 + number, 1e9 + number))  # as above
-    model = hinged.Classifier("pa1", C=1.0, scaling=None, bias=0.0, average=False)
     stream = spark.readStream.schema("user long, at timestamp, x array<double>, label string")
     stream = stream.option("maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
-    learnt = hinged.scale.learn_keyed(stream, model, key="user", order="at", features="x", buckets=8)
+    learnt = hinged.scale.learn_keyed(stream, plain(), key="user", order="at", features="x", buckets=8)
     query = learnt.writeStream.format("noop").outputMode("update").trigger(availableNow=True)
     query.option("checkpointLocation", str(tmp_path / "checkpoint")).start().awaitTermination()
     found = hinged.scale.keyed_models(spark, str(tmp_path / "checkpoint")).collect()
     assert sorted(int(row["key"]) for row in found) == list(range(2000))
     for row in found:
-        mine = users == int(row["key"])
-        local = hinged.Classifier("pa1", C=1.0, scaling=None, bias=0.0, average=False)
-        local.partial_fit(X[mine], [y[i] for i in np.flatnonzero(mine)])
-        assert bits(Lessons.from_bytes(row["model"]).learner(model)) == bits(local)
+        assert bits(Lessons.from_bytes(row["model"]).learner(plain())) == of_user(int(row["key"]))
+
+
+def ended(stream, place, name, **asked):
+    """Learn what is there of a stream, and end; the rows that it told."""
+    learnt = hinged.scale.learn_keyed(stream, hinged.TextClassifier(), order="at", features="text", buckets=2, **asked)
+    query = learnt.writeStream.format("memory").queryName(name).outputMode("update").trigger(availableNow=True)
+    query.option("checkpointLocation", str(place / name)).start().awaitTermination()
+    return stream.sparkSession.table(name).collect()
+
+
+def lessons(spark, place, name):
+    """The texts that each key was taught, in order."""
+    found = hinged.scale.keyed_models(spark, str(place / name)).collect()
+    return {row["key"]: [one.x for one in Lessons.from_bytes(row["model"]).lessons()] for row in found}
+
+
+def test_late_and_repeated_events_are_what_the_page_says(spark, tmp_path):
+    def event(user, minute, text):
+        return {"user": user, "at": f"2026-01-01T00:{minute:02}:00", "text": text, "label": text[0]}
+
+    first = [event(True, 5, "b5"), event(True, 3, "a3"), event(False, 4, "c4"), event(None, 1, "x1")]
+    later = [event(True, 6, "d6"), event(True, 4, "late4"), event(False, 4, "c4")]  # late; sent again
+    (tmp_path / "in").mkdir()
+    for number, rows in enumerate((first, later)):
+        path = tmp_path / "in" / f"{number}.json"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        os.utime(path, (1e9 + number, 1e9 + number))  # as above
+    stream = spark.readStream.schema("user boolean, at timestamp, text string, label string")
+    stream = stream.option("maxFilesPerTrigger", 1).json(str(tmp_path / "in"))
+    before = spark.createDataFrame([(True, 1, "z", "z")], "user boolean, at int, text string, label string")
+    known = hinged.scale.learn_keyed(before, hinged.TextClassifier(), key="user", order="at", features="text")
+    told = ended(stream, tmp_path, "plain", key="user", known=known)
+    taught = lessons(spark, tmp_path, "plain")
+    assert taught == {"true": ["z", "a3", "b5", "late4", "d6"], "false": ["c4", "c4"]}
+    (unkeyed,) = [row for row in told if row["key"] is None]
+    assert (unkeyed["rows"], unkeyed["skipped"]) == (0, 1)
+    assert unkeyed["problem"] == "the key in column 'user' is null"
+    once = stream.withWatermark("at", "1 hour").dropDuplicatesWithinWatermark(["user", "at", "text"])
+    ended(once, tmp_path, "once", key="user")
+    assert lessons(spark, tmp_path, "once") == {"true": ["a3", "b5", "late4", "d6"], "false": ["c4"]}
 
 
 def test_a_stream_goes_on_from_what_a_batch_learnt(spark, tmp_path):
@@ -93,7 +128,8 @@ def test_a_stream_goes_on_from_what_a_batch_learnt(spark, tmp_path):
 def kill_at(place, name):
     """Start the stream in a process of its own and kill all of that, the driver too, once it has reached a place."""
     (place / f"stop-{name}").touch()
-    environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(Path(hinged.__file__).parents[2])}
+    places = os.pathsep.join([str(Path(hinged.__file__).parents[1]), str(Path(__file__).parents[2])])
+    environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": places}
     command = [sys.executable, str(Path(__file__).with_name("stream_child.py")), str(place)]
     with (place / f"said-{name}").open("w") as said:
         child = subprocess.Popen(command, env=environment, stdout=said, stderr=said, start_new_session=True)

@@ -21,6 +21,7 @@ from hinged.interface import Estimator, not_fitted
 from hinged.io import to_json, write
 from hinged.loops.hearing import BetweenRounds
 from hinged.loops.ledger import MISTAKES, NOVEL, UPDATES
+from hinged.sharing.plan import chosen_features
 
 __all__ = ["Learner", "State"]
 
@@ -197,7 +198,7 @@ class Learner(Estimator, Generic[M_co, R_co]):
         self._check_state(state)
         fresh = type(self)(**self.get_params(deep=False))
         try:
-            fresh._restore(dict(state.about), arrays_to_restore(state), state.names)
+            fresh._restore(self._spelt_out(dict(state.about)), arrays_to_restore(state), state.names)
         except (AttributeError, KeyError, TypeError, IndexError, OverflowError, ValueError) as problem:
             raise ValueError(f"this is not a sound state of a {type(self).__name__}: {problem}.") from problem
         with self._writing():
@@ -250,11 +251,25 @@ class Learner(Estimator, Generic[M_co, R_co]):
             return
         ours = json.loads(json.dumps(ours))
         for name, value in self.get_params(deep=False).items():
-            if name in theirs and ours[name] != theirs[name]:
+            if name in theirs and ours[name] != theirs[name] and not self._means_the_same(name, ours, theirs):
                 raise ValueError(
                     f"this state was learnt with {name}={theirs[name]!r}; this learner has {value!r}. "
                     "Make a learner of the same settings for it."
                 )
+
+    def _means_the_same(self, name: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
+        """Return True for label features that one side leaves to "auto" and the other spells out, as journals do."""
+        if name != "features" or "auto" not in (ours[name], theirs[name]):
+            return False
+        chosen = to_json(name, chosen_features(ours["sharing"], "auto", ours.get("kernel")))
+        spelt = theirs[name] if ours[name] == "auto" else ours[name]
+        return bool(json.loads(json.dumps(chosen)) == spelt)
+
+    def _spelt_out(self, about: dict[str, Any]) -> dict[str, Any]:
+        """Return the facts of a state with label features among what was chosen, where they were given there."""
+        features = about.get("params", {}).get("features", "auto")
+        left_to_it = is_auto(getattr(self, "features", None)) and features != "auto"
+        return about | {"chosen": {"features": features} | about.get("chosen", {})} if left_to_it else about
 
     def _state(self) -> State:
         """Facts for JSON, arrays, and lists of labels and names."""

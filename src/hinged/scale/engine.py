@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from importlib.util import find_spec
@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["arrow_schema", "check_names", "is_running", "local_session", "needs_spark", "plainly", "quoted"]
+__all__ = [
+    "arrow_schema",
+    "check_names",
+    "is_running",
+    "local_session",
+    "needs_spark",
+    "plainly",
+    "quoted",
+    "settings_for",
+]
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -84,10 +93,9 @@ def local_session(master: str = "local[*]", folder: Path | None = None, **more: 
 
     if not is_running():
         _check_java()
-    here = master.startswith("local")
-    if here:
+    if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    settings = (LOCAL if here else {}) | QUIET | {name.replace("__", "."): value for name, value in more.items()}
+    settings = settings_for(master, more)
     if folder is not None:
         settings |= {"spark.sql.warehouse.dir": str(folder / "warehouse"), "spark.local.dir": str(folder)}
     builder: Any = SparkSession.builder.master(master)
@@ -97,6 +105,12 @@ def local_session(master: str = "local[*]", folder: Path | None = None, **more: 
         session: SparkSession = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def settings_for(master: str, more: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a session: of the loopback where all of it is here, of a cluster what that has."""
+    here = LOCAL if master.startswith("local") else {}
+    return here | QUIET | {name.replace("__", "."): value for name, value in more.items()}
 
 
 def _check_java() -> None:
