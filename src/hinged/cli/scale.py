@@ -27,7 +27,7 @@ Features = Annotated[list[str] | None, option("NAMES", "Columns of features, wit
 Label = Annotated[str | None, option("NAME", "Column of the label; guessed if left out.")]
 Weight = Annotated[str | None, option("NAME", "Column of a row's importance weight.")]
 Master = Annotated[str, option("URL", "Where Spark runs: local[N] is N workers here.")]
-OnError = Annotated[Literal["stop", "skip"], option("HOW", "stop at a row that cannot be read, or skip and count it.")]
+OnError = Annotated[Literal["stop", "skip"], option("HOW", "stop at a row that cannot be learnt, or skip and count it.")]
 LEARNT: dict[str, Any] = {name: LEARNER[name] for name in ("task", "rule", "C")}
 
 
