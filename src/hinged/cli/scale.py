@@ -27,7 +27,8 @@ Features = Annotated[list[str] | None, option("NAMES", "Columns of features, wit
 Label = Annotated[str | None, option("NAME", "Column of the label; guessed if left out.")]
 Weight = Annotated[str | None, option("NAME", "Column of a row's importance weight.")]
 Master = Annotated[str, option("URL", "Where Spark runs: local[N] is N workers here.")]
-OnError = Annotated[Literal["stop", "skip"], option("HOW", "stop at a row that cannot be learnt, or skip and count it.")]
+OnError = Annotated[Literal["stop", "skip"], option("HOW", "stop at a row that cannot be learnt, or skip it.")]
+ASIDE = "With --on-error skip, the folder of JSON lines to write such rows to, with what is wrong."
 LEARNT: dict[str, Any] = {name: LEARNER[name] for name in ("task", "rule", "C")}
 
 
@@ -76,6 +77,7 @@ def learn(
     label: Label = None,
     weight: Weight = None,
     on_error: OnError = "stop",
+    aside: Annotated[str | None, option("PATH", ASIDE, "--rejected")] = None,
     master: Master = "local[*]",
     as_json: AsJson = False,
     **options: Any,
@@ -89,9 +91,11 @@ def learn(
     from hinged.files import load_learner
     from hinged.files.examples import check_agrees
     from hinged.io.atomic import check_folder
-    from hinged.scale import fit, learner_for_frame, read_frame
+    from hinged.scale import fit, learner_for_frame, read_frame, rejected
 
     check_folder(model)
+    if aside is not None:
+        _check_aside(aside, on_error)
     names, settings, began = names_in(features), learner_settings(options), time.perf_counter()
     with _session(master) as spark:
         df = read_frame(spark, source)
@@ -102,13 +106,24 @@ def learn(
             check_agrees(learner, options["task"], settings, str(model))
         else:
             learner = learner_for_frame(df, options["task"], settings, features=names, label=label)
-        done = fit(df, learner, rounds, features=names, label=label, weight=weight, mix=mix, on_error=on_error)
+        columns: dict[str, Any] = {"features": names, "label": label, "weight": weight}
+        left_out = None if aside is None else rejected(df, learner, **columns)  # by what is known before the rounds
+        done = fit(df, learner, rounds, **columns, mix=mix, on_error=on_error)
+        if left_out is not None:
+            left_out.write.json(str(aside))
     learner.save(model)
     seconds = time.perf_counter() - began
     facts: dict[str, Any] = {"model": str(model), "bytes": model.stat().st_size, "estimator": type(learner).__name__}
     facts |= {"rounds": [one._asdict() for one in done.rounds], "unlabelled": done.unlabelled}
     facts |= {"skipped": done.skipped, "fault": done.fault, "total_rounds": learner.n_rounds_, "seconds": seconds}
     (emit_json if as_json else _tell_rounds)(facts)
+
+
+def _check_aside(aside: str, on_error: str) -> None:
+    if on_error != "skip":
+        raise typer.BadParameter("--rejected takes the rows that --on-error skip leaves out; use both")
+    if Path(aside).exists():
+        raise FileExistsError(f"{aside} exists already; name a new folder.")
 
 
 def _tell_rounds(facts: dict[str, Any]) -> None:
