@@ -98,7 +98,7 @@ def grown(model: Any, seed: int = 0) -> tuple[list[Day], list[bytes]]:
         counts = rng.poisson(mean, len(boxes))
         rows = [next(box) | {"key": f"u{i}"} for i, box in enumerate(boxes) for _ in range(counts[i])]
         batch = pa.RecordBatch.from_pylist(
-            [{name: row[name] for name in ("key", "date", "folder", *FIELDS)} for row in rows]
+            [{streaming.KEY: row["key"]} | {name: row[name] for name in ("date", "folder", *FIELDS)} for row in rows]
         )
         began = time.process_time()
         for read in streaming._read(asked, pa.string(), iter([batch])):
