@@ -33,7 +33,19 @@ def test_messages_come_back_as_they_were_in_order_of_time(given):
         assert list(spool) == list(spool) == [one for _, one in sorted(filed, key=lambda dated: dated[0])]
         assert len(spool) == len(filed)
         assert spool.folders == {folder for _, one in filed for folder in one.folders}
-        assert spool.ids == {one.message.id for _, one in filed}
+        ids = [one.message.id for _, one in filed]
+        assert spool.ids == set(ids)
+        assert spool.several == {one.message.id for _, one in filed if one.copies or ids.count(one.message.id) > 1}
+
+
+def test_messages_that_lie_in_one_folder_are_read_from_the_file_once(tmp_path, monkeypatch):
+    """Reading a large mailbox again takes as long as learning it, and a list of all places as much memory."""
+    read, iterate = [], Spool.__iter__
+    monkeypatch.setattr(Spool, "__iter__", lambda spool: (read.append(one) or one for one in iterate(spool)))
+    write_demo(tmp_path / "mail", messages=60, folders=3)
+    with Assistant(tmp_path / "state", fsync=False) as one:
+        look(one, open_source(tmp_path / "mail"))
+    assert len(read) == len({filed.message.id for filed in read})
 
 
 def test_nothing_is_left_where_messages_waited_and_a_full_disk_is_named(tmp_path, monkeypatch):

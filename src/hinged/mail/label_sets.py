@@ -65,19 +65,24 @@ def folders_in(label: str) -> tuple[str, ...]:
     return tuple(map(str, found)) if isinstance(found, list) else (str(found),)
 
 
-def with_copies(filed: Iterable[Filed], lying: Mapping[str, Sequence[Place]] | None = None) -> Iterator[Filed]:
+def with_copies(
+    filed: Iterable[Filed], several: Collection[str], lying: Mapping[str, Sequence[Place]] | None = None
+) -> Iterator[Filed]:
     """Yield each message once, known by its Message-ID, as it was found first, with its places elsewhere as copies.
 
     Parameters
     ----------
-    filed : what was found, in order; it is iterated over twice, so no iterator
+    filed : what was found, in order; it may be iterated over twice, so no iterator
+    several : Message-IDs of those with more than one place
     lying : further places of messages, by Message-ID
     """
     places: dict[str, dict[Place, None]] = {}  # in order, each once
+    for one in filed if several else ():
+        if one.message.id in several:
+            places.setdefault(one.message.id, {}).update(dict.fromkeys(one.places))
     for one in filed:
-        places.setdefault(one.message.id, {}).update(dict.fromkeys(one.places))
-    for one in filed:
-        found = places.pop(one.message.id, None)
-        if found is not None:
+        if one.message.id not in several:
+            yield one
+        elif (found := places.pop(one.message.id, None)) is not None:
             found.update(dict.fromkeys((lying or {}).get(one.message.id, ())))
             yield one._replace(copies=tuple(place for place in found if place != one.place))

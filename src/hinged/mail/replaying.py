@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, TypedDict
 
@@ -163,8 +164,9 @@ def replay(source: Source, exclude: Collection[str] = (), show: Show | None = No
                 f"out){f'; skipped: {skipped[0]}' if skipped else ''}."
             )
         check_folders(found.folders)
-        in_several = any(len(one.folders) > 1 for one in with_copies(found))
-        filed = list(with_copies(found)) if in_several else found
+        merged = partial(with_copies, found, found.several)
+        in_several = any(len(one.folders) > 1 for one in merged()) if found.several else False
+        filed = list(merged()) if in_several else found
         return replace(replay_messages(filed, show, skipped.append), skipped=skipped)
 
 

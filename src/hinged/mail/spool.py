@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import tempfile
+from array import array
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, Self
+
+import numpy as np
 
 from hinged.io.atomic import naming
 from hinged.mail.assistant import Filed
@@ -25,6 +28,7 @@ class Spool:
     Attributes
     ----------
     folders, ids : sets of the folders and of the Message-IDs of all messages
+    several : set of the Message-IDs that were found at more than one place
 
     Examples
     --------
@@ -38,13 +42,12 @@ class Spool:
     """
 
     def __init__(self) -> None:
-        self.folders, self.ids = set[str](), set[str]()
+        self.folders, self.ids, self.several = set[str](), set[str](), set[str]()
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
-        self._index: list[tuple[float, int, int]] = []  # time, position in the file, bytes
-        self._end = 0
+        self._times, self._ends = array("d"), array("q", [0])  # of each message; where each ends in the file
 
     def __len__(self) -> int:
-        return len(self._index)
+        return len(self._times)
 
     def add(self, when: float, filed: Filed) -> None:
         """Add a message."""
@@ -53,17 +56,18 @@ class Spool:
         with naming(tempfile.gettempdir()):
             self._file.write(line)
         self.folders.update(filed.folders)
+        if filed.message.id in self.ids or filed.copies:
+            self.several.add(filed.message.id)
         self.ids.add(filed.message.id)
-        self._index.append((when, self._end, len(line)))
-        self._end += len(line)
+        self._times.append(when)
+        self._ends.append(self._ends[-1] + len(line))
 
     def __iter__(self) -> Iterator[Filed]:
-        self._index.sort()  # later messages have later positions
         with naming(tempfile.gettempdir()):
             self._file.flush()
-        for _, position, size in self._index:
-            self._file.seek(position)
-            fields, folder, (place, *copies) = json.loads(self._file.read(size))
+        for i in np.argsort(np.array(self._times), kind="stable").tolist():
+            self._file.seek(self._ends[i])
+            fields, folder, (place, *copies) = json.loads(self._file.read(self._ends[i + 1] - self._ends[i]))
             known: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in fields.items()}
             at = None if place is None else Place(*place)
             yield Filed(Message(**known), folder, at, tuple(Place(*copy) for copy in copies))
