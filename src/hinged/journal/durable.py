@@ -388,7 +388,7 @@ class DurableModel:
         stored = model_in(self.folder / SNAPSHOT, self._begun_with)
         notes = {} if stored is None else stored.notes
         seen = notes.get("seq", -1) if notes.get("journal") == self.journal.get("id") else -1
-        if stored is None or not self.journal.last_edit() <= seen <= self.journal.last:
+        if stored is None or not 0 <= seen <= self.journal.last or self.journal.last_edit(seen):
             return self._fresh(), 0
         return stored, seen
 

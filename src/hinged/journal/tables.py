@@ -153,7 +153,8 @@ class Table:
     def check(self) -> None:
         """Read every row, so that `is_damaged` covers all of them."""
         try:
-            self.rows()
+            for _ in self._checked("1", ()):
+                pass
         except JournalError as problem:  # pages of the file are damaged: uses of the table raise
             self.journal.damaged_rows[f"any of {self.name}"] = str(problem).rstrip(".")
 
@@ -165,16 +166,17 @@ class Table:
         self._known = "sum" in have
         total = "sum" if self._known else "NULL"  # an older version, opened read-only, has none
         query = f"SELECT {self._names}, {total} FROM {self.name} WHERE {which} ORDER BY {self._keys}"
-        for *row, stored in self.journal.ask(query, values):
-            if stored == row_sum(row) or not self._known:
-                yield tuple(row)
+        for found in self.journal.ask(query, values):
+            row = found[:-1]
+            if found[-1] == row_sum(row) or not self._known:
+                yield row
             else:
                 self._report(row)
                 yield None
 
-    def _report(self, row: list[Value]) -> None:
+    def _report(self, row: Row) -> None:
         self.is_damaged = True
-        key = ascii(tuple(row[: self._key]) if self._key > 1 else row[0])[:MOST_SHOWN]
+        key = ascii(row[: self._key] if self._key > 1 else row[0])[:MOST_SHOWN]
         self.journal.damaged_rows[f"{key} of {self.name}"] = f"its checksum does not match; {self.remedy}"
 
 
