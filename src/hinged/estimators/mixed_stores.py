@@ -9,8 +9,8 @@ import numpy as np
 
 from hinged.estimators.united import United
 from hinged.loops.ledger import LEARNT
+from hinged.loops.pages import SEGMENT
 from hinged.loops.shares import mass
-from hinged.loops.store import SEGMENT
 
 if TYPE_CHECKING:
     from hinged.estimators.state import ModelState

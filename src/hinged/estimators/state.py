@@ -21,8 +21,7 @@ import numpy as np
 
 from hinged.estimators.compact import pack, unpack
 from hinged.loops.blocks import SparseValues
-from hinged.loops.cells import Cells
-from hinged.loops.store import PAGE, SEGMENT
+from hinged.loops.pages import PAGE, SEGMENT
 
 __all__ = ["ModelState", "arrays_to_restore", "blocks_of_pages", "kinds_of_stores"]
 
@@ -108,11 +107,6 @@ def blocks_of_pages(arrays: Mapping[str, np.ndarray], kinds: Mapping[str, Kind])
     """Return copies of the arrays of a model, with blocks in place of the pages of its stores."""
     kept = {name: array.copy() for name, array in arrays.items() if not STORE.match(name)}
     for store, (layers, dtype) in kinds.items():
-        if f"{store}.ends" in arrays:  # chains
-            cells = Cells(*(arrays[f"{store}.{name}"] for name in Cells._fields))
-            kept[f"{store}.owners"], kept[f"{store}.stride"] = cells.owners.copy(), np.array([SEGMENT])
-            kept[f"{store}.held"], kept[f"{store}.values"] = cells.blocks()
-            continue
         table, named = arrays[f"{store}.table"], map(f"{store}.page{{}}".format, count())
         pages = [arrays[name] for name in takewhile(arrays.__contains__, named)]
         held = table > 0
@@ -120,10 +114,11 @@ def blocks_of_pages(arrays: Mapping[str, np.ndarray], kinds: Mapping[str, Kind])
         strides = [page.shape[1] // layers for page in pages]
         widest = max(strides, default=1)
         values = np.zeros((len(blocks), layers, widest), dtype)
+        rise = held.shape[1] == 1  # then slots and blocks have the same numbers
         for i, (page, stride) in enumerate(zip(pages, strides, strict=True)):
-            here = slice(*np.searchsorted(blocks, (i * PAGE, (i + 1) * PAGE)))
+            here = slice(*np.searchsorted(blocks, (i * PAGE, (i + 1) * PAGE))) if rise else blocks // PAGE == i
             values[here, :, :stride] = page.reshape(PAGE, layers, stride)[blocks[here] % PAGE]
-        width = int(np.flatnonzero(values.any(axis=(0, 1))).max(initial=0)) + 1
+        width = SEGMENT if held.shape[1] > 1 else int(np.flatnonzero(values.any(axis=(0, 1))).max(initial=0)) + 1
         kept[f"{store}.owners"], kept[f"{store}.held"] = arrays[f"{store}.owners"].copy(), held
         kept[f"{store}.values"] = np.ascontiguousarray(values[:, :, :width])
         kept[f"{store}.stride"] = np.array([widest])

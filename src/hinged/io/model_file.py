@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import zlib
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,8 +18,7 @@ from hinged.io.values import pack, unpack
 __all__ = ["read", "write"]
 
 FORMAT = "hinged-model"
-VERSION = 3
-CELLS = re.compile(r"store\d+\.ends")  # what version 3 brought; other files are of version 2, which older programs read
+VERSION = 2
 #: Types of arrays; those that come last here come first in a file.
 TYPES = (
     "bool", "uint8", "int8", "int16", "uint16", "float16", "int32", "uint32", "float32", "float64", "int64", "uint64",
@@ -37,8 +35,7 @@ def write(
     for name, values in names.items():
         tensors[f"{name}.bytes"], tensors[f"{name}.offsets"] = pack(values, name)
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    version = VERSION if any(map(CELLS.fullmatch, arrays)) else 2
-    stated = {"version": version, "about": about, "checksum": _checksum(about, arrays)}
+    stated = {"version": VERSION, "about": about, "checksum": _checksum(about, arrays)}
     # one key, because safetensors writes several in any order, and equal models make equal files
     metadata = {FORMAT: json.dumps(stated, sort_keys=True)}
     path = Path(path)

@@ -1,4 +1,4 @@
-"""The values of a store as files and states keep them in blocks: checked, and written to pages.
+"""The values of a store as states keep them, without room for more: checked, and written to pages.
 
 What a state has of a store is listed in `hinged.estimators.state`.
 """
@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import count, takewhile
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Int32s, Uint64s
-from hinged.loops.store import PAGE
+from hinged.loops.pages import PAGE
 from hinged.native import lowest_bit
 
-__all__ = ["Blocks", "SparseValues", "check_pages", "has_duplicates", "pages_of"]
+__all__ = ["Blocks", "SparseValues"]
 
 ONE = np.uint64(1)
 
@@ -78,11 +77,6 @@ class Blocks(NamedTuple):
         return cls(owners, held, values, int(stride[0]))
 
     @property
-    def n_segments(self) -> int:
-        """Of how many times 64 columns there are blocks."""
-        return int(self.held.shape[1])
-
-    @property
     def n_pages(self) -> int:
         """How many pages hold the blocks, of which number 0 is reserved."""
         n_blocks = self.values.shape[0]
@@ -93,10 +87,6 @@ class Blocks(NamedTuple):
         """Bytes that the pages take."""
         return self.n_pages * PAGE * self.values.shape[1] * self.stride * self.values.dtype.itemsize
 
-    def dense(self) -> np.ndarray:
-        """Return the values as a plain array."""
-        return self.values.dense() if isinstance(self.values, SparseValues) else self.values
-
     def write(self, pages: np.ndarray) -> None:
         """Write the values to `pages`, one run of zeros, behind block 0."""
         n_blocks, layers, columns = self.values.shape
@@ -104,45 +94,6 @@ class Blocks(NamedTuple):
             _spread(self.values.bits, self.values.kept, columns, pages, layers * self.stride, self.stride)
         else:
             pages.reshape(-1, layers, self.stride)[1 : n_blocks + 1, :, :columns] = self.values
-
-
-def pages_of(arrays: Mapping[str, np.ndarray], layers: int) -> list[np.ndarray]:
-    """Return the pages (blocks, layers, columns) in a description of a store, or refuse them."""
-    pages = [arrays[name] for name in takewhile(arrays.__contains__, map("page{}".format, count()))]
-    if any(page.ndim != 2 or page.shape[1] % layers for page in pages):
-        raise ValueError("its pages are damaged")
-    return [page.reshape(len(page), layers, -1) for page in pages]
-
-
-def check_pages(arrays: dict[str, np.ndarray], pages: list[np.ndarray], dtype: np.dtype, layers: int) -> None:
-    """Refuse a description that points outside itself."""
-    owners, table, blocks = arrays["owners"], arrays["table"], int(arrays["blocks"][0])
-    if any(
-        page.dtype != dtype or page.shape[:2] != (PAGE, layers) or page.shape[2] not in (1, 2, 4, 8, 16, 32, 64)
-        for page in pages
-    ):
-        raise ValueError("its pages are damaged")
-    if dtype.kind == "f" and not all(np.isfinite(page).all() for page in pages):
-        raise ValueError("its weights are not finite")
-    if owners.dtype != np.uint32 or table.dtype != np.uint32 or owners.ndim != 1 or table.shape[:1] != owners.shape:
-        raise ValueError("its tables are damaged")
-    if table.ndim != 2 or len(arrays["features"]) != 1 or has_duplicates(owners):
-        raise ValueError("its tables are damaged")
-    if table.shape[1] == 1 and not np.array_equal(table[:, 0], np.arange(1, len(table) + 1)):
-        raise ValueError("its blocks are out of order")  # a slot is the number of its block
-    if len(owners) and int(owners.max()) >= int(arrays["features"][0]):
-        raise ValueError("its features point outside of it")
-    held = table[table > 0]
-    if not 0 <= blocks <= max(0, len(pages) * PAGE - 1) or has_duplicates(held):
-        raise ValueError("its blocks are damaged")
-    if len(held) and int(held.max()) > blocks:
-        raise ValueError("its blocks point outside of it")
-
-
-def has_duplicates(numbers: np.ndarray) -> bool:
-    """Return True if a number comes twice; several times as fast as `np.unique`, which looks each up in a table."""
-    ordered = np.sort(numbers)
-    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 @compiled

@@ -10,8 +10,7 @@ import numpy as np
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Int32s, Ints
 from hinged.loops.memory import Paged, longer
-from hinged.loops.pages import add_scores, gather
-from hinged.loops.store import Store
+from hinged.loops.pages import Store, add_scores, gather
 from hinged.rules.gram import AT_ONCE
 from hinged.sharing.evidence import BAYES_UNIT, in_direction, less_for_size, more_for_feature, recency
 

@@ -17,9 +17,9 @@ from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Ints
 from hinged.geometry.euclidean import moved_sq_norm
 from hinged.loops.ledger import GAIN, PENALTY, SQ_NORM
+from hinged.loops.pages import SEGMENT, column_of
 from hinged.loops.shares import FORGETTING, GROWTH, RATE, mass, share_out
 from hinged.loops.steps import Ranking, Step, Vectors, net_coefficients
-from hinged.loops.store import SEGMENT, column_of
 from hinged.tasks.labels import judge
 
 if TYPE_CHECKING:

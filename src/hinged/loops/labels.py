@@ -17,7 +17,7 @@ from hinged.loops.confidence import learn_lead
 from hinged.loops.experts import choose_steps, note_steps
 from hinged.loops.ledger import LABELS, LEARNT, Book, note_middle
 from hinged.loops.lessons import Lesson, Targets, right_labels, weight_of
-from hinged.loops.pages import has_room, most_blocks, narrow_page
+from hinged.loops.pages import SEGMENT, Store, has_room, narrow_page
 from hinged.loops.round import (
     BLOCKS,
     DELAY,
@@ -57,7 +57,6 @@ from hinged.loops.round import (
 from hinged.loops.rows import Rows, enter_row
 from hinged.loops.shared import Parts, fetch_ahead
 from hinged.loops.steps import Ranking, Vectors
-from hinged.loops.store import Store
 from hinged.native import borrowed
 from hinged.tasks.labels import find_new
 
@@ -187,7 +186,7 @@ def _learn_ranking(
 def _check_weights(memory: Memory, row: Row, columns: int, work: Work, cursor: Ints) -> None:
     """Stop unless this row can be written to so many columns of the weights."""
     if columns > 0 and memory.columns.kind != NO_ROW_VECTORS:
-        blocks = row.n * most_blocks(memory.weights, columns)
+        blocks = row.n * -(-columns // SEGMENT)
         _check_room(memory.weights, WEIGHTS, work.x.f, row.n, blocks, columns, cursor)
 
 
@@ -197,7 +196,7 @@ def _check_parts(parts: Parts | None, row: Row, n_relevant: int, n_labels: int, 
     if parts is not None:
         blocks, keeps = row.n * n_relevant, parts.keeps
         vectors, n_parts = parts.vectors, parts.kinds.shape[0]
-        _check_room(vectors, VECTORS, work.x.fs, row.m, row.m * most_blocks(vectors, n_parts), n_parts, cursor)
+        _check_room(vectors, VECTORS, work.x.fs, row.m, row.m * vectors.table.shape[1], n_parts, cursor)
         if keeps[0]:
             _check_room(parts.counts, COUNTS, work.x.f, row.n, blocks, n_labels, cursor)
         if keeps[1]:

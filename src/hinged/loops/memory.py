@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from itertools import pairwise
+from itertools import count, pairwise, takewhile
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,13 @@ from numpy.typing import DTypeLike
 
 from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Int32s, Ints
-from hinged.loops.block_chains import HEAD, PART, bytes_of_block, n_parts
-from hinged.loops.blocks import Blocks, check_pages, pages_of
-from hinged.loops.cells import Cells
-from hinged.loops.pages import gather, put
-from hinged.loops.store import PAGE, SEGMENT, Store
+from hinged.loops.blocks import Blocks
+from hinged.loops.pages import PAGE, SEGMENT, Store, gather, put
 
 __all__ = ["Paged", "longer", "restored_stores", "values_of"]
 
 LINE = 64  # bytes in a cache line
 AT_ONCE = 1 << 23  # bytes of pages to make at a time in a store that is no longer small
-PIECE = 1 << 21  # bytes in a piece of many pages: the system takes long to find large pages of memory for larger ones
 MANY = 1 << 20  # values learnt at once that will fill so many
 
 
@@ -45,14 +41,13 @@ class Paged:
         empty = Store(
             slots=np.zeros(1, np.uint32),
             owners=np.zeros(1, np.uint32),
-            heads=np.zeros(1, np.uint32),
+            table=np.zeros((1, 1), np.uint32),
             address=np.zeros(0, np.int64),
             stride=np.zeros(0, np.int64),
             used=np.array([0, 0, SEGMENT, 0, 0], np.int64),
             like=np.empty(0, dtype),
             depth=depth,
             each=each,
-            in_chains=False,
         )
         self.view: tuple[Store, tuple[np.ndarray, ...]] = (empty, ())
 
@@ -62,23 +57,17 @@ class Paged:
         return self.view[0]
 
     def fit_to(self, features: int, columns: int) -> None:
-        """Make the tables wide enough for this many features and columns; make no page for them yet.
-
-        More columns than a block has room for bring all that is kept into chains, once.
-        """
-        if columns > SEGMENT and not self.store.in_chains:
-            self._chain()
+        """Make the tables wide enough for this many features and columns; make no page yet."""
         store, pages = self.view
         if features > store.slots.shape[0]:
             store.used[4] = 0  # from now on features get their blocks in the order in which they are learnt
             store = store._replace(slots=longer(store.slots, features))
+        segments = -(-columns // SEGMENT)
+        if segments > store.table.shape[1]:
+            table = np.zeros((store.table.shape[0], segments), np.uint32)
+            table[:, : store.table.shape[1]] = store.table
+            store = store._replace(table=table)
         self.view = (store, pages)
-
-    def _chain(self) -> None:
-        """Put all values into chains; readers keep the pages that they hold."""
-        arrays, layers = self.arrays(), self.store.depth * self.store.each
-        cells = Cells.of_pages(arrays["owners"], arrays["table"], pages_of(arrays, layers), layers)
-        self.view, self.placed_all = Paged.from_cells(cells, self, self.store.slots.shape[0]).view, False
 
     def make_room(self, slots: int, blocks: int, columns: int, values: int = 0, in_order: bool = False) -> None:
         """Make sure that this many new slots and blocks can be claimed; `values` is how many are being learnt at once.
@@ -90,17 +79,18 @@ class Paged:
         stride = self._stride(columns)
         features = store.slots.shape[0]
         whole = features * stride * store.like.itemsize
-        in_order = in_order and not (pages or store.in_chains) and store.depth == 1 and whole <= 8 * values
+        in_order = in_order and not pages and store.depth == store.table.shape[1] == 1 and whole <= 8 * values
         if in_order:
             slots, blocks = slots + features, blocks + features
         missing = -(-(int(store.used[1]) + blocks + 1) // PAGE) - len(pages)
         more = max(missing, self._more(len(pages), stride, values)) if missing > 0 else 0
         need = int(store.used[0]) + slots + 1
-        if need > store.owners.shape[0]:
-            full = 0 if store.in_chains else (len(pages) + more) * PAGE  # slots, when every block is taken
-            owners = longer(store.owners, max(need, 2 * store.owners.shape[0], full))
-            heads = longer(store.heads, len(owners)) if store.in_chains else store.heads
-            store = store._replace(owners=owners, heads=heads)
+        if need > store.table.shape[0]:
+            full = (len(pages) + more) * PAGE // store.table.shape[1]  # slots, when every block is taken
+            capacity = max(need, 2 * store.table.shape[0], full)
+            table = np.zeros((capacity, store.table.shape[1]), np.uint32)
+            table[: store.table.shape[0]] = store.table
+            store = store._replace(table=table, owners=longer(store.owners, capacity))
         if more > 0:
             new = self._pages(more, stride)
             strides = np.concatenate([store.stride, np.full(more, stride)])
@@ -146,7 +136,7 @@ class Paged:
         if not self.placed_all or not pages:
             return owners
         filled = np.concatenate([page.reshape(PAGE, -1).any(axis=1) for page in pages])
-        return owners[filled[store.slots[owners]]]
+        return owners[filled[store.table[store.slots[owners]]].any(axis=1)]
 
     def moved(self, onto: np.ndarray, columns: int) -> Paged:
         """Return a new store in which column c is added to column onto[c], or dropped if that is -1."""
@@ -156,7 +146,7 @@ class Paged:
         n = int(store.used[0])
         for first in range(0, n, PAGE):  # a page at a time, so that little memory is needed beyond the copy itself
             chunk = store.owners[first + 1 : min(first + PAGE, n) + 1].astype(np.int64)
-            new.make_room(len(chunk), len(chunk) * (n_parts(columns) if new.store.in_chains else 1), columns)
+            new.make_room(len(chunk), len(chunk) * new.store.table.shape[1], columns)
             _move_columns(store, new.store, chunk, onto)
         return new
 
@@ -167,11 +157,8 @@ class Paged:
         strides = store.stride.tolist()
         whole = len(set(strides)) == 1  # in one piece again: features may be in order
         after = self._pages(len(pages), strides[0]) if whole else [self._pages(1, each)[0] for each in strides]
-        head = HEAD // store.like.itemsize if store.in_chains else 0
         for values, before in zip(after[:n], pages, strict=False):
-            into, old = (page.reshape(PAGE, -1) for page in (values, before))
-            into[:, :head] = old[:, :head]
-            np.multiply(old[:, head:], store.like.dtype.type(s), out=into[:, head:])
+            np.multiply(before, store.like.dtype.type(s), out=values)
         new._publish(store, tuple(after), store.stride, 0)
         return new
 
@@ -183,23 +170,19 @@ class Paged:
         """Return everything that has to be saved, as plain arrays.
 
         Pages are copied only if all features got blocks in advance; features that were never learnt are then left out.
-        Of chains only what is not 0 is kept.
         """
         store, pages = self.view
         if self.placed_all:
-            columns = int(store.used[3])
+            columns = store.table.shape[1] * SEGMENT if store.table.shape[1] > 1 else int(store.used[3])
             return self.moved(np.arange(columns), columns).arrays()
         n = int(store.used[0])
-        features = np.array([int(store.owners[1 : n + 1].max(initial=0)) + 1], np.int64)
-        arrays: dict[str, np.ndarray] = {"features": features}
-        if store.in_chains:
-            return arrays | Cells.of_chains(store)._asdict()
-        arrays |= {
+        arrays = {
+            "features": np.array([int(store.owners[1 : n + 1].max(initial=0)) + 1], np.int64),
             "owners": store.owners[1 : n + 1].copy(),
-            "table": np.arange(1, n + 1, dtype=np.uint32)[:, None],
+            "table": store.table[1 : n + 1].copy(),
             "blocks": store.used[1:2].copy(),
         }
-        for i, page in enumerate(pages[: n // PAGE + 1]):
+        for i, page in enumerate(pages[: int(store.used[1]) // PAGE + 1]):
             arrays[f"page{i}"] = page.reshape(PAGE, -1)
         return arrays
 
@@ -207,26 +190,21 @@ class Paged:
     def from_arrays(cls, arrays: dict[str, np.ndarray], like: Paged) -> Paged:
         """Return the store that `arrays` describes, of the same kind as another one.
 
-        They are copied, and checked because compiled loops follow them. Older files have pages of many columns, with a
-        table of blocks of 64 columns.
+        They are copied, and checked because compiled loops follow them.
         """
-        dtype, layers = like.store.like.dtype, like.store.depth * like.store.each
-        features = int(arrays["features"][0])
-        if "ends" in arrays:
-            return cls.from_cells(Cells.of_arrays(arrays, dtype, layers), like, features)
-        pages_in = pages_of(arrays, layers)
-        check_pages(arrays, pages_in, np.dtype(dtype), layers)
-        owners, table, n = arrays["owners"], arrays["table"], len(arrays["owners"])
-        if table.shape[1] > 1:
-            return cls.from_cells(Cells.of_pages(owners, table, pages_in, layers), like, features)
-        paged = cls(dtype, like.store.depth, like.least, like.store.each)
-        paged.fit_to(features, 1)
+        dtype, depth, each = like.store.like.dtype, like.store.depth, like.store.each
+        pages_in = [arrays[name] for name in takewhile(arrays.__contains__, map("page{}".format, count()))]
+        _check_arrays(arrays, pages_in, np.dtype(dtype), depth * each)
+        paged = cls(dtype, depth, like.least, each)
+        paged.fit_to(int(arrays["features"][0]), arrays["table"].shape[1] * SEGMENT)
+        n = len(arrays["owners"])
         paged.make_room(n, 0, 1)
         store, _ = paged.view
-        store.owners[1 : n + 1] = owners
-        store.slots[owners] = np.arange(1, n + 1)
-        store.used[:2] = n
-        strides = [values.shape[2] for values in pages_in]
+        store.owners[1 : n + 1] = arrays["owners"]
+        store.slots[arrays["owners"]] = np.arange(1, n + 1)
+        store.table[1 : n + 1] = arrays["table"]
+        store.used[:2] = n, arrays["blocks"][0]
+        strides = [values.shape[1] // (depth * each) for values in pages_in]
         pages = tuple(paged._pages(1, stride)[0] for stride in strides)
         for page, values in zip(pages, pages_in, strict=True):
             page[:] = values.ravel()
@@ -234,29 +212,12 @@ class Paged:
         return paged
 
     @classmethod
-    def from_cells(cls, cells: Cells, like: Paged, features: int) -> Paged:
-        """Return a store of chains with these cells, of the same kind as another one, with room for so many features.
-
-        The blocks of a slot follow each other, in the order of their columns.
-        """
-        if int(cells.owners.max(initial=0)) >= features:
-            raise ValueError("its features point outside of it")
-        paged = cls(like.store.like.dtype, like.store.depth, like.least, like.store.each)
-        paged.view = (paged.store._replace(in_chains=True, slots=np.zeros(features, np.uint32)), ())
-        n, n_blocks = len(cells.owners), cells.n_blocks()
-        if n:
-            paged.make_room(n + n // 4, n_blocks + n_blocks // 4, SEGMENT + 1)  # what is not used yet is free
-            cells.write(paged.store)
-        return paged
-
-    @classmethod
     def from_blocks(cls, blocks: Blocks, like: Paged, features: int, memory: np.ndarray) -> Paged:
-        """Return the store of these blocks, of one segment, of the same kind as another one, with room for so many
-        features.
+        """Return the store of these blocks, of the same kind as another one, with room for so many features.
 
         Its pages are `memory`: `blocks.nbytes` zeros on a cache line.
         """
-        owners, empty, n = blocks.owners, like.store, len(blocks.owners)
+        owners, held, empty, n = blocks.owners, blocks.held, like.store, len(blocks.owners)
         paged = cls(empty.like.dtype, empty.depth, like.least, empty.each)
         if n == 0:
             return paged
@@ -270,11 +231,14 @@ class Paged:
         pages = memory.view(empty.like.dtype).reshape(-1, PAGE * layers * blocks.stride)
         blocks.write(pages.reshape(-1))
         strides = np.full(len(pages), blocks.stride)
-        owner = np.zeros(max(n + 1, len(pages) * PAGE), np.uint32)
+        capacity = max(n + 1, len(pages) * PAGE // held.shape[1])
+        table, owner = np.zeros((capacity, held.shape[1]), np.uint32), np.zeros(capacity, np.uint32)
+        table[1 : n + 1][held] = np.arange(1, n_blocks + 1)
         owner[1 : n + 1] = owners
         store = paged.store._replace(
             slots=slots,
             owners=owner,
+            table=table,
             address=pages.ctypes.data + pages.strides[0] * np.arange(len(pages)),
             stride=strides,
             used=np.array([n, n_blocks, strides.min(initial=SEGMENT), strides.max(initial=0), 0]),
@@ -285,19 +249,17 @@ class Paged:
     def nbytes(self) -> int:
         """Return the bytes that the pages and their tables take."""
         store, pages = self.view
-        return sum(array.nbytes for array in (*pages, store.slots, store.owners, store.heads))
+        return sum(array.nbytes for array in (*pages, store.slots, store.owners, store.table))
 
     def _place_all(self) -> None:
         """Give feature f block f + 1, so that its weights are found without the tables."""
         self.placed_all = True
         store, n = self.store, self.store.slots.shape[0]
         order = np.arange(1, n + 1, dtype=np.uint32)
-        store.slots[:], store.owners[1 : n + 1] = order, order - 1
+        store.slots[:], store.owners[1 : n + 1], store.table[1 : n + 1, 0] = order, order - 1, order
         store.used[[0, 1, 4]] = n
 
     def _stride(self, columns: int) -> int:
-        if self.store.in_chains:
-            return PART
         stride = self.least
         while stride < min(columns, SEGMENT):
             stride *= 2
@@ -305,23 +267,18 @@ class Paged:
 
     def _more(self, n: int, stride: int, values: int) -> int:
         """Return how many pages to add to `n`: three times as many at first, later a quarter (unused ones are free)."""
-        size = self._bytes_of_page(stride)
+        size = PAGE * self.store.depth * self.store.each * stride * self.store.like.itemsize
         return max(n // 4, AT_ONCE // size if n >= 4 or values > MANY else 3 * n)
 
     def _pages(self, n: int, stride: int) -> list[np.ndarray]:
-        """Return `n` pages of zeros in one piece of memory that begins on a cache line; those of chains in several."""
-        most = max(1, PIECE // self._bytes_of_page(stride)) if self.store.in_chains else n
-        return [page for first in range(0, n, most) for page in self._memory(min(most, n - first), stride)]
+        """Return `n` pages of zeros in one piece of memory that begins on a cache line."""
+        return list(self._memory(n, stride))
 
     def _memory(self, n: int, stride: int) -> np.ndarray:
         """Return the same as one array (pages, values)."""
-        size = self._bytes_of_page(stride)
+        size = PAGE * self.store.depth * self.store.each * stride * self.store.like.itemsize
         (raw,) = _in_one_piece([n * size])
         return raw.view(self.store.like.dtype).reshape(n, size // self.store.like.itemsize)
-
-    def _bytes_of_page(self, stride: int) -> int:
-        layers, itemsize = self.store.depth * self.store.each, self.store.like.itemsize
-        return PAGE * (bytes_of_block(layers, itemsize) if self.store.in_chains else layers * stride * itemsize)
 
     def _publish(self, store: Store, pages: tuple[np.ndarray, ...], stride: np.ndarray, first: int) -> None:
         """Replace the view by one with these pages, of which those before `first` have not moved."""
@@ -354,13 +311,8 @@ def restored_stores(arrays: Mapping[str, Any], likes: Sequence[Paged], features:
         return [Paged.from_arrays(theirs, like) for theirs, like in zip(of_each, likes, strict=True)]
     stores = [paged.store for paged in likes]
     blocks = [Blocks.of(arrays, f"store{i}.", s.like.dtype, s.depth * s.each) for i, s in enumerate(stores)]
-    memory = _in_one_piece([each.nbytes if each.n_segments == 1 else 0 for each in blocks])
-    return [
-        Paged.from_blocks(each, like, features, m)
-        if each.n_segments == 1
-        else Paged.from_cells(Cells.of_blocks(each), like, features)
-        for each, like, m in zip(blocks, likes, memory, strict=True)
-    ]
+    memory = _in_one_piece([each.nbytes for each in blocks])
+    return [Paged.from_blocks(each, like, features, m) for each, like, m in zip(blocks, likes, memory, strict=True)]
 
 
 def _in_one_piece(sizes: Iterable[int]) -> list[np.ndarray]:
@@ -381,6 +333,38 @@ def longer(array: np.ndarray, n: int) -> np.ndarray:
     more = np.zeros((max(n, len(array) + len(array) // 2), *array.shape[1:]), array.dtype)
     more[: len(array)] = array
     return more
+
+
+def _check_arrays(arrays: dict[str, np.ndarray], pages: list[np.ndarray], dtype: np.dtype, layers: int) -> None:
+    """Refuse a description that points outside itself."""
+    owners, table, blocks = arrays["owners"], arrays["table"], int(arrays["blocks"][0])
+    strides = [page.shape[1] // layers if page.ndim == 2 else 0 for page in pages]
+    if any(
+        page.dtype != dtype or page.shape != (PAGE, layers * stride) or stride not in (1, 2, 4, 8, 16, 32, 64)
+        for page, stride in zip(pages, strides, strict=True)
+    ):
+        raise ValueError("its pages are damaged")
+    if dtype.kind == "f" and not all(np.isfinite(page).all() for page in pages):
+        raise ValueError("its weights are not finite")
+    if owners.dtype != np.uint32 or table.dtype != np.uint32 or owners.ndim != 1 or table.shape[:1] != owners.shape:
+        raise ValueError("its tables are damaged")
+    if table.ndim != 2 or len(arrays["features"]) != 1 or _has_duplicates(owners):
+        raise ValueError("its tables are damaged")
+    if table.shape[1] == 1 and not np.array_equal(table[:, 0], np.arange(1, len(table) + 1)):
+        raise ValueError("its blocks are out of order")  # the fast loop takes a slot for its block
+    if len(owners) and int(owners.max()) >= int(arrays["features"][0]):
+        raise ValueError("its features point outside of it")
+    held = table[table > 0]
+    if not 0 <= blocks <= max(0, len(pages) * PAGE - 1) or _has_duplicates(held):
+        raise ValueError("its blocks are damaged")
+    if len(held) and int(held.max()) > blocks:
+        raise ValueError("its blocks point outside of it")
+
+
+def _has_duplicates(numbers: np.ndarray) -> bool:
+    """Return True if a number comes twice; several times as fast as `np.unique`, which looks each up in a table."""
+    ordered = np.sort(numbers)
+    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 @compiled

@@ -18,6 +18,7 @@ from hinged.loops.explain import Share, row_contributions, row_features, shared_
 from hinged.loops.hearing import LONG, apart, hear, pieces
 from hinged.loops.labels import VECTORS, WEIGHTS, Targets, learn
 from hinged.loops.ledger import LABELS, Book, Told, new_told
+from hinged.loops.pages import SEGMENT
 from hinged.loops.prototypes import fast_forward
 from hinged.loops.quick_steps import Kept
 from hinged.loops.round import (
@@ -42,7 +43,6 @@ from hinged.loops.scoring import score
 from hinged.loops.shares import mass
 from hinged.loops.side_by_side import forward_side_by_side
 from hinged.loops.state import Explicit, LabelMemory, Views
-from hinged.loops.store import SEGMENT
 from hinged.rules.words import is_interior, is_joint, is_own
 from hinged.sharing.evidence import NAMES
 
@@ -155,7 +155,7 @@ class LabelModel(LabelMemory):
         """Learn rows of the common kind, up to the first that is not."""
         memory = self._memory(labels, None)
         kept = Kept(memory.weights, memory.scaling, memory.metric, memory.experts)
-        if not 1 < self.counts[LABELS] <= SEGMENT or kept.weights.in_chains:
+        if not 1 < self.counts[LABELS] <= SEGMENT or kept.weights.table.shape[1] > 1:
             return
         if self.each > 1:
             forward_side_by_side(rows, targets, self.setting, kept, book, longest, cursor)

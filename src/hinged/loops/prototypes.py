@@ -16,12 +16,11 @@ from hinged.loops.confidence import learn_lead
 from hinged.loops.ledger import LABELS, LEARNT, Book, Ledger, note_middle, note_move, note_round
 from hinged.loops.lessons import Targets
 from hinged.loops.metric import direction, tighten
-from hinged.loops.pages import claim
+from hinged.loops.pages import PAGE, PAGE_BITS, Store, claim
 from hinged.loops.quick_steps import Kept, Lane, Pair, Work, find_pair, new_work, take_step
 from hinged.loops.round import NEXT, UNTIL
 from hinged.loops.rows import Rows, enter_row, keeps_columns, longest_read, read_here
 from hinged.loops.steps import Setting
-from hinged.loops.store import PAGE, PAGE_BITS, Store
 from hinged.loops.weight_rows import move_pair
 from hinged.native import add_rows, borrowed, fetch, segment, sum_rows
 from hinged.rules.words import is_one
@@ -144,7 +143,7 @@ def _claim_new(lane: Lane, store: Store, f: Uint32s, n: int, at: Ints) -> None:
     slots, address, stride = store.slots, store.address, store.stride
     for j in range(n):
         if slots[f[j]] == 0:
-            at[j] = _address(lane, address, stride, np.uint64(claim(store, f[j])))
+            at[j] = _address(lane, address, stride, np.uint64(claim(store, f[j], 0)))
 
 
 @compiled(inline=True)
@@ -156,7 +155,7 @@ def new_lane(store: Store, k: int) -> Lane:
     while 1 << shift < used[2] * itemsize:
         shift += 1
     uniform = used[2] == used[3] and used[2] >= k
-    n_slots, n_blocks = store.owners.shape[0], store.address.shape[0] << PAGE_BITS
+    n_slots, n_blocks = store.table.shape[0], store.address.shape[0] << PAGE_BITS
     return Lane(k, padded, uniform, shift, uniform and used[4] > 0, itemsize, n_slots, n_blocks)
 
 

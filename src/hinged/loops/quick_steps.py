@@ -10,9 +10,9 @@ from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats
 from hinged.loops.experts import Experts
 from hinged.loops.metric import Metric, bends, new_direction
+from hinged.loops.pages import SEGMENT, Store
 from hinged.loops.rows import Rows, Scaling
 from hinged.loops.steps import Setting, by_share, price_of_slack
-from hinged.loops.store import SEGMENT, Store
 from hinged.native import best_of
 from hinged.rules.length import alone, softening
 from hinged.rules.taking import OneRight, by_taking

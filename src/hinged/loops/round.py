@@ -27,7 +27,7 @@ from hinged.loops.ledger import (
     note_round,
 )
 from hinged.loops.metric import Metric, adapts, bends, direction, new_direction, stretch, tighten
-from hinged.loops.pages import add_means, add_scores, add_to
+from hinged.loops.pages import SEGMENT, Store, add_means, add_scores, add_to, column_of
 from hinged.loops.rows import Rows, Scaling, read_row
 from hinged.loops.shared import (
     Parts,
@@ -45,7 +45,6 @@ from hinged.loops.shared import (
     support,
 )
 from hinged.loops.steps import Setting, Step
-from hinged.loops.store import SEGMENT, Store, column_of
 from hinged.tasks.labels import judge, runner_up
 
 __all__ = [

@@ -13,9 +13,8 @@ from hinged.compiling import compiled
 from hinged.compiling.arrays import Floats, Int32s, Ints
 from hinged.loops.columns import ROUNDING
 from hinged.loops.evidence import Given, Totals, fill_directions, fill_log_odds, fill_recency, note_totals
-from hinged.loops.pages import fetch_blocks, gather, put
+from hinged.loops.pages import SEGMENT, Store, fetch_blocks, gather, put
 from hinged.loops.rows import Rows
-from hinged.loops.store import SEGMENT, Store
 from hinged.rules.gram import AT_ONCE
 from hinged.sharing.evidence import BAYES, CENTROID
 from hinged.sharing.features import (

@@ -23,7 +23,7 @@ from hinged.loops.experts import (
 from hinged.loops.ledger import LABELS, LEARNT, Book, note_middle, note_move, note_round
 from hinged.loops.lessons import Targets
 from hinged.loops.metric import direction, tighten
-from hinged.loops.pages import claim
+from hinged.loops.pages import SEGMENT, Store, claim
 from hinged.loops.prototypes import (
     PLACE,
     WITHIN,
@@ -39,7 +39,6 @@ from hinged.loops.round import NEXT, UNTIL
 from hinged.loops.rows import Rows, enter_row, keeps_columns, longest_read, read_here
 from hinged.loops.shares import mass
 from hinged.loops.steps import Setting
-from hinged.loops.store import SEGMENT, Store
 from hinged.loops.weight_rows import move_pair
 from hinged.native import add_rows, borrowed, segment, sum_rows
 from hinged.rules.words import is_one
@@ -89,7 +88,7 @@ def _claim_new(lane: Lane, store: Store, f: Uint32s, n: int, at: Ints) -> None:
     if some_are_new(store.address, n, at[0]):
         for j in range(n):
             if store.slots[f[j]] == 0:
-                claim(store, f[j])
+                claim(store, f[j], 0)
         _find(lane, store, f, 0, n, at)
 
 

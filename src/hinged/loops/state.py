@@ -18,11 +18,11 @@ from hinged.loops.experts import mixture, new_experts
 from hinged.loops.labels import COUNTS, FIRSTS, SUMS, VECTORS, WEIGHTS
 from hinged.loops.ledger import COST, LABELS, LEARNT, kept_ledger, moved_ledger, new_notes, new_told
 from hinged.loops.memory import Paged, longer, restored_stores, values_of
+from hinged.loops.pages import Store
 from hinged.loops.round import Memory, Problem
 from hinged.loops.rows import LEAST_NORM, LEAST_NORM_SINGLE, Scaling
 from hinged.loops.shared import Parts
 from hinged.loops.steps import Setting
-from hinged.loops.store import Store
 from hinged.sharing.evidence import KINDS, NAMES
 from hinged.sharing.features import DISTANCE, FIRST, FREQUENCY, TFIDF
 from hinged.sharing.plan import Plan

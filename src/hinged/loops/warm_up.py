@@ -15,7 +15,6 @@ from hinged.loops.confidence import chances, new_odds
 from hinged.loops.entropic import EntropicModel
 from hinged.loops.labels import Targets
 from hinged.loops.ledger import new_ledger, note_rounds
-from hinged.loops.memory import Paged
 from hinged.loops.model import LabelModel
 from hinged.loops.row_scaler import RowScaler
 from hinged.loops.rows import Dense, Rows
@@ -60,14 +59,6 @@ def _run_blocks() -> None:
     for dtype in (np.float32, np.float64, np.int32):
         values = SparseValues((1, 1, 1), np.ones(1, np.uint64), np.ones(1, dtype))
         Blocks(np.zeros(1, np.uint32), np.ones((1, 1), np.bool_), values, 1).write(np.zeros(2, dtype))
-
-
-def _run_chains() -> None:
-    """Restore a store of many columns from one cell, of each type, and keep it again."""
-    for dtype in (np.float32, np.float64, np.int32):
-        cells: dict[str, np.ndarray] = {"features": np.ones(1, np.int64), "owners": np.zeros(1, np.uint32)}
-        cells |= {"ends": np.ones(1, np.int64), "columns": np.zeros(1, np.uint16), "values": np.ones((1, 1), dtype)}
-        Paged.from_arrays(cells, Paged(dtype)).arrays()
 
 
 def _run_quick(dtype: type) -> None:
@@ -180,5 +171,4 @@ VERSIONS: dict[str, Callable[[], None]] = {
     "trials": _run_trials,
     "dicts": _run_dicts,
     "states": _run_blocks,
-    "many labels": _run_chains,
 }
