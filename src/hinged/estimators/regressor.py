@@ -146,7 +146,7 @@ class Regressor(Regresses, VectorLearner):
         """One finite number per row."""
         numbers, _ = given(y)
         try:
-            targets = np.asarray(numbers, np.float64)
+            targets = np.array(numbers, np.float64)  # a copy: loops are compiled for arrays in one piece
         except (TypeError, ValueError):
             raise ValueError(f"y must hold one number per row; got {numbers!r}.") from None
         if targets.ndim == 2 and targets.shape[1] == 1:
