@@ -390,3 +390,12 @@ def test_labels_in_an_array_are_learnt_like_those_in_a_list(task, weighted, nove
         assert (other.classes_ == quick.classes_).all()
         assert (other.n_novel_, other.n_mistakes_) == (quick.n_novel_, quick.n_mistakes_)
         np.testing.assert_array_equal(other.coef_, quick.coef_)
+
+
+@pytest.mark.parametrize("place", [1, 2, *range(31, 36), *range(95, 100)])
+def test_a_new_label_is_found_wherever_it_stands_in_an_array(place):
+    """Known labels are looked for in stretches of 32, 64, 128 ... rows."""
+    y = np.zeros(130, np.int64)
+    y[place] = 1
+    flags = hinged.BinaryClassifier().learn_rounds(np.eye(130, 3), y).flags
+    assert np.flatnonzero(flags == -1).tolist() == [0, place]
